@@ -1,0 +1,115 @@
+"""Triplewire: standing queries for metadata.
+
+Documents come in (`parse`), queries in several languages become patterns (`compile`), and an `Index` tells which of
+them each document matches, and why.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.algebra.covering import covers
+    from triplewire.algebra.evaluate import evaluate
+    from triplewire.algebra.lint import Finding, lint
+    from triplewire.algebra.normalize import normalize
+    from triplewire.algebra.pattern import Pattern
+    from triplewire.algebra.taxonomy import Taxonomy
+    from triplewire.documents import Limits, parse
+    from triplewire.errors import (
+        DocumentError,
+        DocumentTooLarge,
+        DuplicateSubscription,
+        IndexFileError,
+        MatchLimitExceeded,
+        PatternError,
+        QueryError,
+        QuerySyntaxError,
+        SubscriptionError,
+        TaxonomyError,
+        TriplewireError,
+        UnknownSubscription,
+        UnsupportedQuery,
+    )
+    from triplewire.languages import LANGUAGES, compile, render
+    from triplewire.matching import Explanation, Index, Match, Matches
+    from triplewire.model import Document
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "triplewire.algebra.covering": ("covers",),
+    "triplewire.algebra.evaluate": ("evaluate",),
+    "triplewire.algebra.lint": ("Finding", "lint"),
+    "triplewire.algebra.normalize": ("normalize",),
+    "triplewire.algebra.pattern": ("Pattern",),
+    "triplewire.algebra.taxonomy": ("Taxonomy",),
+    "triplewire.documents": ("Limits", "parse"),
+    "triplewire.errors": (
+        "DocumentError",
+        "DocumentTooLarge",
+        "DuplicateSubscription",
+        "IndexFileError",
+        "MatchLimitExceeded",
+        "PatternError",
+        "QueryError",
+        "QuerySyntaxError",
+        "SubscriptionError",
+        "TaxonomyError",
+        "TriplewireError",
+        "UnknownSubscription",
+        "UnsupportedQuery",
+    ),
+    "triplewire.languages": ("LANGUAGES", "compile", "render"),
+    "triplewire.matching": ("Explanation", "Index", "Match", "Matches"),
+    "triplewire.model": ("Document",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "LANGUAGES",
+    "Document",
+    "DocumentError",
+    "DocumentTooLarge",
+    "DuplicateSubscription",
+    "Explanation",
+    "Finding",
+    "Index",
+    "IndexFileError",
+    "Limits",
+    "Match",
+    "MatchLimitExceeded",
+    "Matches",
+    "Pattern",
+    "PatternError",
+    "QueryError",
+    "QuerySyntaxError",
+    "SubscriptionError",
+    "Taxonomy",
+    "TaxonomyError",
+    "TriplewireError",
+    "UnknownSubscription",
+    "UnsupportedQuery",
+    "compile",
+    "covers",
+    "evaluate",
+    "lint",
+    "normalize",
+    "parse",
+    "render",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name's module when it is first asked for: importing the package costs nothing."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'triplewire' has no attribute {name!r}")
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,136 @@
+"""The errors of Triplewire.
+
+    TriplewireError
+    ├── DocumentError              a document could not be read
+    │   └── DocumentTooLarge       it is over a limit that the caller can raise
+    ├── QueryError                 a subscription's text could not be compiled
+    │   ├── QuerySyntaxError       it is not a sentence of its language
+    │   └── UnsupportedQuery       it is, but standing queries do not serve it
+    ├── PatternError               a pattern was put together wrongly
+    ├── TaxonomyError              a taxonomy has a cycle, or is not a taxonomy
+    ├── SubscriptionError          one subscription failed; the others did not
+    │   ├── UnknownSubscription    no subscription has this id
+    │   ├── DuplicateSubscription  the id is taken
+    │   └── MatchLimitExceeded     it found too many rows, or looked too long
+    └── IndexFileError             a saved index could not be opened
+
+Every error carries its data as attributes, reads as a sentence that says what to do, and survives pickling,
+because errors cross process borders on a cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TriplewireError(Exception):
+    """The root: catch this to catch everything that Triplewire raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[TriplewireError], args: tuple[Any, ...], state: dict[str, Any]) -> TriplewireError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+def _place(line: int | None, column: int | None) -> str:
+    if line is None:
+        return ""
+    return f" at line {line}" if column is None else f" at line {line}, column {column}"
+
+
+class DocumentError(TriplewireError):
+    """A document could not be read; `uri`, `line`, `column` and `reason` say which, where and why."""
+
+    def __init__(self, reason: str, *, uri: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(f"{uri}{_place(line, column)}: {reason}")
+        self.reason = reason
+        self.uri = uri
+        self.line = line
+        self.column = column
+
+
+class DocumentTooLarge(DocumentError):
+    """A document is over a limit; `reason` names the limit and how to raise it."""
+
+
+class QueryError(TriplewireError):
+    """A subscription's text could not be compiled; `hint` says what to try."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        language: str,
+        line: int | None = None,
+        column: int | None = None,
+        expected: tuple[str, ...] = (),
+        hint: str | None = None,
+    ) -> None:
+        message = f"{language}{_place(line, column)}: {reason}"
+        if expected:
+            message += f"; expected {', '.join(expected)}"
+        if hint:
+            message += f". {hint}"
+        super().__init__(message)
+        self.reason = reason
+        self.language = language
+        self.line = line
+        self.column = column
+        self.expected = expected
+        self.hint = hint
+
+
+class QuerySyntaxError(QueryError):
+    """The text is not a sentence of its language."""
+
+
+class UnsupportedQuery(QueryError):
+    """The text is valid, but no standing query can serve it; `reason` says why."""
+
+
+class PatternError(TriplewireError):
+    """A pattern was put together wrongly, for example with an answer variable that nothing binds."""
+
+
+class TaxonomyError(TriplewireError):
+    """A taxonomy has a cycle; `cycle` lists its nodes, the first one again at the end."""
+
+    def __init__(self, reason: str, *, cycle: tuple[str, ...] = ()) -> None:
+        super().__init__(reason)
+        self.cycle = cycle
+
+
+class SubscriptionError(TriplewireError):
+    """One subscription failed; `subscription` is its id. The others were served."""
+
+    def __init__(self, reason: str, *, subscription: str) -> None:
+        super().__init__(f"subscription {subscription!r}: {reason}")
+        self.reason = reason
+        self.subscription = subscription
+
+
+class UnknownSubscription(SubscriptionError):
+    """No subscription has this id."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__("there is no subscription with this id", subscription=subscription)
+
+
+class DuplicateSubscription(SubscriptionError):
+    """The id is taken."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__("this id is taken; remove it first, or choose another", subscription=subscription)
+
+
+class MatchLimitExceeded(SubscriptionError):
+    """A subscription found more rows in one document, or took more steps, than its limits allow."""
+
+
+class IndexFileError(TriplewireError):
+    """A saved index could not be opened: it is not one, it is damaged, or another version wrote it."""

@@ -1,0 +1,50 @@
+"""A document: a uri and the triples that it states, in one canonical spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a publisher registers: `uri`, and the triples as sorted canonical N-Triples.
+
+    Why bytes: equal graphs are equal documents by comparison of bytes, a document crosses a process border for the
+    price of a copy, and the compiled matcher reads them without a Python object for each term.
+
+    Invariant: `ntriples` holds each triple once, one to a line, lines in byte order.
+    """
+
+    uri: str
+    ntriples: bytes
+
+    @classmethod
+    def from_triples(cls, uri: str, triples: Iterable[Triple | Quad]) -> Document:
+        """A document of these triples; a quad counts without its graph. Blank nodes keep the names they have."""
+        plain = [t.triple if isinstance(t, Quad) else t for t in triples]
+        return cls.from_lines(uri, serialize(plain, format=RdfFormat.N_TRIPLES) or b"")
+
+    @classmethod
+    def from_lines(cls, uri: str, ntriples: bytes) -> Document:
+        """A document of canonical N-Triples lines in any order, some of them perhaps twice."""
+        lines = ntriples.split(b"\n")
+        return cls(uri, b"".join([line + b"\n" for line in sorted(set(lines)) if line]))
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """The triples, as pyoxigraph's."""
+        quads = parse(self.ntriples, format=RdfFormat.N_TRIPLES)
+        return tuple(quad.triple for quad in quads)
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the content: equal for equal graphs, whatever the uri."""
+        return blake2b(self.ntriples, digest_size=16).hexdigest()
+
+    def __len__(self) -> int:
+        """How many triples it states."""
+        return self.ntriples.count(b"\n")
