@@ -1,0 +1,57 @@
+"""Names for blank nodes that depend on the graph alone.
+
+RDFC-1.0 (https://www.w3.org/TR/rdf-canon/) gives the names whenever that has an ordinary price, which is reckoned
+first (`effort`), because it is exponential for symmetric graphs, cubic for long lists of blank nodes, and cannot be
+interrupted. Where it would cost more, colours tell the nodes apart (`refinement`) in about linear time. That leaves
+what is symmetric in cycles; it is RDFC-1.0's again, up to `Limits.effort`.
+
+Invariant: each name depends on the graph alone, not on the order of the triples, the labels or the limits; a limit
+only decides between a name and a refusal.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse, serialize
+
+from triplewire.documents.effort import is_within
+from triplewire.documents.limits import Limits
+from triplewire.documents.refinement import order_of
+from triplewire.documents.surroundings import Surroundings, surroundings
+from triplewire.errors import DocumentTooLarge
+
+# A literal that imitates a blank node is followed by its quote, so the end of the line tells them apart.
+_BLANK_NODE = re.compile(rb'^_:| _:[^\s"<>]+ \.$', re.MULTILINE)
+# About a fifth of a second. Another value would rename blank nodes in documents that are stored already.
+_ORDINARY_EFFORT = 200_000
+
+
+def named(lines: bytes, *, uri: str, limits: Limits) -> bytes:
+    """The N-Triples with canonical names for their blank nodes, lines in any order."""
+    if b"_" not in lines or not _BLANK_NODE.search(lines):
+        return lines
+    graph = surroundings(lines)
+    is_ordinary = is_within(graph, _ORDINARY_EFFORT)
+    if not is_ordinary and (order := order_of(graph)) is not None:
+        return renamed(lines, graph, order)
+    if not ((is_ordinary and limits.effort >= _ORDINARY_EFFORT) or is_within(graph, limits.effort)):
+        reason = (
+            "its blank nodes are too symmetric to be named within the limit; "
+            "give some of them IRIs, or raise Limits(effort=...)"
+        )
+        raise DocumentTooLarge(reason, uri=uri)
+    return _by_rdfc(lines)
+
+
+def _by_rdfc(lines: bytes) -> bytes:
+    dataset = Dataset(parse(lines, format=RdfFormat.N_TRIPLES))
+    dataset.canonicalize(CanonicalizationAlgorithm.RDFC_1_0)
+    return serialize(dataset, format=RdfFormat.N_TRIPLES) or b""
+
+
+def renamed(lines: bytes, graph: Surroundings, order: list[int]) -> bytes:
+    """The lines with each blank node named by its rank in the order."""
+    names = {graph.names[node]: b"_:c14n%d" % rank for rank, node in enumerate(order)}
+    rows = (line[:-2].split(b" ", 2) for line in lines.splitlines())
+    return b"".join([b"%b %b %b .\n" % (names.get(s, s), p, names.get(o, o)) for s, p, o in rows])

@@ -1,0 +1,140 @@
+"""Which syntax a document is in: by media type, else by the uri's suffix, else by the first characters."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyoxigraph import RdfFormat
+
+from triplewire.errors import DocumentError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Syntax:
+    """A syntax that is served. Why not pyoxigraph's own: its properties cost more than reading a short document."""
+
+    format: RdfFormat
+    name: str
+    has_graphs: bool = False
+    can_grow: bool = True
+    """Whether its triples may be much longer than its text."""
+
+
+TURTLE = Syntax(RdfFormat.TURTLE, "Turtle")
+TRIG = Syntax(RdfFormat.TRIG, "TriG", has_graphs=True)
+N_TRIPLES = Syntax(RdfFormat.N_TRIPLES, "N-Triples", can_grow=False)
+N_QUADS = Syntax(RdfFormat.N_QUADS, "N-Quads", has_graphs=True, can_grow=False)
+RDF_XML = Syntax(RdfFormat.RDF_XML, "RDF/XML")
+JSON_LD = Syntax(RdfFormat.JSON_LD, "JSON-LD", has_graphs=True)
+
+# `application/json` and the general XML types are what servers really send for JSON-LD and RDF/XML.
+_BY_MEDIA_TYPE = {
+    "text/turtle": TURTLE,
+    "application/turtle": TURTLE,
+    "application/x-turtle": TURTLE,
+    "application/n-triples": N_TRIPLES,
+    "application/n-quads": N_QUADS,
+    "text/x-nquads": N_QUADS,
+    "application/trig": TRIG,
+    "application/x-trig": TRIG,
+    "application/rdf+xml": RDF_XML,
+    "application/owl+xml": RDF_XML,
+    "application/xml": RDF_XML,
+    "text/xml": RDF_XML,
+    "application/ld+json": JSON_LD,
+    "application/json": JSON_LD,
+}
+_SAYS_NOTHING = frozenset({"", "text/plain", "application/octet-stream"})
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_BY_SUFFIX = {
+    "ttl": TURTLE,
+    "turtle": TURTLE,
+    "nt": N_TRIPLES,
+    "nq": N_QUADS,
+    "trig": TRIG,
+    "rdf": RDF_XML,
+    "owl": RDF_XML,
+    "xml": RDF_XML,
+    "jsonld": JSON_LD,
+    "json": JSON_LD,
+}
+SERVED = (
+    "text/turtle, application/trig, application/n-triples, application/n-quads, "
+    "application/rdf+xml, application/ld+json"
+)
+_NO_HTML = "this is an HTML page, not RDF; register the address of its data instead, for example its Turtle or JSON-LD"
+
+# The suffix of the path; that of a host, as in http://example.org, is none.
+_SUFFIX = re.compile(r"[^:/?#]+:(?://[^/?#]*+)?+[^?#]*\.([A-Za-z]+)(?:[?#]|$)")
+_PEEK = 4096
+_LEADING = re.compile(r"(?:\ufeff|\s|#[^\n\r]*+)*+")
+_HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_XML_START = re.compile(r"<(?:\?xml|!--|!DOCTYPE|[A-Za-z_][^\s<>]*\s[^<>]*\bxmlns\b)")
+_JSON_START = re.compile(r'\{\s*(?:"|\}\s*$)|\[\s*(?:[\[{"\d]|\]\s*$)')
+_TERM = r'(?:<[^<>\s]*>|_:[^\s<>"]+)'
+_QUAD_LINE = re.compile(
+    rf'{_TERM}[ \t]*<[^<>\s]*>[ \t]*(?:{_TERM}|"(?:[^"\\\n]|\\.)*+"(?:@[\w-]+|\^\^<[^<>\s]*>)?)[ \t]*{_TERM}[ \t]*\.'
+)
+
+
+def guess(raw: bytes, *, uri: str, media_type: str | None) -> Syntax:
+    """The syntax of these bytes; `DocumentError` if nothing that is served."""
+    kind = essence(media_type)
+    if kind not in _SAYS_NOTHING:
+        return _named(kind, uri)
+    if (match := _SUFFIX.match(uri)) and (syntax := _BY_SUFFIX.get(match[1].lower())):
+        return syntax
+    return _sniffed(raw, uri)
+
+
+def essence(media_type: str | None) -> str:
+    """A media type without its parameters.
+
+    >>> essence("Text/Turtle; charset=utf-8")
+    'text/turtle'
+    """
+    return (media_type or "").partition(";")[0].strip().lower()
+
+
+def _named(kind: str, uri: str) -> Syntax:
+    if syntax := _BY_MEDIA_TYPE.get(kind):
+        return syntax
+    if kind in _HTML:
+        raise DocumentError(_NO_HTML, uri=uri)
+    raise DocumentError(f"the media type {kind!r} is not served; send one of {SERVED}", uri=uri)
+
+
+def _sniffed(raw: bytes, uri: str) -> Syntax:
+    """By the first thing that is neither white space nor a comment.
+
+    TriG is the answer when nothing else is recognised, since every Turtle and N-Triples text is TriG too.
+    """
+    text = _peek(raw)
+    start = text[_leading(text) :]
+    if _HTML_START.match(start):
+        raise DocumentError(_NO_HTML, uri=uri)
+    if _XML_START.match(start):
+        return RDF_XML
+    if _JSON_START.match(start):
+        return JSON_LD
+    return N_QUADS if _QUAD_LINE.match(start) else TRIG
+
+
+def refuse_html(raw: bytes, uri: str) -> None:
+    """`DocumentError` if these bytes, whatever they were called, are a web page."""
+    text = _peek(raw)
+    if _HTML_START.match(text, _leading(text)):
+        raise DocumentError(_NO_HTML, uri=uri)
+
+
+def _leading(text: str) -> int:
+    match = _LEADING.match(text)
+    return match.end() if match else 0
+
+
+def _peek(raw: bytes) -> str:
+    head = raw[:_PEEK]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return head.decode("utf-16", "ignore")
+    return head.decode("utf-8", "ignore")

@@ -1,0 +1,94 @@
+"""What an XML text would cost, and where it is not well-formed, found with expat before pyoxigraph reads it.
+
+pyoxigraph needs quadratic time for deep elements, expands internal entities without bound, and does not say where an
+XML error is. Expat streams, says the line and column, and fetches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from xml.parsers import expat
+
+from triplewire.documents.limits import Limits
+from triplewire.documents.nesting import too_deep, triple_terms_not_served
+from triplewire.errors import DocumentError, DocumentTooLarge
+
+_REFERENCE = re.compile(rb"&([^\s;&<>#]+);")
+
+
+def check(text: bytes, *, uri: str, limits: Limits) -> None:
+    """`DocumentError` if the text is not well-formed or has external entities, `DocumentTooLarge` if over a limit."""
+    _Check(text, uri, limits).run()
+
+
+class _Check:
+    def __init__(self, text: bytes, uri: str, limits: Limits) -> None:
+        self.text, self.uri, self.limits = text, uri, limits
+        self.depth = 0
+        self.entities: dict[str, int] = {}
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self.start_element
+        self.parser.EndElementHandler = self.end_element
+        self.parser.EntityDeclHandler = self.entity_declared
+        self.parser.EndDoctypeDeclHandler = self.doctype_ended
+
+    def run(self) -> None:
+        try:
+            self.parser.Parse(self.text, True)
+        except expat.ExpatError as error:
+            reason = f"not well-formed XML: {expat.ErrorString(error.code)}"
+            raise DocumentError(reason, uri=self.uri, line=error.lineno, column=error.offset + 1) from None
+
+    def place(self) -> tuple[int, int]:
+        return self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+
+    def start_element(self, _name: str, attributes: dict[str, str]) -> None:
+        self.depth += 1
+        if attributes and "Triple" in attributes.values():
+            self.refuse_triple_terms(attributes)
+        if self.depth > self.limits.nesting:
+            raise too_deep(self.uri, self.limits, *self.place())
+
+    def refuse_triple_terms(self, attributes: dict[str, str]) -> None:
+        if any(name.endswith(":parseType") and value == "Triple" for name, value in attributes.items()):
+            raise triple_terms_not_served(self.uri, *self.place())
+
+    def end_element(self, _name: str) -> None:
+        self.depth -= 1
+
+    def entity_declared(
+        self,
+        name: str,
+        _is_parameter: bool,
+        value: str | None,
+        _base: str | None,
+        _system_id: str | None,
+        _public_id: str | None,
+        _notation: str | None,
+    ) -> None:
+        if value is None:
+            line, column = self.place()
+            reason = f"the external entity {name!r} is never fetched; write its text into the document"
+            raise DocumentError(reason, uri=self.uri, line=line, column=column)
+        # Which of two declarations counts differs between parsers: the larger one is safe.
+        self.entities[name] = max(self.entities.get(name, 0), self.expansion(value.encode()))
+        self.check_expansion(self.entities[name])
+
+    def doctype_ended(self) -> None:
+        """All entities are known here, and none is used yet."""
+        if self.entities:
+            self.check_expansion(self.expansion(self.text))
+
+    def expansion(self, text: bytes) -> int:
+        uses = Counter(_REFERENCE.findall(text))
+        sizes = self.entities
+        return len(text) + sum(count * sizes.get(name.decode("utf-8", "replace"), 0) for name, count in uses.items())
+
+    def check_expansion(self, size: int) -> None:
+        if size > self.limits.expanded:
+            line, column = self.place()
+            reason = (
+                f"its entities expand to over {self.limits.expanded} bytes; raise Limits(expanded=...) if this is meant"
+            )
+            raise DocumentTooLarge(reason, uri=self.uri, line=line, column=column)
