@@ -1,0 +1,50 @@
+"""Text in, patterns out: the query languages.
+
+Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixes) -> str`; this package looks them up by name,
+and normalizes what they give, so that equivalent queries become the same pattern whatever they were written in.
+It never evaluates anything, never does IO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Pattern
+from triplewire.errors import QueryError
+from triplewire.languages.context import Context
+
+LANGUAGES = ("sparql", "rules", "gql", "qel", "conjunctive")
+"""The languages, by the name that `compile` takes."""
+
+
+def compile(
+    text: str,
+    *,
+    language: str,
+    prefixes: Mapping[str, str] | None = None,
+    named: Mapping[str, Pattern] | None = None,
+) -> Pattern:
+    """The pattern that a text in one of LANGUAGES means.
+
+    `prefixes` maps prefixes to namespaces; the empty prefix is the vocabulary of bare names. `named` has the rules
+    that a rule may use as its extension.
+    """
+    context = Context(prefixes=dict(prefixes or {}), named=dict(named or {}))
+    context.check(text, language)
+    return normalize(_module(language).compile(text, context))
+
+
+def render(pattern: Pattern, *, language: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """The pattern as a text of the language; UnsupportedQuery if the language cannot say it.
+
+    Compiling that text with the same prefixes gives the pattern again.
+    """
+    return str(_module(language).render(pattern, dict(prefixes or {})))
+
+
+def _module(language: str):  # type: ignore[no-untyped-def]  # modules have no useful type
+    if language not in LANGUAGES:
+        raise QueryError(f"there is no such language; there are: {', '.join(LANGUAGES)}", language=language)
+    return import_module(f"triplewire.languages.{language}")

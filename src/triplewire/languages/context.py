@@ -1,0 +1,65 @@
+"""What a text is compiled with: prefixes, named rules, limits; and how names become terms."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyoxigraph import NamedNode
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.errors import QueryError
+from triplewire.model import RDF, RDFS, XSD
+
+DEFAULT_NAMESPACE = "urn:triplewire:name:"
+"""Where bare names live when no empty prefix is given; the papers' examples use names without namespaces."""
+
+KNOWN_PREFIXES = {
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "xsd": XSD,
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dct": "http://purl.org/dc/terms/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+}
+"""Prefixes that the papers' languages know without being told; the caller's own win over them."""
+
+MOST_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Prefixes (the empty one is the vocabulary of bare names) and the rules that may be used by name."""
+
+    prefixes: dict[str, str] = field(default_factory=dict)
+    named: dict[str, Pattern] = field(default_factory=dict)
+
+    def check(self, text: str, language: str) -> None:
+        """Refuse a text that is too long before any parser sees it."""
+        if len(text) > MOST_CHARACTERS:
+            raise QueryError(
+                f"the query has {len(text):,} characters, more than the {MOST_CHARACTERS:,} that are served",
+                language=language,
+                hint="Split it into several subscriptions",
+            )
+
+    def name(self, text: str) -> NamedNode | None:
+        """The IRI of a bare or prefixed name; None if its prefix is not known."""
+        prefix, colon, local = text.partition(":")
+        if not colon:
+            prefix, local = "", text
+        namespace = namespaces(self.prefixes).get(prefix)
+        return None if namespace is None else NamedNode(namespace + local)
+
+
+def namespaces(prefixes: Mapping[str, str]) -> Mapping[str, str]:
+    """All prefixes that a text may use: the caller's, then the known ones, and the empty one in any case.
+
+    >>> namespaces({"dc": "urn:mine:"})["dc"]
+    'urn:mine:'
+    """
+    return ChainMap(dict(prefixes), KNOWN_PREFIXES, {"": DEFAULT_NAMESPACE})
