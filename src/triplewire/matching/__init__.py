@@ -1,0 +1,13 @@
+"""Matching: what `algebra.evaluate` says, fast, for many patterns at once.
+
+What comes in: patterns in normal form with ids, documents. What goes out: for each document, the subscriptions that
+it matches and their rows. The index is a set of flat arrays (`image`, `layout`), changed by the `registry`, read by the
+compiled `kernel`; what the kernel leaves open (regular expressions, numbers beyond exact floating point) is checked in
+Python on the few rows that it finds. It never does IO but for saving and loading the index, and never reads a clock.
+"""
+
+from triplewire.matching.explanation import Explanation
+from triplewire.matching.index import Index
+from triplewire.matching.matches import Match, Matches
+
+__all__ = ["Explanation", "Index", "Match", "Matches"]

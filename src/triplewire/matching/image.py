@@ -1,0 +1,168 @@
+"""The image: the arrays that the index consists of, and the file that holds them.
+
+A file is a line of identification, a JSON header that says where each array lies, and the arrays, each at a multiple
+of 64 bytes. It is opened by mapping it into memory, privately: nothing is read before it is needed, nothing is
+unpickled, and changes stay in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from triplewire.errors import IndexFileError
+from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.layout import ENTRY_COLUMNS, FAMILY_COLUMNS, RECORD_COLUMNS
+from triplewire.matching.strings import Strings, grown
+
+_MAGIC = b"triplewire index 1\n"
+_ALIGN = 64
+_TABLES = ("terms", "programs", "ids")
+
+
+class Image:
+    """All that an index knows, in flat arrays; `used` counts the rows in use of those that grow."""
+
+    def __init__(self) -> None:
+        self.terms, self.programs, self.ids = Strings(), Strings(), Strings()
+        self.arrays: dict[str, Array] = {
+            "numbers": np.zeros(32, dtype=np.float64),
+            "flags": np.zeros(32, dtype=np.int32),
+            "keys": np.zeros(64, dtype=np.int64),
+            "heads": np.full(64, -1, dtype=np.int32),
+            "bits": np.zeros(128, dtype=np.uint8),
+            "popularity": np.zeros(1 << 12, dtype=np.int32),
+            "records": np.zeros((16, RECORD_COLUMNS), dtype=np.int32),
+            "record_slots": np.zeros(64, dtype=np.int64),
+            "constants": np.zeros(64, dtype=np.int32),
+            "families": np.zeros((4, FAMILY_COLUMNS), dtype=np.int32),
+            "thresholds": np.zeros(16, dtype=np.float64),
+            "members": np.zeros(16, dtype=np.int32),
+            "entries": np.zeros((16, ENTRY_COLUMNS), dtype=np.int32),
+            "subscriptions": np.zeros(16, dtype=np.int32),
+            "parent_starts": np.zeros(1, dtype=np.int32),
+            "parents": np.zeros(1, dtype=np.int32),
+        }
+        self.used: dict[str, int] = dict.fromkeys(
+            ("keys", "records", "entered", "constants", "families", "thresholds", "entries", "subscriptions"), 0
+        )
+        self.used |= {"live": 0, "free_flags": 0}
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    def reserve(self, name: str, needed: int) -> Array:
+        """The array, with room for this many rows."""
+        array = self.arrays[name] = grown(self.arrays[name], needed)
+        return array
+
+    @property
+    def size(self) -> int:
+        """How many bytes the arrays in use take."""
+        return sum(array.nbytes for array in self._trimmed().values())
+
+    def _trimmed(self) -> dict[str, Array]:
+        """Every array under its name, without the room to grow; hash tables keep theirs."""
+        trimmed: dict[str, Array] = {}
+        for name in _TABLES:
+            table: Strings = getattr(self, name)
+            trimmed[f"{name}.slots"] = table.slots
+            trimmed[f"{name}.starts"] = table.starts[: table.count + 1]
+            trimmed[f"{name}.text"] = table.text[: int(table.starts[table.count])]
+        lengths = self.used | {"members": self.used["thresholds"]}
+        lengths |= {"numbers": self.terms.count, "flags": self.terms.count}
+        for name, array in self.arrays.items():
+            whole = name not in lengths or name == "keys"
+            trimmed[name] = array if whole else array[: lengths[name]]
+        return trimmed
+
+    def save(self, path: Path) -> None:
+        """Write the image to a file, whole or not at all."""
+        arrays = {name: np.ascontiguousarray(array) for name, array in self._trimmed().items()}
+        places, at, checksum = {}, 0, 0
+        for name, array in arrays.items():
+            places[name] = [array.dtype.str, list(array.shape), at]
+            at += -(-array.nbytes // _ALIGN) * _ALIGN
+        counts = {name: getattr(self, name).count for name in _TABLES}
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                for array in arrays.values():
+                    checksum = zlib.crc32(array.data, checksum)
+                header = {"arrays": places, "used": self.used, "counts": counts, "bytes": at, "checksum": checksum}
+                file.write(_head(header))
+                for array in arrays.values():
+                    file.write(array.tobytes())
+                    file.write(b"\0" * (-array.nbytes % _ALIGN))
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path, verify: bool = False) -> Image:
+        """Open a file that `save` wrote; with `verify`, read all of it once to see that nothing is damaged."""
+        header, data = _open(path)
+        image = cls()
+        arrays = {}
+        for name, (kind, shape, at) in header["arrays"].items():
+            dtype, size = np.dtype(kind), int(np.prod(shape))
+            if size == 0:
+                arrays[name] = np.zeros(shape, dtype=dtype)
+            else:
+                arrays[name] = np.frombuffer(data, dtype=dtype, count=size, offset=header["start"] + at).reshape(shape)
+        if verify:
+            _verify(path, header, arrays)
+        for name in _TABLES:
+            slots, starts, text = (arrays.pop(f"{name}.{part}") for part in ("slots", "starts", "text"))
+            setattr(image, name, Strings(slots, starts, text, header["counts"][name]))
+        image.arrays = arrays
+        image.used = header["used"]
+        return image
+
+
+def _head(header: dict[str, object]) -> bytes:
+    """Identification, the checksum and length of the header, the header, padded so that the arrays are aligned."""
+    text = json.dumps(header).encode()
+    line = _MAGIC + b"%08x %012d\n" % (zlib.crc32(text), len(text))
+    return line + text + b" " * (-(len(line) + len(text)) % _ALIGN)
+
+
+def _open(path: Path) -> tuple[dict, mmap.mmap]:  # type: ignore[type-arg]  # JSON
+    try:
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except FileNotFoundError:
+        raise IndexFileError(f"{path}: there is no such file; save an index there first") from None
+    except (OSError, ValueError) as error:
+        raise IndexFileError(f"{path}: cannot be opened: {error}") from error
+    size = len(_MAGIC) + 22
+    head = data[:size]
+    if not head.startswith(_MAGIC) or len(head) < size:
+        raise IndexFileError(f"{path}: this is not an index of this version of Triplewire; build it anew")
+    try:
+        checksum, length = int(head[len(_MAGIC) :][:8], 16), int(head[len(_MAGIC) + 9 :][:12])
+        text = data[size : size + length]
+        if zlib.crc32(text) != checksum:
+            raise ValueError
+        header = json.loads(text)
+    except ValueError:
+        raise IndexFileError(f"{path}: the index's header is damaged; build it anew") from None
+    header["start"] = -(-(size + length) // _ALIGN) * _ALIGN
+    if len(data) < header["start"] + header["bytes"]:
+        raise IndexFileError(f"{path}: the index is cut short; build it anew")
+    return header, data
+
+
+def _verify(path: Path, header: dict, arrays: dict[str, Array]) -> None:  # type: ignore[type-arg]  # JSON
+    checksum = 0
+    for array in arrays.values():
+        checksum = zlib.crc32(array.data, checksum)
+    if checksum != header["checksum"]:
+        raise IndexFileError(f"{path}: the index is damaged; build it anew")

@@ -1,0 +1,317 @@
+"""The index: many standing queries, one document at a time, at the cost of what matches."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from triplewire.algebra.explain import Reason, WhyNot
+from triplewire.algebra.explain import why as explain_match
+from triplewire.algebra.explain import why_not as explain_miss
+from triplewire.algebra.expressions import holds
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.errors import (
+    DocumentError,
+    DuplicateSubscription,
+    MatchLimitExceeded,
+    SubscriptionError,
+    UnknownSubscription,
+)
+from triplewire.matching.classes import install_taxonomy, read_taxonomy
+from triplewire.matching.encoding import slot_name
+from triplewire.matching.explanation import Explanation, explain
+from triplewire.matching.image import Image
+from triplewire.matching.kernel import match as run_kernel
+from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.layout import (
+    DONE,
+    EMISSION,
+    M_DOCUMENT,
+    M_FLAGS,
+    M_VARIABLES,
+    MALFORMED,
+    TOO_MANY_ROWS,
+    UNCERTAIN,
+)
+from triplewire.matching.matches import Matches
+from triplewire.matching.registry import Registry, prepare
+from triplewire.matching.room import Room
+from triplewire.model import Document, parse_term
+
+_NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
+
+
+class Index:
+    """Standing queries that documents are matched against, each document by itself.
+
+    >>> from triplewire import Index, compile, parse
+    >>> index = Index()
+    >>> index.add("big", compile("SELECT ?s { ?s <urn:size> ?n FILTER(?n > 9) }", language="sparql"))
+    >>> [match.subscription for match in index.match(parse("<urn:a> <urn:size> 12 .", uri="urn:doc"))]
+    ['big']
+
+    `max_rows` and `max_steps` bound what one subscription may find and do in one document; one that goes over them is
+    reported in `Matches.errors`, and the others are served.
+    """
+
+    def __init__(
+        self, taxonomy: Taxonomy | None = None, *, max_rows: int = 100_000, max_steps: int = 100_000_000
+    ) -> None:
+        self._taxonomy: Taxonomy | None = EMPTY
+        self._limits = (max_rows, max_steps)
+        self._lock = threading.RLock()
+        self._use(Image())
+        if taxonomy is not None:
+            self.set_taxonomy(taxonomy)
+
+    def _use(self, image: Image) -> None:
+        self._image = image
+        self._registry = Registry(image)
+        self._room = Room()
+        self._one = np.zeros(2, dtype=np.int64)
+        self._spent = np.zeros((1, 3), dtype=np.int32)
+        self._queue = self._marks = np.zeros(0, dtype=np.int32)
+        self._arguments: tuple[Array, ...] | None = None
+        self._refresh()
+
+    # -- subscriptions
+
+    def add(self, id: str, pattern: Pattern) -> None:
+        """Add a subscription; its id must not be in use."""
+        normal = normalize(pattern)
+        branches = [prepare(branch, normal.answer) for branch in normal.branches]
+        with self._lock:
+            if self._registry.number_of(id) >= 0:
+                raise DuplicateSubscription(id)
+            self._registry.add(id, branches, normal.answer)
+            self._arguments = None
+
+    def remove(self, id: str) -> None:
+        """Remove a subscription."""
+        with self._lock:
+            self._registry.remove(self._number(id))
+            self._arguments = None
+
+    def pattern(self, id: str) -> Pattern:
+        """The pattern of a subscription, in normal form."""
+        with self._lock:
+            return normalize(self._registry.pattern(self._number(id)))
+
+    def _number(self, id: str) -> int:
+        number = self._registry.number_of(id)
+        if number < 0:
+            raise UnknownSubscription(id)
+        return number
+
+    def __len__(self) -> int:
+        return self._image.used["live"]
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._registry.number_of(id) >= 0
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of the subscriptions, in the order in which they were first added."""
+        used = self._image.used["subscriptions"]
+        for number in np.flatnonzero(self._image["subscriptions"][:used]).tolist():
+            yield self._image.ids.get(number).decode()
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """What is-a conditions are tested against."""
+        if self._taxonomy is None:
+            self._taxonomy = read_taxonomy(self._image)
+        return self._taxonomy
+
+    def set_taxonomy(self, taxonomy: Taxonomy) -> None:
+        """Test is-a conditions against another taxonomy from now on."""
+        with self._lock:
+            install_taxonomy(self._image, taxonomy)
+            self._taxonomy = taxonomy
+            self._arguments = None
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the index takes, without the room that its arrays have to grow."""
+        return self._image.size
+
+    # -- matching
+
+    def match(self, document: Document) -> Matches:
+        """The subscriptions that the document matches, with their rows."""
+        with self._lock:
+            size = len(document.ntriples)
+            if 2 * size > self._room.capacity:
+                self._room.make_text(size)
+            self._room.buffer[:size] = document.ntriples
+            self._one[1] = size
+            out, told, flags = self._find((document,), self._one)
+            if flags:
+                return self._settled((document,), self._one, out, told)[0]
+            return Matches(document, told, out, 0, self._tables, self, _NO_ERRORS)
+
+    def match_many(self, documents: Iterable[Document]) -> list[Matches]:
+        """`match` for each of several documents, cheaper than one by one."""
+        batch = documents if isinstance(documents, Sequence) else list(documents)
+        if not batch:
+            return []
+        with self._lock:
+            data = b"".join([document.ntriples for document in batch])
+            bounds = np.zeros(len(batch) + 1, dtype=np.int64)
+            np.cumsum([len(document.ntriples) for document in batch], out=bounds[1:])
+            self._room.make_text(len(data))
+            self._room.buffer[: len(data)] = data
+            out, told, _ = self._find(batch, bounds)
+            return self._settled(batch, bounds, out, told)
+
+    def _find(self, batch: Sequence[Document], bounds: Array) -> tuple[Array, Array, int]:
+        """Run the kernel until it has all the room that it needs; gives what it wrote and the matches' flags."""
+        while True:
+            if self._arguments is None:
+                self._refresh()
+            room = self._room
+            status, used, count, flags = run_kernel(  # type: ignore[call-arg]  # arrays and settings in tuples
+                room.text,
+                bounds,
+                *self._arguments,  # type: ignore[misc]  # _refresh has set it
+                room.work,
+                room.unit,
+                room.values,
+                self._queue,
+                self._marks,
+                room.candidates,
+                self._spent,
+                room.out,
+                *self._readers,
+                room.told,
+                *self._settings,
+            )
+            if status == DONE:
+                return room.out[:used].copy(), room.told[:count].copy(), flags
+            if status == MALFORMED:
+                reason = "its bytes are not canonical N-Triples; make documents with triplewire.parse"
+                raise DocumentError(reason, uri=batch[used].uri)
+            self._spent[:] = 0
+            room.make(status, used)
+
+    def _refresh(self) -> None:
+        """Line up the image's arrays as the kernel takes them, after a change."""
+        image, terms = self._image, self._image.terms
+        first = ("numbers", "flags", "keys", "heads", "bits", "records", "constants")
+        last = ("families", "thresholds", "parent_starts", "parents")
+        programs, tables = self._registry.code, (terms.slots, terms.starts, terms.text)
+        self._arguments = (*tables, *(image[name] for name in first), programs, *(image[name] for name in last))
+        self._readers = (image["members"], image["entries"])
+        self._settings = (image.used["free_flags"], *self._limits)
+        self._tables = (image.ids, terms, image["constants"])
+        if len(self._spent) < image.used["records"]:
+            self._spent = np.zeros((len(image["records"]), 3), dtype=np.int32)
+        if len(self._marks) != image["parent_starts"].size + 1:
+            self._queue = np.zeros(image["parent_starts"].size + 1, dtype=np.int32)
+            self._marks = np.zeros(image["parent_starts"].size + 1, dtype=np.int32)
+
+    def _settled(self, batch: Sequence[Document], bounds: Array, out: Array, told: Array) -> list[Matches]:
+        """What was found, document by document, after the checks that only Python can make."""
+        errors: list[dict[str, SubscriptionError]] = [{} for _ in batch]
+        if told.size and out.size:
+            told = self._checked(batch, bounds, told, out, errors)
+        owners = out[told[:, 1] + M_DOCUMENT] if told.size else np.zeros(0, dtype=np.int32)
+        ends = np.searchsorted(owners, np.arange(len(batch) + 1))
+        return [
+            Matches(document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self, errors[i])
+            for i, document in enumerate(batch)
+        ]
+
+    # -- what the kernel leaves to Python
+
+    def _checked(
+        self,
+        batch: Sequence[Document],
+        bounds: Array,
+        told: Array,
+        out: Array,
+        errors: list[dict[str, SubscriptionError]],
+    ) -> Array:
+        """Drop what exact arithmetic or a residual condition refutes, and what went over a limit."""
+        flags = out[told[:, 1] + M_FLAGS]
+        if not flags.any():
+            return told
+        keep = flags == 0
+        failed: set[tuple[int, int]] = set()
+        for i in np.flatnonzero(flags).tolist():
+            number, at, _, _, entry = told[i].tolist()
+            document = int(out[at + M_DOCUMENT])
+            if flags[i] & ~UNCERTAIN:
+                id = self._image.ids.get(number).decode()
+                errors[document][id] = _limit_error(id, int(flags[i]), self._limits)
+                failed.add((document, number))
+            else:
+                keep[i] = self._holds(entry, out, at, batch[document], int(bounds[document]))
+        if failed:
+            pairs = zip(out[told[:, 1] + M_DOCUMENT].tolist(), told[:, 0].tolist(), strict=True)
+            keep &= [pair not in failed for pair in pairs]
+        return told[keep]
+
+    def _holds(self, entry: int, out: Array, at: int, document: Document, base: int) -> bool:
+        """True if every condition of the entry's conjunction holds for a match."""
+        row = {}
+        for slot in range(int(out[at + M_VARIABLES])):
+            place = at + EMISSION + 2 * slot
+            start = int(out[place]) - base
+            row[slot_name(slot)] = parse_term(document.ntriples[start : start + out[place + 1]].decode())
+        conditions = self._registry.conjunction(entry).conditions
+        return all(holds(condition, row, self.taxonomy) for condition in conditions)
+
+    # -- explaining
+
+    def explain(self, id: str) -> Explanation:
+        """How a subscription is evaluated: its atoms, how many others share each, and which one it waits under."""
+        with self._lock:
+            return explain(self._registry, self._number(id), id)
+
+    def why(self, id: str, document: Document) -> list[Reason]:
+        """For each row that the document gives a subscription, the triples and conditions that made it."""
+        return explain_match(self.pattern(id), document.triples, self.taxonomy)
+
+    def why_not(self, id: str, document: Document) -> WhyNot:
+        """What keeps the document from matching a subscription: the first atom or condition that fails."""
+        return explain_miss(self.pattern(id), document.triples, self.taxonomy)
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to a file that `load` opens in milliseconds."""
+        with self._lock:
+            self._image.save(Path(path))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        verify: bool = False,
+        max_rows: int = 100_000,
+        max_steps: int = 100_000_000,
+    ) -> Index:
+        """Open a saved index: mapped into memory, nothing unpickled. It can be changed; the file stays as it is.
+
+        `verify` reads the whole file once to see that it is undamaged.
+        """
+        index = cls(max_rows=max_rows, max_steps=max_steps)
+        index._use(Image.load(Path(path), verify))
+        index._taxonomy = None  # read when Python needs it; the kernel has its own
+        return index
+
+
+def _limit_error(id: str, flags: int, limits: tuple[int, int]) -> MatchLimitExceeded:
+    if flags & TOO_MANY_ROWS:
+        reason = f"it has more than {limits[0]:,} rows in this document; make it more selective, or raise max_rows"
+    else:
+        reason = f"it took more than {limits[1]:,} steps on this document; make it more selective, or raise max_steps"
+    return MatchLimitExceeded(reason, subscription=id)

@@ -1,0 +1,15 @@
+"""The compiled part of matching: from the bytes of documents to the records that match them.
+
+Three stages for each document, each one function over flat arrays, so that a call costs next to nothing:
+
+    reading   N-Triples bytes -> the document's terms and triples, as small numbers, chained by their places
+    seeding   triples -> the records that wait for one of them (the candidates)
+    running   candidates -> complete matches, by running each record's program over the document's triples
+
+What comes in: the index's arrays, documents as bytes. What goes out: matches, as numbers. It never makes a Python
+object, never calls back, and never trusts a hash: every equality of terms is checked on their bytes.
+"""
+
+from triplewire.matching.kernel.match import match
+
+__all__ = ["match"]

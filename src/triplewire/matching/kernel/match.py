@@ -1,0 +1,115 @@
+"""The whole of the kernel for a batch of documents: read, seed, run, one document after the other."""
+
+from __future__ import annotations
+
+from triplewire.matching.kernel.compiled import Array, compiled
+from triplewire.matching.kernel.reading import count_lines, read
+from triplewire.matching.kernel.running import run
+from triplewire.matching.kernel.seeding import seed
+from triplewire.matching.kernel.telling import tell
+from triplewire.matching.layout import DONE, MALFORMED, NEED_CANDIDATES, NEED_LINES, NEED_OUTPUT, NEED_TOLD
+
+
+@compiled
+def match(
+    text: Array,
+    bounds: Array,
+    slots: Array,
+    starts: Array,
+    strings: Array,
+    numbers: Array,
+    flags: Array,
+    keys: Array,
+    heads: Array,
+    bits: Array,
+    records: Array,
+    constants: Array,
+    code: Array,
+    families: Array,
+    thresholds: Array,
+    parent_starts: Array,
+    parents: Array,
+    work: Array,
+    unit: int,
+    values: Array,
+    queue: Array,
+    marks: Array,
+    candidates: Array,
+    spent: Array,
+    out: Array,
+    members: Array,
+    entries: Array,
+    told: Array,
+    free_flags: int,
+    most_rows: int,
+    most_steps: int,
+) -> tuple[int, int, int, int]:
+    """Match the documents bounds[i]..bounds[i + 1] of the text.
+
+    Gives how it ended, how much output there is, how many rows of `told`, and the flags of all matches together. When
+    it ends for want of room, the second number says how much (of lines), or nothing; call again with more.
+    """
+    used = 0
+    last = bounds[bounds.size - 1]
+    for document in range(bounds.size - 1):
+        start, end = bounds[document], bounds[document + 1]
+        lines = count_lines(text, start, end)
+        if lines > unit:
+            return NEED_LINES, lines, 0, 0
+        triples, _terms, _ = read(text, start, end, last, slots, starts, strings, work, unit)
+        if triples < 0:
+            return MALFORMED, document, 0, 0
+        found = seed(
+            triples,
+            text,
+            flags,
+            free_flags,
+            keys,
+            heads,
+            bits,
+            records,
+            parent_starts,
+            parents,
+            work,
+            unit,
+            values,
+            queue,
+            marks,
+            candidates,
+        )
+        if found < 0:
+            return NEED_CANDIDATES, 0, 0, 0
+        if found > 0:
+            used = run(
+                document,
+                triples,
+                found,
+                candidates,
+                text,
+                starts,
+                strings,
+                numbers,
+                records,
+                constants,
+                code,
+                families,
+                thresholds,
+                parent_starts,
+                parents,
+                work,
+                unit,
+                values,
+                queue,
+                marks,
+                spent,
+                most_rows,
+                most_steps,
+                out,
+                used,
+            )
+            if used < 0:
+                return NEED_OUTPUT, 0, 0, 0
+    count, met = tell(out, used, records, members, entries, told)
+    if count < 0:
+        return NEED_TOLD, 0, 0, 0
+    return DONE, used, count, met

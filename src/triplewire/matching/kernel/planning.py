@@ -1,0 +1,372 @@
+"""Planning: where a record waits, and in which order its program runs.
+
+A *body* is a conjunction as numbers, in the order of its normal form:
+
+    variables, triples, tests, flags, constants, then (s, p, o) for each triple, then (operation, a, b, c) for each test
+
+where a place is a variable (0, 1, …) or a constant (-1, -2, …: the first, the second, …).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from triplewire.matching.kernel.compiled import Array, compiled
+from triplewire.matching.kernel.hashing import mix, tag_of
+from triplewire.matching.kernel.numbers import single_bits
+from triplewire.matching.layout import (
+    AGAIN,
+    BIND,
+    BOUND,
+    CONSTANT,
+    EQ,
+    FREE_ALL,
+    FREE_O,
+    FREE_S,
+    FREE_SO,
+    H_CONSTANTS,
+    H_FLAGS,
+    H_STEPS,
+    H_VARIABLES,
+    HEADER,
+    NUMBER,
+    OBJECT_BELOW_OR_SELF,
+    PO,
+    PS,
+    PSO,
+    R_CONSTANTS,
+    R_PROGRAM,
+    STEP,
+    SUBJECT_BELOW_OR_SELF,
+    TEST_CLASS,
+    TEST_FAMILY,
+    TEST_NUMBER,
+    TEST_TEXT,
+    TEXT_1,
+    TRIPLE,
+    P,
+)
+
+B_VARIABLES, B_TRIPLES, B_TESTS, B_FLAGS, B_CONSTANTS = range(5)
+BODY = 5
+
+_WEIGHTS = np.ones(FREE_ALL + 1)
+_WEIGHTS[PO] = _WEIGHTS[PS] = 2.0
+_WEIGHTS[TEXT_1 : TEXT_1 + 4] = (64.0, 32.0, 8.0, 2.0)
+_WEIGHTS[OBJECT_BELOW_OR_SELF : SUBJECT_BELOW_OR_SELF + 3] = 4.0
+_WEIGHTS[P] = 16.0
+_WEIGHTS[FREE_SO], _WEIGHTS[FREE_S], _WEIGHTS[FREE_O], _WEIGHTS[FREE_ALL] = 4.0, 16.0, 16.0, 1000.0
+"""How many documents a key of each kind is likely to wake its records for, relative to the others."""
+
+
+@compiled
+def hash_body(body: Array, ids: Array) -> int:
+    """A hash of the conjunction, whatever the order of its triples and tests."""
+    triples, tests = body[B_TRIPLES], body[B_TESTS]
+    total = mix(body[B_VARIABLES], triples, tests, body[B_FLAGS])
+    for t in range(triples):
+        i = BODY + 3 * t
+        total += mix(1, body[i], body[i + 1], body[i + 2])
+    for t in range(tests):
+        i = BODY + 3 * triples + 4 * t
+        total += mix(2 + body[i], body[i + 1], body[i + 2], body[i + 3])
+    for i in range(ids.size):
+        total = mix(3, total, ids[i], i)
+    return total
+
+
+@compiled
+def _popular(key: int, popularity: Array, change: int) -> int:
+    i = (key >> 16) & (popularity.size - 1)
+    popularity[i] = max(0, popularity[i] + change)
+    return popularity[i]
+
+
+@compiled
+def _text_key(
+    predicate: int, part: int, starts: Array, strings: Array, popularity: Array, change: int
+) -> tuple[int, int, int]:
+    """The rarest gram of a text, as (key, kind, popularity); kind -1 for an empty text."""
+    start, end = starts[part] + 1, starts[part + 1]
+    size = min(4, end - start)
+    if size == 0:
+        return 0, -1, 0
+    kind = TEXT_1 + size - 1
+    gram, last = 0, (1 << (8 * size)) - 1
+    best, best_count = 0, -1
+    for i in range(start, end):
+        gram = ((gram << 8) | strings[i]) & last
+        if i - start >= size - 1:
+            key = mix(kind, predicate, gram, 0)
+            count = _popular(key, popularity, change)
+            if best_count < 0 or count < best_count:
+                best, best_count = key, count
+    return best, kind, best_count
+
+
+@compiled
+def choose_access(
+    body: Array,
+    ids: Array,
+    starts: Array,
+    strings: Array,
+    numbers: Array,
+    popularity: Array,
+    change: int,
+) -> tuple[int, int, int]:
+    """The triple that a record should wait for, as (triple, kind of access, key).
+
+    Of all its keys the one that the fewest conjunctions share: what many share, many documents have. `change` is
+    added to the popularity of each of its keys: 1 when it is added, -1 when it is removed.
+    """
+    best_triple, best_kind, best_key, best_score = -1, 0, 0, 0.0
+    triples, tests = body[B_TRIPLES], body[B_TESTS]
+    for t in range(triples):
+        s, p, o = body[BODY + 3 * t], body[BODY + 3 * t + 1], body[BODY + 3 * t + 2]
+        sid = ids[-s - 1] if s < 0 else -1
+        oid = ids[-o - 1] if o < 0 else -1
+        if p >= 0:
+            if s < 0 and o < 0:
+                kind, key = FREE_SO, mix(FREE_SO, sid, oid, 0)
+            elif s < 0:
+                kind, key = FREE_S, mix(FREE_S, sid, 0, 0)
+            elif o < 0:
+                kind, key = FREE_O, mix(FREE_O, oid, 0, 0)
+            else:
+                kind, key = FREE_ALL, mix(FREE_ALL, 0, 0, 0)
+        else:
+            pid = ids[-p - 1]
+            if s < 0 and o < 0:
+                kind, key = PSO, mix(PSO, pid, sid, oid)
+            elif o < 0:
+                kind, key = PO, mix(PO, pid, oid, 0)
+            elif s < 0:
+                kind, key = PS, mix(PS, pid, sid, 0)
+            else:
+                kind, key = P, mix(P, pid, 0, 0)
+        score = (_popular(key, popularity, change) + 1) * _WEIGHTS[kind]
+        if best_triple < 0 or score < best_score:
+            best_triple, best_kind, best_key, best_score = t, kind, key, score
+        if p >= 0:
+            continue
+        for i in range(tests):
+            at = BODY + 3 * triples + 4 * i
+            operation, a, b = body[at], body[at + 1], body[at + 2]
+            kind = -1
+            if operation == TEST_NUMBER + EQ and a == o:
+                kind, key = NUMBER, mix(NUMBER, pid, single_bits(numbers[ids[-b - 1]]), 0)
+                count = _popular(key, popularity, change)
+            elif TEST_TEXT <= operation < TEST_CLASS and a == o:
+                key, kind, count = _text_key(pid, ids[-b - 1], starts, strings, popularity, change)
+            elif operation >= TEST_CLASS and (a in (o, s)):
+                kind = (OBJECT_BELOW_OR_SELF if a == o else SUBJECT_BELOW_OR_SELF) + operation - TEST_CLASS
+                key = mix(kind, pid, ids[-b - 1], 0)
+                count = _popular(key, popularity, change)
+            if kind >= 0:
+                score = (count + 1) * _WEIGHTS[kind]
+                if score < best_score:
+                    best_triple, best_kind, best_key, best_score = t, kind, key, score
+    return best_triple, best_kind, best_key
+
+
+@compiled
+def _effort(s: bool, p: bool, o: bool) -> int:
+    """How many triples a step is likely to enumerate, given which of its places are known."""
+    if s and p and o:
+        return 0
+    if s and (p or o):
+        return 1
+    if p and o:
+        return 2
+    if s or o:
+        return 3
+    return 10 if p else 20
+
+
+@compiled
+def _known(place: int, bound: Array) -> bool:
+    return place < 0 or bound[place] != 0
+
+
+@compiled
+def order_steps(body: Array, seed: int) -> Array:
+    """The program of a body that starts at one of its triples: next the step that enumerates least, tests at once."""
+    triples, tests = body[B_TRIPLES], body[B_TESTS]
+    bound = np.zeros(max(1, body[B_VARIABLES]), dtype=np.uint8)
+    done = np.zeros(triples + tests, dtype=np.uint8)
+    code = np.zeros(HEADER + STEP * (triples + tests), dtype=np.int16)
+    code[H_VARIABLES], code[H_STEPS] = body[B_VARIABLES], triples + tests
+    code[H_FLAGS], code[H_CONSTANTS] = body[B_FLAGS], body[B_CONSTANTS]
+    at, chosen = HEADER, seed
+    for _ in range(triples):
+        if chosen < 0:
+            least = 100
+            for t in range(triples):
+                if done[t] == 0:
+                    i = BODY + 3 * t
+                    effort = _effort(_known(body[i], bound), _known(body[i + 1], bound), _known(body[i + 2], bound))
+                    if effort < least:
+                        least, chosen = effort, t
+        done[chosen] = 1
+        operation = TRIPLE
+        for place in range(3):
+            node = body[BODY + 3 * chosen + place]
+            code[at + 1 + place] = node
+            mode = CONSTANT
+            if node >= 0:
+                mode = BOUND if bound[node] == 1 else AGAIN if bound[node] == 2 else BIND
+                if bound[node] == 0:
+                    bound[node] = 2
+            operation += mode << (2 * place)
+        for place in range(3):
+            node = body[BODY + 3 * chosen + place]
+            if node >= 0:
+                bound[node] = 1
+        code[at] = operation
+        at += STEP
+        for i in range(tests):
+            test = BODY + 3 * triples + 4 * i
+            if done[triples + i] == 0 and bound[body[test + 1]] == 1:
+                done[triples + i] = 1
+                for k in range(4):
+                    code[at + k] = body[test + k]
+                at += STEP
+        chosen = -1
+    return code
+
+
+@compiled
+def body_of(code: Array, program: int) -> Array:
+    """The body of a program, with its triples and tests in the order in which they run."""
+    steps = code[program + H_STEPS]
+    triples = 0
+    for i in range(steps):
+        triples += code[program + HEADER + STEP * i] < TEST_NUMBER
+    body = np.zeros(BODY + 3 * triples + 4 * (steps - triples), dtype=np.int16)
+    body[B_VARIABLES], body[B_TRIPLES], body[B_TESTS] = code[program + H_VARIABLES], triples, steps - triples
+    body[B_FLAGS], body[B_CONSTANTS] = code[program + H_FLAGS], code[program + H_CONSTANTS]
+    at_triple, at_test = BODY, BODY + 3 * triples
+    for i in range(steps):
+        step = program + HEADER + STEP * i
+        if code[step] < TEST_NUMBER:
+            for k in range(3):
+                body[at_triple + k] = code[step + 1 + k]
+            at_triple += 3
+        else:
+            for k in range(4):
+                body[at_test + k] = code[step + k]
+            at_test += 4
+    return body
+
+
+@compiled
+def same_body(body: Array, code: Array, program: int) -> bool:
+    """True if the program runs exactly this body, in whatever order."""
+    other = body_of(code, program)
+    if other.size != body.size:
+        return False
+    for i in range(BODY):
+        if other[i] != body[i]:
+            return False
+    for part in range(2):
+        width, count = (3, body[B_TRIPLES]) if part == 0 else (4, body[B_TESTS])
+        base = BODY if part == 0 else BODY + 3 * body[B_TRIPLES]
+        for i in range(count):
+            found = False
+            for j in range(count):
+                same = True
+                for k in range(width):
+                    if body[base + width * i + k] != other[base + width * j + k]:
+                        same = False
+                        break
+                if same:
+                    found = True
+                    break
+            if not found:
+                return False
+    return True
+
+
+@compiled
+def last_binding(code: Array, program: int, wanted: Array) -> int:
+    """The last step that binds a wanted variable; 0 if there is none, because the first step always runs."""
+    last = 0
+    for i in range(code[program + H_STEPS]):
+        step = program + HEADER + STEP * i
+        if code[step] < TEST_NUMBER:
+            for place in range(3):
+                if (code[step] >> (2 * place)) & 3 == BIND and wanted[code[step + 1 + place]]:
+                    last = i
+    return last
+
+
+@compiled
+def varied_by(body: Array, test: int) -> Array:
+    """The body with one inequality's threshold taken out, to be that of a family."""
+    varied = body.copy()
+    at = BODY + 3 * body[B_TRIPLES] + 4 * test
+    varied[at] = body[at] - TEST_NUMBER + TEST_FAMILY
+    varied[at + 2] = 0
+    return varied
+
+
+@compiled
+def find_record(
+    h: int,
+    body: Array,
+    ids: Array,
+    slots: Array,
+    records: Array,
+    constants: Array,
+    code: Array,
+) -> int:
+    """The record of a conjunction, or -1. In its slots 0 is empty, -1 was taken once."""
+    mask = slots.size - 1
+    tag = tag_of(h)
+    i = h & mask
+    while slots[i] != 0:
+        if slots[i] > 0 and (slots[i] >> 32) == tag:
+            record = (slots[i] & 0xFFFFFFFF) - 1
+            at = records[record, R_CONSTANTS]
+            same = True
+            for k in range(ids.size):
+                if constants[at + k] != ids[k]:
+                    same = False
+                    break
+            if same and same_body(body, code, records[record, R_PROGRAM]):
+                return record
+        i = (i + 1) & mask
+    return -1
+
+
+@compiled
+def put_record(h: int, record: int, slots: Array) -> None:
+    """Enter a record that is not there yet; the caller keeps the table at most half full."""
+    mask = slots.size - 1
+    i = h & mask
+    while slots[i] > 0:
+        i = (i + 1) & mask
+    slots[i] = (tag_of(h) << 32) | (record + 1)
+
+
+@compiled
+def drop_record(h: int, record: int, slots: Array) -> None:
+    """Take a record out again."""
+    mask = slots.size - 1
+    i = h & mask
+    while slots[i] != 0:
+        if slots[i] > 0 and (slots[i] & 0xFFFFFFFF) - 1 == record:
+            slots[i] = -1
+            return
+        i = (i + 1) & mask
+
+
+@compiled
+def rehash_records(count: int, slots: Array, records: Array, constants: Array, code: Array) -> None:
+    """Enter all records in empty slots."""
+    for record in range(count):
+        program = records[record, R_PROGRAM]
+        if program >= 0:
+            at = records[record, R_CONSTANTS]
+            ids = constants[at : at + code[program + H_CONSTANTS]]
+            put_record(hash_body(body_of(code, program), ids), record, slots)

@@ -1,0 +1,112 @@
+"""The numbers that the index's tables and the compiled kernel agree on.
+
+The index is a few flat arrays. A *record* is one conjunction, stored once however many subscriptions want it; it
+waits in a chain under one *access key*. Its *program* is the conjunction as steps: the first step takes the triple
+that woke it, each further one extends or tests the partial match. A record whose inequality was taken out is the head
+of a *family*: members that differ only in that threshold, sorted by it.
+
+    key table ──> record ──> program + constants          what to check
+                     └─────> entries (or family ─> members ─> entries)   whom to tell
+"""
+
+from __future__ import annotations
+
+# Access kinds: what part of a triple a record waits for. Each is a bit in the flags of its predicate as well, so that
+# a triple is looked up only in the ways that some record needs.
+PSO, PO, PS, P = 0, 1, 2, 3
+NUMBER = 4
+TEXT_1, TEXT_2, TEXT_3, TEXT_4 = 5, 6, 7, 8
+OBJECT_BELOW_OR_SELF, OBJECT_BELOW, OBJECT_CHILD = 9, 10, 11
+SUBJECT_BELOW_OR_SELF, SUBJECT_BELOW, SUBJECT_CHILD = 12, 13, 14
+FREE_SO, FREE_S, FREE_O, FREE_ALL = (
+    15,
+    16,
+    17,
+    18,
+)  # for variable predicates; their bits are the index's, not a predicate's
+
+KIND_NAMES = {
+    PSO: "subject, predicate and object",
+    PO: "predicate and object",
+    PS: "predicate and subject",
+    P: "predicate",
+    NUMBER: "predicate and number",
+    TEXT_1: "predicate and text",
+    TEXT_2: "predicate and text",
+    TEXT_3: "predicate and text",
+    TEXT_4: "predicate and text",
+    OBJECT_BELOW_OR_SELF: "predicate and class of the object",
+    OBJECT_BELOW: "predicate and class of the object",
+    OBJECT_CHILD: "predicate and class of the object",
+    SUBJECT_BELOW_OR_SELF: "predicate and class of the subject",
+    SUBJECT_BELOW: "predicate and class of the subject",
+    SUBJECT_CHILD: "predicate and class of the subject",
+    FREE_SO: "subject and object",
+    FREE_S: "subject",
+    FREE_O: "object",
+    FREE_ALL: "any triple",
+}
+
+# Columns of the records table.
+R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH = range(10)
+RECORD_COLUMNS = 10
+
+# Columns of the entries table: who wants a record (or a member of its family), and under which column names.
+E_SUBSCRIPTION, E_COLUMNS, E_NEXT, E_PREVIOUS, E_SIBLING, E_RECORD, E_THRESHOLD = range(7)
+ENTRY_COLUMNS = 7
+
+# Columns of the families table.
+F_START, F_SORTED, F_SIZE, F_CAPACITY = range(4)
+FAMILY_COLUMNS = 4
+
+# A program: a header, then steps of four numbers each (operation, a, b, c).
+H_VARIABLES, H_STEPS, H_FLAGS, H_CONSTANTS = range(4)
+HEADER = 4
+STEP = 4
+RESIDUAL = 1  # header flag: conditions remain that only Python can check
+
+# Operations. A triple step is TRIPLE + modes: two bits for each of subject, predicate, object.
+CONSTANT, BOUND, BIND, AGAIN = 0, 1, 2, 3  # AGAIN: a variable that an earlier place of the same triple binds
+TRIPLE = 0  # .. 63
+TEST_NUMBER = 64  # + comparison; a: variable, b: constant, c: 1 if strict
+TEST_FAMILY = 72  # + comparison; a: variable, c: 1 if strict
+TEST_TEXT = 80  # + CONTAINS/STARTS/ENDS; a: variable, b: constant, c: 1 if strict
+TEST_CLASS = 88  # + BELOW_OR_SELF/BELOW/CHILD; a: variable, b: constant
+
+EQ, LT, LE, GT, GE = range(5)
+CONTAINS, STARTS, ENDS = range(3)
+BELOW_OR_SELF, BELOW, CHILD = range(3)
+
+# What the kernel writes for each match: these, then (start, length) in the text for each variable.
+M_DOCUMENT, M_RECORD, M_LOW, M_HIGH, M_FLAGS, M_VARIABLES = range(6)
+EMISSION = 6
+UNCERTAIN = 1  # only Python's exact arithmetic, or a residual condition, can tell
+TOO_MANY_ROWS = 2
+TOO_MANY_STEPS = 4
+
+# How a call of the kernel ends.
+DONE, NEED_LINES, NEED_CANDIDATES, NEED_OUTPUT, NEED_TOLD, MALFORMED = range(6)
+
+MOST_STEPS_IN_PROGRAM = 1000
+MOST_VARIABLES = 500
+
+# The working memory for one document, in units of its capacity in lines.
+W_SUBJECT, W_PREDICATE, W_OBJECT, W_RUN_END, W_NEXT_P, W_NEXT_O = range(6)
+W_TERMS = 6  # then eleven sections of three units each
+(
+    T_START,
+    T_LENGTH,
+    T_GLOBAL,
+    T_FIRST,
+    T_HEAD_P,
+    T_HEAD_O,
+    T_NUMBER,
+    T_TEXT,
+    T_TEXT_LENGTH,
+    T_TAG,
+    T_SUFFIX,
+) = (W_TERMS + 3 * i for i in range(11))
+W_SLOTS = W_TERMS + 3 * 11  # a hash table of the document's terms: 8 units
+W_KNOWN = W_SLOTS + 8  # a hash table of those that the index knows: 8 units
+W_UNITS = W_KNOWN + 8
+W_STACK = 2 * MOST_STEPS_IN_PROGRAM + 2 * MOST_VARIABLES

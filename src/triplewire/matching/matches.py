@@ -1,0 +1,181 @@
+"""What a document matched: found at once, told lazily.
+
+Finding a match costs less than making Python objects of it, so rows become dictionaries only when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Protocol, overload
+
+from triplewire.algebra.evaluate import Graph, optional_rows
+from triplewire.algebra.pattern import Optional
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.errors import SubscriptionError
+from triplewire.matching.encoding import decode, decode_triple, loads, slot_name
+from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
+from triplewire.matching.strings import Strings
+from triplewire.model import Document, Term, parse_term
+
+Row = dict[str, Term]
+
+
+class HasTaxonomy(Protocol):
+    """What optional parts are looked up with: a saved index reads its taxonomy only when something needs it."""
+
+    @property
+    def taxonomy(self) -> Taxonomy: ...
+
+
+class Match:
+    """One subscription that a document matches: `subscription` is its id, `rows` are its answers, each once."""
+
+    __slots__ = ("_matches", "_rows", "_told", "subscription")
+
+    def __init__(self, subscription: str, matches: Matches, told: list[list[int]]) -> None:
+        self.subscription = subscription
+        self._matches = matches
+        self._told = told
+        self._rows: list[Row] | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """The distinct rows, each from variable name to term."""
+        if self._rows is None:
+            distinct: dict[frozenset[tuple[str, Term]], Row] = {}
+            for told in self._told:
+                for row in self._matches.rows_of(told):
+                    distinct.setdefault(frozenset(row.items()), row)
+            self._rows = list(distinct.values())
+        return self._rows
+
+    def __repr__(self) -> str:
+        return f"Match(subscription={self.subscription!r}, rows={self.rows!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return self.subscription == other.subscription and _as_set(self.rows) == _as_set(other.rows)
+
+    def __hash__(self) -> int:
+        return hash(self.subscription)
+
+
+def _as_set(rows: list[Row]) -> set[frozenset[tuple[str, Term]]]:
+    return {frozenset(row.items()) for row in rows}
+
+
+class Matches(Sequence[Match]):
+    """The matches of one document, in the order in which their subscriptions were first added.
+
+    A sequence like a list. `errors` has the subscriptions that failed on this document: the others were served.
+    It stays what it is when the index changes afterwards.
+    """
+
+    __slots__ = ("_base", "_graph", "_list", "_out", "_source", "_tables", "_terms", "_told", "document", "errors")
+
+    def __init__(
+        self,
+        document: Document,
+        told: Array,
+        out: Array,
+        base: int,
+        tables: tuple[Strings, Strings, Array],
+        source: HasTaxonomy,
+        errors: Mapping[str, SubscriptionError],
+    ) -> None:
+        self.document = document
+        self.errors = errors
+        self._told, self._out, self._base = told, out, base
+        self._tables = tables
+        self._source = source
+        self._list: list[Match] | None = None
+
+    def _matches(self) -> list[Match]:
+        if self._list is None:
+            grouped: dict[int, list[list[int]]] = {}
+            for told in self._told.tolist():
+                grouped.setdefault(told[0], []).append(told)
+            ids = self._tables[0]
+            self._list = [Match(ids.get(number).decode(), self, grouped[number]) for number in sorted(grouped)]
+            self._terms: dict[int, Term] = {}
+            self._graph: Graph | None = None
+        return self._list
+
+    @property
+    def subscriptions(self) -> list[str]:
+        """The ids of the subscriptions that matched."""
+        return [match.subscription for match in self._matches()]
+
+    def rows_of(self, told: list[int]) -> Iterator[Row]:
+        """The rows of one match for one subscription's columns."""
+        _, at, columns, constants, _ = told
+        _, words, fixed = self._tables
+        answer, places, optionals = _columns(words.get(columns))
+        row: Row = {}
+        for name, place in places:
+            if isinstance(place, str):
+                row[name] = parse_term(place)
+            elif place < 0:
+                row[name] = parse_term(words.get(int(fixed[constants - 1 - place])).decode())
+            else:
+                row[name] = self.term(at, place)
+        if not optionals:
+            yield row
+        else:
+            yield from self._widened(row, at, answer, optionals)
+
+    def _widened(self, row: Row, at: int, answer: Sequence[str], optionals: tuple[Optional, ...]) -> Iterator[Row]:
+        """Rows with the columns of optional parts: those are looked up here, because they decide nothing."""
+        if self._graph is None:
+            self._graph = Graph(self.document.triples)
+        inner = row | {slot_name(slot): self.term(at, slot) for slot in range(int(self._out[at + M_VARIABLES]))}
+        for wide in optional_rows(optionals, inner, self._graph, self._source.taxonomy):
+            yield {name: wide[name] for name in answer if name in wide}
+
+    def term(self, at: int, variable: int) -> Term:
+        """The term that a match bound to one of its variables."""
+        place = at + EMISSION + 2 * variable
+        start, length = int(self._out[place]) - self._base, int(self._out[place + 1])
+        found = self._terms.get(start)
+        if found is None:
+            found = self._terms[start] = parse_term(self.document.ntriples[start : start + length].decode())
+        return found
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Match]: ...
+    def __getitem__(self, index: int | slice) -> Match | list[Match]:
+        return self._matches()[index]
+
+    def __len__(self) -> int:
+        return len(self._matches())
+
+    def __bool__(self) -> bool:
+        return len(self._told) > 0
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self._matches())
+
+    def __eq__(self, other: object) -> bool:
+        return self._matches() == list(other) if isinstance(other, Matches | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # a sequence that compares by content, as a list
+
+    def __repr__(self) -> str:
+        return f"<Matches of {self.document.uri}: {', '.join(self.subscriptions) or 'none'}>"
+
+
+@lru_cache(maxsize=4096)
+def _columns(text: bytes) -> tuple[list[str], list[tuple[str, int | str]], tuple[Optional, ...]]:
+    """The columns of a subscription's rows: names, where each value is, and optional parts."""
+    answer, places, optionals = loads(text[1:])
+    names = [slot_name(i) for i in range(MOST_VARIABLES)] if optionals else []
+    parts = tuple(
+        Optional(tuple(decode_triple(t, names) for t in triples), tuple(decode(c, names) for c in conditions))
+        for triples, conditions in optionals
+    )
+    return answer, [(name, place) for name, place in places], parts

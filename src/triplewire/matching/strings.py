@@ -1,0 +1,89 @@
+"""A table of byte strings in flat arrays: each string once, found by its bytes, known by a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triplewire.matching.kernel.compiled import Array, compiled
+from triplewire.matching.kernel.hashing import find_string, hash_bytes, put_string, rehash_strings
+
+
+def grown(array: Array, needed: int) -> Array:
+    """The array, or a copy with room for `needed` rows and as many again; new places are zero."""
+    if needed <= len(array):
+        return array
+    larger = np.zeros((max(needed, 2 * len(array), 16), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@compiled
+def _intern(
+    blob: Array,
+    bounds: Array,
+    count: int,
+    slots: Array,
+    starts: Array,
+    text: Array,
+    numbers: Array,
+) -> int:
+    """Enter the strings of a blob; writes their numbers, gives the new count."""
+    for i in range(bounds.size - 1):
+        start, end = bounds[i], bounds[i + 1]
+        h = hash_bytes(blob, start, end)
+        number = find_string(h, blob, start, end - start, slots, starts, text)
+        if number < 0:
+            number = count
+            at = starts[count]
+            for k in range(start, end):
+                text[at + k - start] = blob[k]
+            count += 1
+            starts[count] = at + end - start
+            put_string(h, number, slots)
+        numbers[i] = number
+    return count
+
+
+class Strings:
+    """The table; `slots`, `starts` and `text` are its arrays, which the kernel reads."""
+
+    __slots__ = ("count", "slots", "starts", "text")
+
+    def __init__(
+        self, slots: Array | None = None, starts: Array | None = None, text: Array | None = None, count: int = 0
+    ):
+        self.slots = np.zeros(64, dtype=np.int64) if slots is None else slots
+        self.starts = np.zeros(33, dtype=np.int64) if starts is None else starts
+        self.text = np.zeros(1024, dtype=np.uint8) if text is None else text
+        self.count = count
+
+    def intern(self, strings: Sequence[bytes]) -> NDArray[np.int32]:
+        """The numbers of the strings; those that are not in the table yet are entered."""
+        blob = np.frombuffer(b"".join(strings) + b"\0", dtype=np.uint8)  # NumPy makes no array of nothing
+        bounds = np.zeros(len(strings) + 1, dtype=np.int64)
+        np.cumsum([len(string) for string in strings], out=bounds[1:])
+        self._reserve(len(strings), blob.size)
+        numbers = np.empty(len(strings), dtype=np.int32)
+        self.count = _intern(blob, bounds, self.count, self.slots, self.starts, self.text, numbers)
+        return numbers
+
+    def find(self, string: bytes) -> int:
+        """The number of a string, or -1."""
+        blob = np.frombuffer(string + b"\0", dtype=np.uint8)
+        h = hash_bytes(blob, 0, len(string))
+        return int(find_string(h, blob, 0, len(string), self.slots, self.starts, self.text))
+
+    def get(self, number: int) -> bytes:
+        """The string of a number."""
+        return self.text[self.starts[number] : self.starts[number + 1]].tobytes()
+
+    def _reserve(self, more: int, size: int) -> None:
+        self.starts = grown(self.starts, self.count + more + 2)
+        self.text = grown(self.text, int(self.starts[self.count]) + size + 1)
+        if 2 * (self.count + more) > self.slots.size:
+            capacity = 1 << (2 * (self.count + more)).bit_length()
+            self.slots = np.zeros(capacity, dtype=np.int64)
+            rehash_strings(self.count, self.slots, self.starts, self.text)

@@ -1,0 +1,45 @@
+"""Compile the kernel once, so that later processes load it: `python -m triplewire.matching.warm`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
+from triplewire.matching.index import Index
+from triplewire.model import Document
+
+
+def main() -> None:
+    """Use every compiled function once, as a saved index and a new one do."""
+    size, label = NamedNode("urn:size"), NamedNode("urn:label")
+    conditions = (
+        Call("~>", (variable("n"), Literal("1"))),
+        Call("~<", (variable("n"), Literal("5"))),
+        Call("contains", (variable("t"), Literal("warm"))),
+    )
+    triples = (
+        TriplePattern(variable("x"), size, variable("n")),
+        TriplePattern(variable("x"), label, variable("t")),
+    )
+    index = Index()
+    for number in range(80):  # enough for every table to grow once
+        index.add(str(number), Pattern(("x",), (Conjunction((triples[0], triples[1]), conditions),)))
+        index.add(
+            f"{number}!",
+            Pattern(("n",), (Conjunction((TriplePattern(NamedNode(f"urn:{number}"), size, variable("n")),)),)),
+        )
+    index.remove("0!")
+    index.explain("1")
+    document = Document("urn:warm", b'<urn:1> <urn:label> "warm" .\n<urn:1> <urn:size> "3" .\n')
+    with tempfile.TemporaryDirectory() as folder:
+        index.save(Path(folder) / "warm.index")
+        loaded = Index.load(Path(folder) / "warm.index")
+        assert loaded.match(document) == index.match(document)
+        loaded.remove("1")
+
+
+if __name__ == "__main__":
+    main()
