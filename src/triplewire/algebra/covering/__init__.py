@@ -1,0 +1,13 @@
+"""Covering: which patterns have all the answers of others, and which can have none.
+
+What comes in: patterns and a taxonomy. What goes out: `covers`, a yes that is always right; `contradiction`, the
+reason for which a conjunction can never match. The way: `mappings` finds one pattern's triples among the other's,
+`solver` decides whether the conditions that are left can fail; it goes through choices (`demands`), families of the
+taxonomy (`families`) and sorts of terms (`sorts`), reads each condition as a fact (`facts`) and settles the facts of
+one case (`cases`, `lines`). It never looks at triples: what it says holds for all of them.
+"""
+
+from triplewire.algebra.covering.containment import covers
+from triplewire.algebra.covering.contradictions import Contradiction, contradiction, satisfiable
+
+__all__ = ["Contradiction", "contradiction", "covers", "satisfiable"]

@@ -1,0 +1,81 @@
+"""Contradictions: a conjunction that no triples can match, and the fewest of its conditions that say why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triplewire.algebra.covering.containment import STEPS, misplaced, side
+from triplewire.algebra.covering.demands import demanded
+from triplewire.algebra.covering.families import is_family_test
+from triplewire.algebra.covering.solver import Places, Solver, TooHard
+from triplewire.algebra.pattern import Conjunction, Expression, variables_of
+from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.algebra.wording import word_condition, word_triple
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Why nothing matches: a sentence, and the conditions that cannot all hold."""
+
+    reason: str
+    conditions: tuple[Expression, ...] = ()
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def satisfiable(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> bool:
+    """False only if no set of triples has an answer to the conjunction."""
+    return contradiction(conjunction, taxonomy) is None
+
+
+def contradiction(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> Contradiction | None:
+    """Why the conjunction can never match; None if it can, or if that is too hard to tell."""
+    triple = misplaced(conjunction)
+    if triple is not None:
+        return Contradiction(
+            f"`{word_triple(triple)}` has a literal where no triple has one: only objects are literals"
+        )
+    seen = side(conjunction, ())
+    if not _contradict(seen.conditions, seen.places, taxonomy):
+        return None
+    core = _fewest(seen.conditions, seen.places, taxonomy)
+    originals = tuple(conjunction.conditions[seen.conditions.index(condition)] for condition in core)
+    return Contradiction(_reason(originals, core, seen.places, taxonomy), originals)
+
+
+def _contradict(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> bool:
+    try:
+        return not Solver(taxonomy, STEPS).satisfiable(demanded(conditions), places)
+    except TooHard:
+        return False
+
+
+def _fewest(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> tuple[Expression, ...]:
+    """Leave out one condition after the other, as long as the rest is a contradiction."""
+    core = conditions
+    for condition in conditions:
+        fewer = tuple(other for other in core if other is not condition)
+        if _contradict(fewer, places, taxonomy):
+            core = fewer
+    return core
+
+
+def _reason(shown: tuple[Expression, ...], core: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> str:
+    text = " and ".join(f"`{word_condition(condition)}`" for condition in shown)
+    if all(map(is_family_test, core)):
+        return f"nothing in the taxonomy passes {text}" + ("" if len(core) == 1 else " at once")
+    verb = "can never hold" if len(core) == 1 else "contradict each other"
+    if _contradict(core, {}, taxonomy):
+        return f"{text} {verb}"
+    return f"{text} {verb}, because {_standing(core, places)}"
+
+
+def _standing(core: tuple[Expression, ...], places: Places) -> str:
+    names = sorted({name for condition in core for name in variables_of(condition)} & places.keys())
+    subjects = [f"?{name} is {_what(places, name)}" for name in names if len(places[name]) < 3]
+    return " and ".join(subjects)
+
+
+def _what(places: Places, name: str) -> str:
+    return "a predicate, always an IRI" if len(places[name]) == 1 else "a subject, never a literal"

@@ -1,0 +1,129 @@
+"""Lint: what is wrong with a pattern before any document has come (X6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal as OneOf
+
+from pyoxigraph import Variable
+
+from triplewire.algebra.covering import contradiction, covers
+from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, variables_of
+from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.algebra.wording import word_list, word_triple
+
+Severity = OneOf["error", "warning", "note"]
+_MOST_TRIPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to look at. `branch` counts from 0; `others` are the subscriptions that it has to do with.
+
+    Kinds: `never-matches`, `cartesian`, `covered`, `equivalent`, `redundant-branch`, `unselective`.
+    """
+
+    kind: str
+    message: str
+    severity: Severity
+    branch: int | None = None
+    others: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.message}"
+
+
+def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxonomy: Taxonomy = EMPTY) -> list[Finding]:
+    """What is wrong with the pattern, alone and next to other subscriptions; the worst first."""
+    never = [*_never_matches(pattern, taxonomy)]
+    dead = {finding.branch for finding in never}
+    findings = [*never]
+    for number, branch in enumerate(pattern.branches):
+        if number not in dead:
+            findings += [*_cartesian(number, branch), *_unselective(number, branch)]
+    findings += _redundant_branches(pattern, dead, taxonomy)
+    if len(never) < max(1, len(pattern.branches)):
+        findings += _covered(pattern, others or {}, taxonomy)
+    return sorted(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
+
+
+def _alternative(pattern: Pattern, number: int) -> str:
+    return "the pattern" if len(pattern.branches) == 1 else f"alternative {number + 1}"
+
+
+def _never_matches(pattern: Pattern, taxonomy: Taxonomy) -> Iterator[Finding]:
+    if not pattern.branches:
+        yield Finding("never-matches", "the pattern can never match: it has no alternative left", "error")
+    found = {i: c for i, b in enumerate(pattern.branches) if (c := contradiction(b, taxonomy)) is not None}
+    severity: Severity = "error" if len(found) == len(pattern.branches) else "warning"
+    for number, reason in found.items():
+        which = "one of them" if len(reason.conditions) > 1 else "it"
+        message = f"{_alternative(pattern, number)} can never match: {reason.reason}; change or remove {which}"
+        yield Finding("never-matches", message, severity, number)
+
+
+def _cartesian(number: int, branch: Conjunction) -> Iterator[Finding]:
+    groups = parts_of(branch)
+    if len(groups) > 1:
+        named = " / ".join(word_list((f"`{word_triple(t)}`" for t in group), _MOST_TRIPLES, " . ") for group in groups)
+        message = (
+            f"{len(groups)} parts share no variable, so every match of one is combined with every match of the others: "
+            f"{named}; join them with a variable or a condition, or subscribe to each alone"
+        )
+        yield Finding("cartesian", message, "warning", number)
+
+
+def parts_of(branch: Conjunction) -> list[list[TriplePattern]]:
+    """The triple patterns in groups that neither a variable nor a condition joins; those without variables apart."""
+    groups: list[tuple[set[str], list[TriplePattern]]] = []
+    links: list[tuple[set[str], list[TriplePattern]]] = [
+        *((set(triple.variables), [triple]) for triple in branch.triples if triple.variables),
+        *((set(variables_of(condition) & branch.variables), []) for condition in branch.conditions),
+    ]
+    for names, triples in links:
+        joined = [group for group in groups if group[0] & names]
+        groups = [group for group in groups if not group[0] & names]
+        groups.append((names.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
+    return [triples for _, triples in groups if triples]
+
+
+def _unselective(number: int, branch: Conjunction) -> Iterator[Finding]:
+    constants = any(not isinstance(node, Variable) for triple in branch.triples for node in triple)
+    if not constants and not branch.bindings and not any(map(_has_constant, branch.conditions)):
+        message = "no constant anywhere: every document matches; name at least a predicate or a value"
+        yield Finding("unselective", message, "warning", number)
+
+
+def _has_constant(expression: Expression) -> bool:
+    if isinstance(expression, Call):
+        return any(map(_has_constant, expression.arguments))
+    return not isinstance(expression, Variable)
+
+
+def _redundant_branches(pattern: Pattern, dead: set[int | None], taxonomy: Taxonomy) -> Iterator[Finding]:
+    alone = {i: _branch_alone(pattern, branch) for i, branch in enumerate(pattern.branches) if i not in dead}
+    gone: set[int] = set()
+    for one, other in permutations(reversed(alone), 2):
+        narrow, wide = alone[one], alone[other]
+        if not {one, other} & gone and narrow.answer == wide.answer and covers(wide, narrow, taxonomy):
+            gone.add(one)
+            message = f"alternative {one + 1} adds nothing: alternative {other + 1} has all of its answers; remove it"
+            yield Finding("redundant-branch", message, "note", one)
+
+
+def _branch_alone(pattern: Pattern, branch: Conjunction) -> Pattern:
+    """One alternative as a pattern; a column that it does not bind is one that it does not have."""
+    return Pattern(tuple(name for name in pattern.answer if name in columns_of(branch)), (branch,))
+
+
+def _covered(pattern: Pattern, others: Mapping[str, Pattern], taxonomy: Taxonomy) -> Iterator[Finding]:
+    for name, other in others.items():
+        if covers(other, pattern, taxonomy):
+            if covers(pattern, other, taxonomy):
+                message = f"it has the same answers as {name!r}; subscribe to that one"
+                yield Finding("equivalent", message, "note", others=(name,))
+            else:
+                message = f"all of its answers are answers of {name!r} too; drop it if you take that one"
+                yield Finding("covered", message, "note", others=(name,))
