@@ -6,6 +6,7 @@ value is true; an error is not true, so a row whose condition is an error is not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
@@ -122,6 +123,10 @@ def _text_pair(first: Term, second: Term) -> tuple[str, str]:
     return first.value, second.value
 
 
+_IDLE_SPACE = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|[ \t\r\n]+", re.DOTALL)
+"""What the flag x takes out of a regular expression: white space that is neither escaped nor in a character class."""
+
+
 @lru_cache(maxsize=4096)
 def _compiled(pattern: str, flags: str) -> Any:
     """RE2, because its time is linear in the text whatever the pattern: subscribers are not trusted.
@@ -131,7 +136,7 @@ def _compiled(pattern: str, flags: str) -> Any:
     if set(flags) - set("ismx") or len(pattern) > MOST_REGEX:
         raise Incomparable
     if "x" in flags:
-        pattern = "".join(pattern.split())
+        pattern = _IDLE_SPACE.sub(lambda match: match[1] or "", pattern)
     prefix = "".join(sorted(set(flags) & set("ism")))
     options = re2.Options()
     options.log_errors = False
@@ -142,7 +147,7 @@ def _compiled(pattern: str, flags: str) -> Any:
 
 
 def _regex(text: Term, pattern: Term, flags: Term | None = None) -> Term:
-    if not is_string(text) or not is_string(pattern):
+    if not is_string(text) or not is_string(pattern) or (flags is not None and not is_string(flags)):
         raise Incomparable
     compiled = _compiled(text_of(pattern), "" if flags is None else text_of(flags))
     return _boolean(compiled.search(text_of(text)) is not None)

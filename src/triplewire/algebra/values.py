@@ -217,7 +217,8 @@ def _date_time(text: str) -> Moment | None:
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(match[i]) for i in range(1, 7))
-    extra = timedelta(days=1) if (hour, minute, second) == (24, 0, 0) else timedelta(0)
+    midnight = (hour, minute, second) == (24, 0, 0) and not Fraction(match[7] or 0)
+    extra = timedelta(days=1) if midnight else timedelta(0)
     try:
         moment = datetime(year, month, day, 0 if extra else hour, minute, second, tzinfo=_zone(match[8])) + extra
     except (ValueError, OverflowError):

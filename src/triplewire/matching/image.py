@@ -36,7 +36,8 @@ class Image:
             "keys": np.zeros(64, dtype=np.int64),
             "heads": np.full(64, -1, dtype=np.int32),
             "bits": np.zeros(128, dtype=np.uint8),
-            "popularity": np.zeros(1 << 12, dtype=np.int32),
+            "grams": np.zeros(1 << 10, dtype=np.uint8),
+            "popularity": np.zeros(1 << 14, dtype=np.int32),
             "records": np.zeros((16, RECORD_COLUMNS), dtype=np.int32),
             "record_slots": np.zeros(64, dtype=np.int64),
             "constants": np.zeros(64, dtype=np.int32),
@@ -51,7 +52,7 @@ class Image:
         self.used: dict[str, int] = dict.fromkeys(
             ("keys", "records", "entered", "constants", "families", "thresholds", "entries", "subscriptions"), 0
         )
-        self.used |= {"live": 0, "free_flags": 0}
+        self.used |= {"live": 0, "free_flags": 0, "gram_records": 0}
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]

@@ -198,12 +198,12 @@ class Index:
                 reason = "its bytes are not canonical N-Triples; make documents with triplewire.parse"
                 raise DocumentError(reason, uri=batch[used].uri)
             self._spent[:] = 0
-            room.make(status, used)
+            room.make(status)
 
     def _refresh(self) -> None:
         """Line up the image's arrays as the kernel takes them, after a change."""
         image, terms = self._image, self._image.terms
-        first = ("numbers", "flags", "keys", "heads", "bits", "records", "constants")
+        first = ("numbers", "flags", "keys", "heads", "bits", "grams", "records", "constants")
         last = ("families", "thresholds", "parent_starts", "parents")
         programs, tables = self._registry.code, (terms.slots, terms.starts, terms.text)
         self._arguments = (*tables, *(image[name] for name in first), programs, *(image[name] for name in last))

@@ -15,15 +15,10 @@ from __future__ import annotations
 # a triple is looked up only in the ways that some record needs.
 PSO, PO, PS, P = 0, 1, 2, 3
 NUMBER = 4
-TEXT_1, TEXT_2, TEXT_3, TEXT_4 = 5, 6, 7, 8
-OBJECT_BELOW_OR_SELF, OBJECT_BELOW, OBJECT_CHILD = 9, 10, 11
-SUBJECT_BELOW_OR_SELF, SUBJECT_BELOW, SUBJECT_CHILD = 12, 13, 14
-FREE_SO, FREE_S, FREE_O, FREE_ALL = (
-    15,
-    16,
-    17,
-    18,
-)  # for variable predicates; their bits are the index's, not a predicate's
+TEXT_1, TEXT_2, TEXT_3, TEXT_4, TEXT_8 = 5, 6, 7, 8, 9  # by a gram of so many bytes
+OBJECT_BELOW_OR_SELF, OBJECT_BELOW, OBJECT_CHILD = 10, 11, 12
+SUBJECT_BELOW_OR_SELF, SUBJECT_BELOW, SUBJECT_CHILD = 13, 14, 15
+FREE_SO, FREE_S, FREE_O, FREE_ALL = 16, 17, 18, 19  # for variable predicates: bits of the index, not of a predicate
 
 KIND_NAMES = {
     PSO: "subject, predicate and object",
@@ -35,6 +30,7 @@ KIND_NAMES = {
     TEXT_2: "predicate and text",
     TEXT_3: "predicate and text",
     TEXT_4: "predicate and text",
+    TEXT_8: "predicate and text",
     OBJECT_BELOW_OR_SELF: "predicate and class of the object",
     OBJECT_BELOW: "predicate and class of the object",
     OBJECT_CHILD: "predicate and class of the object",
@@ -48,8 +44,10 @@ KIND_NAMES = {
 }
 
 # Columns of the records table.
-R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH = range(10)
-RECORD_COLUMNS = 10
+R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH, R_PART, R_OFFSET = (
+    range(12)
+)
+RECORD_COLUMNS = 12
 
 # Columns of the entries table: who wants a record (or a member of its family), and under which column names.
 E_SUBSCRIPTION, E_COLUMNS, E_NEXT, E_PREVIOUS, E_SIBLING, E_RECORD, E_THRESHOLD = range(7)

@@ -27,8 +27,10 @@ from triplewire.matching.kernel.planning import (
     find_record,
     hash_body,
     last_binding,
+    note_gram,
     order_steps,
     put_record,
+    rehash_grams,
     rehash_records,
     varied_by,
 )
@@ -234,9 +236,9 @@ class Registry:
         found = find_record(h, code, ids, image["record_slots"], image["records"], image["constants"], self.code)
         if found >= 0:
             return int(found)
-        if 8 * image.used["records"] > image["popularity"].size and image["popularity"].size < 1 << 22:
+        if 2 * image.used["records"] > image["popularity"].size and image["popularity"].size < 1 << 22:
             image.arrays["popularity"] = np.concatenate([image["popularity"]] * 2)
-        triple, kind, key = choose_access(
+        triple, kind, key, part, offset = choose_access(
             code, ids, image.terms.starts, image.terms.text, image["numbers"], image["popularity"], 1
         )
         program = int(image.programs.starts[int(image.programs.intern([order_steps(code, triple).tobytes()])[0])]) // 2
@@ -246,8 +248,10 @@ class Registry:
         record = self._new_row("records")
         family = families.new_family(image) if -1 in ids else -1
         low, high = _halves(int(key))
-        image["records"][record] = (program, at, -1, -1, -1, family, 0, kind, low, high)
+        image["records"][record] = (program, at, -1, -1, -1, family, 0, kind, low, high, part, offset)
         self._enter_record(h, record)
+        if part >= 0:
+            self._note_gram(record)
         self._wait(record, int(key), int(kind), int(code[BODY + 3 * triple + 1]), ids)
         return record
 
@@ -262,6 +266,32 @@ class Registry:
         slots = image.arrays["record_slots"] = np.zeros(size, dtype=np.int64)
         rehash_records(image.used["records"], slots, image["records"], image["constants"], self.code)
         image.used["entered"] = live
+
+    def _note_gram(self, record: int) -> None:
+        """Note in the bitmap of grams what a record waits for; with four bytes a record, most other grams miss."""
+        image = self.image
+        image.used["gram_records"] += 1
+        if 4 * image.used["gram_records"] > image["grams"].size:
+            image.arrays["grams"] = np.zeros(2 * image["grams"].size, dtype=np.uint8)
+            rehash_grams(
+                image.used["records"],
+                image["records"],
+                image["constants"],
+                self.code,
+                image.terms.starts,
+                image.terms.text,
+                image["grams"],
+            )
+        else:
+            note_gram(
+                record,
+                image["records"],
+                image["constants"],
+                self.code,
+                image.terms.starts,
+                image.terms.text,
+                image["grams"],
+            )
 
     def _wait(self, record: int, key: int, kind: int, predicate: int, ids: Array) -> None:
         """Put a record into the chain of its access key."""

@@ -13,8 +13,9 @@ class Room:
 
     def __init__(self) -> None:
         self.make_text(1 << 11)
-        self.make(NEED_LINES, 64)
-        self.candidates = np.zeros(1 << 12, dtype=np.int32)
+        self.unit = 32
+        self.make(NEED_LINES)
+        self.candidates = np.zeros((1 << 11, 3), dtype=np.int32)
         self.out = np.zeros(1 << 14, dtype=np.int32)
         self.told = np.zeros((1 << 10, TOLD), dtype=np.int32)
 
@@ -27,14 +28,14 @@ class Room:
             self.buffer = bytearray(self.capacity)
             self.text = np.frombuffer(self.buffer, dtype=np.uint8)
 
-    def make(self, status: int, amount: int) -> None:
+    def make(self, status: int) -> None:
         """Make more of what the kernel ran out of."""
         if status == NEED_LINES:
-            self.unit = 1 << max(63, amount - 1).bit_length()
+            self.unit *= 2
             self.work = np.zeros(self.unit * W_UNITS + W_STACK, dtype=np.int32)
             self.values = np.zeros(3 * self.unit, dtype=np.float64)
         elif status == NEED_CANDIDATES:
-            self.candidates = np.zeros(4 * self.candidates.size, dtype=np.int32)
+            self.candidates = np.zeros((4 * len(self.candidates), 3), dtype=np.int32)
         elif status == NEED_OUTPUT:
             self.out = np.zeros(4 * self.out.size, dtype=np.int32)
         else:

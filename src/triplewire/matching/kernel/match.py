@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.reading import count_lines, read
+from triplewire.matching.kernel.reading import read
 from triplewire.matching.kernel.running import run
 from triplewire.matching.kernel.seeding import seed
 from triplewire.matching.kernel.telling import tell
@@ -22,6 +22,7 @@ def match(
     keys: Array,
     heads: Array,
     bits: Array,
+    grams: Array,
     records: Array,
     constants: Array,
     code: Array,
@@ -47,26 +48,28 @@ def match(
     """Match the documents bounds[i]..bounds[i + 1] of the text.
 
     Gives how it ended, how much output there is, how many rows of `told`, and the flags of all matches together. When
-    it ends for want of room, the second number says how much (of lines), or nothing; call again with more.
+    it ends for want of room, call again with more.
     """
     used = 0
     last = bounds[bounds.size - 1]
     for document in range(bounds.size - 1):
         start, end = bounds[document], bounds[document + 1]
-        lines = count_lines(text, start, end)
-        if lines > unit:
-            return NEED_LINES, lines, 0, 0
-        triples, _terms, _ = read(text, start, end, last, slots, starts, strings, work, unit)
+        triples, _ = read(text, start, end, last, slots, starts, strings, work, unit)
+        if triples == -2:
+            return NEED_LINES, 0, 0, 0
         if triples < 0:
             return MALFORMED, document, 0, 0
         found = seed(
             triples,
             text,
+            starts,
+            strings,
             flags,
             free_flags,
             keys,
             heads,
             bits,
+            grams,
             records,
             parent_starts,
             parents,

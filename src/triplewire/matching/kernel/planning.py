@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import mix, tag_of
+from triplewire.matching.kernel.hashing import gram_bit, gram_length, gram_mask, mix, tag_of
 from triplewire.matching.kernel.numbers import single_bits
 from triplewire.matching.layout import (
     AGAIN,
@@ -35,6 +35,9 @@ from triplewire.matching.layout import (
     PS,
     PSO,
     R_CONSTANTS,
+    R_KIND,
+    R_OFFSET,
+    R_PART,
     R_PROGRAM,
     STEP,
     SUBJECT_BELOW_OR_SELF,
@@ -43,6 +46,7 @@ from triplewire.matching.layout import (
     TEST_NUMBER,
     TEST_TEXT,
     TEXT_1,
+    TEXT_8,
     TRIPLE,
     P,
 )
@@ -52,7 +56,7 @@ BODY = 5
 
 _WEIGHTS = np.ones(FREE_ALL + 1)
 _WEIGHTS[PO] = _WEIGHTS[PS] = 2.0
-_WEIGHTS[TEXT_1 : TEXT_1 + 4] = (64.0, 32.0, 8.0, 2.0)
+_WEIGHTS[TEXT_1 : TEXT_8 + 1] = (64.0, 32.0, 8.0, 4.0, 2.0)
 _WEIGHTS[OBJECT_BELOW_OR_SELF : SUBJECT_BELOW_OR_SELF + 3] = 4.0
 _WEIGHTS[P] = 16.0
 _WEIGHTS[FREE_SO], _WEIGHTS[FREE_S], _WEIGHTS[FREE_O], _WEIGHTS[FREE_ALL] = 4.0, 16.0, 16.0, 1000.0
@@ -77,31 +81,34 @@ def hash_body(body: Array, ids: Array) -> int:
 
 @compiled
 def _popular(key: int, popularity: Array, change: int) -> int:
-    i = (key >> 16) & (popularity.size - 1)
+    """How many conjunctions have a key, after a change; an upper bound, from two counters of a count-min sketch."""
+    i, j = (key >> 16) & (popularity.size - 1), (key >> 38) & (popularity.size - 1)
     popularity[i] = max(0, popularity[i] + change)
-    return popularity[i]
+    if i != j:
+        popularity[j] = max(0, popularity[j] + change)
+    return min(popularity[i], popularity[j])
 
 
 @compiled
 def _text_key(
     predicate: int, part: int, starts: Array, strings: Array, popularity: Array, change: int
-) -> tuple[int, int, int]:
-    """The rarest gram of a text, as (key, kind, popularity); kind -1 for an empty text."""
+) -> tuple[int, int, int, int]:
+    """The rarest gram of a text, as (key, kind, popularity, its offset); kind -1 for an empty text."""
     start, end = starts[part] + 1, starts[part + 1]
-    size = min(4, end - start)
-    if size == 0:
-        return 0, -1, 0
-    kind = TEXT_1 + size - 1
-    gram, last = 0, (1 << (8 * size)) - 1
-    best, best_count = 0, -1
+    if end == start:
+        return 0, -1, 0, 0
+    kind = TEXT_8 if end - start >= 8 else TEXT_1 + min(4, end - start) - 1
+    size = gram_length(kind)
+    gram, last = 0, gram_mask(size)
+    best, best_count, offset = 0, -1, 0
     for i in range(start, end):
         gram = ((gram << 8) | strings[i]) & last
         if i - start >= size - 1:
             key = mix(kind, predicate, gram, 0)
             count = _popular(key, popularity, change)
             if best_count < 0 or count < best_count:
-                best, best_count = key, count
-    return best, kind, best_count
+                best, best_count, offset = key, count, i - size + 1 - start
+    return best, kind, best_count, offset
 
 
 @compiled
@@ -113,13 +120,14 @@ def choose_access(
     numbers: Array,
     popularity: Array,
     change: int,
-) -> tuple[int, int, int]:
-    """The triple that a record should wait for, as (triple, kind of access, key).
+) -> tuple[int, int, int, int, int]:
+    """The triple that a record should wait for, as (triple, kind of access, key, text, offset of its gram in the text).
 
     Of all its keys the one that the fewest conjunctions share: what many share, many documents have. `change` is
     added to the popularity of each of its keys: 1 when it is added, -1 when it is removed.
     """
     best_triple, best_kind, best_key, best_score = -1, 0, 0, 0.0
+    best_part, best_offset = -1, 0
     triples, tests = body[B_TRIPLES], body[B_TESTS]
     for t in range(triples):
         s, p, o = body[BODY + 3 * t], body[BODY + 3 * t + 1], body[BODY + 3 * t + 2]
@@ -147,17 +155,19 @@ def choose_access(
         score = (_popular(key, popularity, change) + 1) * _WEIGHTS[kind]
         if best_triple < 0 or score < best_score:
             best_triple, best_kind, best_key, best_score = t, kind, key, score
+            best_part, best_offset = -1, 0
         if p >= 0:
             continue
         for i in range(tests):
             at = BODY + 3 * triples + 4 * i
             operation, a, b = body[at], body[at + 1], body[at + 2]
-            kind = -1
+            kind, part, offset = -1, -1, 0
             if operation == TEST_NUMBER + EQ and a == o:
                 kind, key = NUMBER, mix(NUMBER, pid, single_bits(numbers[ids[-b - 1]]), 0)
                 count = _popular(key, popularity, change)
             elif TEST_TEXT <= operation < TEST_CLASS and a == o:
-                key, kind, count = _text_key(pid, ids[-b - 1], starts, strings, popularity, change)
+                part = ids[-b - 1]
+                key, kind, count, offset = _text_key(pid, part, starts, strings, popularity, change)
             elif operation >= TEST_CLASS and (a in (o, s)):
                 kind = (OBJECT_BELOW_OR_SELF if a == o else SUBJECT_BELOW_OR_SELF) + operation - TEST_CLASS
                 key = mix(kind, pid, ids[-b - 1], 0)
@@ -166,7 +176,8 @@ def choose_access(
                 score = (count + 1) * _WEIGHTS[kind]
                 if score < best_score:
                     best_triple, best_kind, best_key, best_score = t, kind, key, score
-    return best_triple, best_kind, best_key
+                    best_part, best_offset = part, offset
+    return best_triple, best_kind, best_key, best_part, best_offset
 
 
 @compiled
@@ -370,3 +381,28 @@ def rehash_records(count: int, slots: Array, records: Array, constants: Array, c
             at = records[record, R_CONSTANTS]
             ids = constants[at : at + code[program + H_CONSTANTS]]
             put_record(hash_body(body_of(code, program), ids), record, slots)
+
+
+@compiled
+def note_gram(
+    record: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
+) -> None:
+    """Set the bit of the gram that a record waits for."""
+    program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
+    predicate = constants[base - code[program + HEADER + 2] - 1]
+    first = starts[records[record, R_PART]] + 1 + records[record, R_OFFSET]
+    gram = 0
+    for i in range(gram_length(records[record, R_KIND])):
+        gram = (gram << 8) | strings[first + i]
+    bit = gram_bit(predicate, gram, grams.size * 8)
+    grams[bit >> 3] |= np.uint8(1 << (bit & 7))
+
+
+@compiled
+def rehash_grams(
+    count: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
+) -> None:
+    """Set the bits of all records in an empty bitmap."""
+    for record in range(count):
+        if records[record, R_PROGRAM] >= 0 and records[record, R_PART] >= 0:
+            note_gram(record, records, constants, code, starts, strings, grams)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import FNV_PRIME, FNV_START, find_string, tag_of
+from triplewire.matching.kernel.hashing import find_string, hash_bytes, same_bytes, tag_of
 from triplewire.matching.layout import (
     T_FIRST,
     T_GLOBAL,
@@ -36,15 +36,7 @@ QUOTE, BACKSLASH, LESS, GREATER, SPACE, UNDERSCORE, NEWLINE, DOT = 34, 92, 60, 6
 
 
 @compiled
-def count_lines(text: Array, start: int, end: int) -> int:
-    lines = 0
-    for i in range(start, end):
-        lines += text[i] == NEWLINE
-    return lines
-
-
-@compiled
-def known_slot(number: int, mask: int) -> int:
+def _known_slot(number: int, mask: int) -> int:
     return ((number * 2654435769) >> 7) & mask
 
 
@@ -52,7 +44,7 @@ def known_slot(number: int, mask: int) -> int:
 def find_known(number: int, work: Array, unit: int) -> int:
     """The document's own number of a term of the index, or -1 if the document does not have it."""
     mask = 8 * unit - 1
-    i = known_slot(number, mask)
+    i = _known_slot(number, mask)
     while True:
         local = work[W_KNOWN * unit + i]
         if local == 0:
@@ -98,6 +90,80 @@ def _unescape(text: Array, start: int, end: int, tail: int) -> int:
 
 
 @compiled
+def _literal_quote(text: Array, at: int, end: int) -> tuple[int, bool]:
+    """The closing quote of the literal that opens at `at` (or the end), and whether it has escapes."""
+    escaped = False
+    i = at + 1
+    while i < end:
+        c = text[i]
+        if c == QUOTE:
+            break
+        if c == BACKSLASH:
+            escaped = True
+            i += 1
+        i += 1
+    return i, escaped
+
+
+@compiled
+def _term_end(text: Array, at: int, end: int) -> int:
+    """The end of the IRI, blank node or rest of a literal at `at`: where the space behind it is, or -1."""
+    if text[at] == LESS:
+        while at < end and text[at] != GREATER:
+            at += 1
+        at += 1
+    else:
+        while at < end and text[at] != SPACE:
+            at += 1
+    return at if at < end and text[at] == SPACE else -1
+
+
+@compiled
+def _enter(
+    text: Array,
+    begin: int,
+    length: int,
+    terms: int,
+    slots: Array,
+    starts: Array,
+    strings: Array,
+    work: Array,
+    unit: int,
+) -> int:
+    """The document's own number of a term: an old one, or `terms` if it is new."""
+    h = hash_bytes(text, begin, begin + length)
+    mask, table, tag = 8 * unit - 1, W_SLOTS * unit, tag_of(h)
+    i = h & mask
+    while True:
+        local = work[table + i] - 1
+        if local < 0:
+            break
+        if work[T_TAG * unit + local] == tag and work[T_LENGTH * unit + local] == length:  # noqa: SIM102
+            if same_bytes(text, work[T_START * unit + local], text, begin, length):
+                return local
+        i = (i + 1) & mask
+    work[table + i] = terms + 1
+    work[T_TAG * unit + terms] = tag
+    work[T_START * unit + terms] = begin
+    work[T_LENGTH * unit + terms] = length
+    work[T_FIRST * unit + terms] = -1
+    work[T_HEAD_P * unit + terms] = -1
+    work[T_HEAD_O * unit + terms] = -1
+    work[T_NUMBER * unit + terms] = 0
+    work[T_SUFFIX * unit + terms] = -1
+    work[T_TEXT * unit + terms] = begin + 1 if text[begin] == LESS else -1
+    work[T_TEXT_LENGTH * unit + terms] = length - 2
+    number = find_string(h, text, begin, length, slots, starts, strings)
+    work[T_GLOBAL * unit + terms] = number
+    if number >= 0:
+        j = _known_slot(number, mask)
+        while work[W_KNOWN * unit + j] != 0:
+            j = (j + 1) & mask
+        work[W_KNOWN * unit + j] = terms + 1
+    return terms
+
+
+@compiled
 def read(
     text: Array,
     start: int,
@@ -108,129 +174,77 @@ def read(
     strings: Array,
     work: Array,
     unit: int,
-) -> tuple[int, int, int]:
-    """Read the lines start..end of the text; gives how many triples and terms there are, and the new tail.
+) -> tuple[int, int]:
+    """Read the lines start..end of the text; gives how many triples and terms there are.
 
-    (-1, position, tail) if the text is not canonical N-Triples.
+    (-1, position) if the text is not canonical N-Triples, (-2, position) if there are more lines than there is room.
+    Unescaped text goes behind `tail`.
     """
-    mask = 8 * unit - 1
-    table = W_SLOTS * unit
     for i in range(16 * unit):
-        work[table + i] = 0
+        work[W_SLOTS * unit + i] = 0
     terms, triples, run, at = 0, 0, 0, start
-    place_s, place_p, place_o = -1, -1, -1
+    subject, subject_at, subject_length = -1, 0, 0
     while at < end:
-        for place in range(3):
-            if at >= end:
-                return -1, at, tail
-            begin, h, first = at, FNV_START, text[at]
-            quote, escaped = -1, False
-            if first == LESS:
-                while at < end and text[at] != GREATER:
-                    h = (h ^ text[at]) * FNV_PRIME
-                    at += 1
-                h = (h ^ GREATER) * FNV_PRIME
-                at += 1
-            elif first == UNDERSCORE:
-                while at < end and text[at] != SPACE:
-                    h = (h ^ text[at]) * FNV_PRIME
-                    at += 1
-            elif first == QUOTE and place == 2:
-                h = (h ^ QUOTE) * FNV_PRIME
-                at += 1
-                while at < end:
-                    c = text[at]
-                    h = (h ^ c) * FNV_PRIME
-                    at += 1
-                    if c == BACKSLASH and at < end:
-                        h = (h ^ text[at]) * FNV_PRIME
-                        at += 1
-                        escaped = True
-                    elif c == QUOTE:
-                        break
-                quote = at - 1
-                while at < end and text[at] != SPACE:
-                    h = (h ^ text[at]) * FNV_PRIME
-                    at += 1
-            else:
-                return -1, at, tail
-            if at >= end or text[at] != SPACE:
-                return -1, at, tail
-            length = at - begin
-            # the document's own number of the term
-            tag = tag_of(h)
-            i = h & mask
-            term = -1
-            while True:
-                local = work[table + i]
-                if local == 0:
-                    break
-                local -= 1
-                if work[T_TAG * unit + local] == tag and work[T_LENGTH * unit + local] == length:
-                    other = work[T_START * unit + local]
-                    same = True
-                    for k in range(length):
-                        if text[other + k] != text[begin + k]:
-                            same = False
-                            break
-                    if same:
-                        term = local
-                        break
-                i = (i + 1) & mask
-            if term < 0:
-                term = terms
-                terms += 1
-                work[table + i] = term + 1
-                work[T_TAG * unit + term] = tag
-                work[T_START * unit + term] = begin
-                work[T_LENGTH * unit + term] = length
-                number = find_string(h, text, begin, length, slots, starts, strings)
-                work[T_GLOBAL * unit + term] = number
-                work[T_FIRST * unit + term] = -1
-                work[T_HEAD_P * unit + term] = -1
-                work[T_HEAD_O * unit + term] = -1
-                work[T_NUMBER * unit + term] = 0
-                if quote >= 0:
-                    work[T_SUFFIX * unit + term] = quote + 1
-                    work[T_TEXT * unit + term] = begin + 1
-                    work[T_TEXT_LENGTH * unit + term] = quote - begin - 1
-                    if escaped:
-                        work[T_TEXT * unit + term] = tail
-                        grown = _unescape(text, begin + 1, quote, tail)
-                        work[T_TEXT_LENGTH * unit + term] = grown - tail
-                        tail = grown
-                else:
-                    work[T_SUFFIX * unit + term] = -1
-                    work[T_TEXT * unit + term] = begin + 1 if first == LESS else -1
-                    work[T_TEXT_LENGTH * unit + term] = length - 2
-                if number >= 0:
-                    j = known_slot(number, mask)
-                    while work[W_KNOWN * unit + j] != 0:
-                        j = (j + 1) & mask
-                    work[W_KNOWN * unit + j] = term + 1
-            if place == 0:
-                place_s = term
-            elif place == 1:
-                place_p = term
-            else:
-                place_o = term
-            at += 1
-        if at + 1 >= end or text[at] != DOT or text[at + 1] != NEWLINE:
-            return -1, at, tail
-        at += 2
-        if triples > 0 and (place_s != work[W_SUBJECT * unit + run] or place_p != work[W_PREDICATE * unit + run]):
+        if triples == unit:
+            return -2, at
+        if not (
+            subject >= 0
+            and at + subject_length < end
+            and text[at + subject_length] == SPACE
+            and same_bytes(text, subject_at, text, at, subject_length)
+        ):
+            stop = _term_end(text, at, end)
+            if stop < 0 or (text[at] != LESS and text[at] != UNDERSCORE):
+                return -1, at
+            subject_at, subject_length = at, stop - at
+            subject = _enter(text, at, subject_length, terms, slots, starts, strings, work, unit)
+            terms = max(terms, subject + 1)
+        at += subject_length + 1
+        stop = _term_end(text, at, end) if at < end else -1
+        if stop < 0 or text[at] != LESS:
+            return -1, at
+        predicate = _enter(text, at, stop - at, terms, slots, starts, strings, work, unit)
+        terms = max(terms, predicate + 1)
+        at = stop + 1
+        if at >= end:
+            return -1, at
+        quote, escaped = -1, False
+        if text[at] == QUOTE:
+            quote, escaped = _literal_quote(text, at, end)
+        elif text[at] != LESS and text[at] != UNDERSCORE:
+            return -1, at
+        stop = _term_end(text, max(at, quote), end) if quote < end else -1
+        if stop < 0 or stop + 2 >= end or text[stop + 1] != DOT or text[stop + 2] != NEWLINE:
+            return -1, at
+        object_ = _enter(text, at, stop - at, terms, slots, starts, strings, work, unit)
+        if object_ == terms:
+            terms += 1
+            if quote >= 0:
+                work[T_SUFFIX * unit + object_] = quote + 1
+                work[T_TEXT * unit + object_] = tail if escaped else at + 1
+                grown = _unescape(text, at + 1, quote, tail) if escaped else tail
+                work[T_TEXT_LENGTH * unit + object_] = grown - tail if escaped else quote - at - 1
+                tail = grown
+        at = stop + 3
+        if triples > 0 and (subject != work[W_SUBJECT * unit + run] or predicate != work[W_PREDICATE * unit + run]):
             work[W_RUN_END * unit + run] = triples
             run = triples
-        work[W_SUBJECT * unit + triples] = place_s
-        work[W_PREDICATE * unit + triples] = place_p
-        work[W_OBJECT * unit + triples] = place_o
-        if work[T_FIRST * unit + place_s] < 0:
-            work[T_FIRST * unit + place_s] = triples
-        work[W_NEXT_P * unit + triples] = work[T_HEAD_P * unit + place_p]
-        work[T_HEAD_P * unit + place_p] = triples
-        work[W_NEXT_O * unit + triples] = work[T_HEAD_O * unit + place_o]
-        work[T_HEAD_O * unit + place_o] = triples
+        _chain(subject, predicate, object_, triples, work, unit)
         triples += 1
     if triples > 0:
         work[W_RUN_END * unit + run] = triples
-    return triples, terms, tail
+    return triples, terms
+
+
+@compiled
+def _chain(subject: int, predicate: int, object_: int, triple: int, work: Array, unit: int) -> None:
+    """Enter a triple, and find it by each of its places."""
+    work[W_SUBJECT * unit + triple] = subject
+    work[W_PREDICATE * unit + triple] = predicate
+    work[W_OBJECT * unit + triple] = object_
+    if work[T_FIRST * unit + subject] < 0:
+        work[T_FIRST * unit + subject] = triple
+    work[W_NEXT_P * unit + triple] = work[T_HEAD_P * unit + predicate]
+    work[T_HEAD_P * unit + predicate] = triple
+    work[W_NEXT_O * unit + triple] = work[T_HEAD_O * unit + object_]
+    work[T_HEAD_O * unit + object_] = triple

@@ -48,6 +48,7 @@ from triplewire.matching.layout import (
     R_CONSTANTS,
     R_CUT,
     R_FAMILY,
+    R_PART,
     R_PROGRAM,
     STARTS,
     STEP,
@@ -184,7 +185,7 @@ def run(
     cursors = W_UNITS * unit
     bindings = cursors + 2 * MOST_STEPS_IN_PROGRAM
     for candidate in range(found):
-        record, seed = candidates[2 * candidate], candidates[2 * candidate + 1]
+        record, seed, hint = candidates[candidate, 0], candidates[candidate, 1], candidates[candidate, 2]
         if spent[record, 2] == seed + 1 or spent[record, 2] < 0:
             continue  # the same text woke it twice, or it has had its share
         spent[record, 2] = seed + 1
@@ -338,7 +339,10 @@ def run(
                     at = starts[part] + 1
                     size = starts[part + 1] - at
                     length = work[T_TEXT_LENGTH * unit + term]
-                    passed = _has_text(operation - TEST_TEXT, text, start, length, strings, at, size)
+                    if operation == TEST_TEXT + CONTAINS and part == records[record, R_PART] and start <= hint:
+                        passed = hint < start + length
+                    if not passed:
+                        passed = _has_text(operation - TEST_TEXT, text, start, length, strings, at, size)
             else:
                 number = work[T_GLOBAL * unit + work[bindings + a]]
                 wanted = constants[base - b - 1]
@@ -350,7 +354,7 @@ def run(
                 depth -= 1
                 entering = False
     for candidate in range(found):
-        record = candidates[2 * candidate]
+        record = candidates[candidate, 0]
         spent[record, 0] = 0
         spent[record, 1] = 0
         spent[record, 2] = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from triplewire.matching.kernel.classes import ancestors
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_key, has_bit, mix
+from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, gram_mask, has_bit, mix, same_bytes
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, SEEN, STRICT, STRICT_EXACT, read_number, single_bits
 from triplewire.matching.layout import (
     FREE_ALL,
@@ -24,6 +24,8 @@ from triplewire.matching.layout import (
     PS,
     PSO,
     R_NEXT,
+    R_OFFSET,
+    R_PART,
     SUBJECT_BELOW_OR_SELF,
     SUBJECT_CHILD,
     T_GLOBAL,
@@ -34,22 +36,117 @@ from triplewire.matching.layout import (
     T_TEXT,
     T_TEXT_LENGTH,
     TEXT_1,
-    TEXT_4,
+    TEXT_8,
     W_OBJECT,
     W_PREDICATE,
     W_SUBJECT,
     P,
 )
 
-_TEXTS = (1 << TEXT_1) | (1 << (TEXT_1 + 1)) | (1 << (TEXT_1 + 2)) | (1 << TEXT_4)
+_TEXTS = (1 << (TEXT_8 + 1)) - (1 << TEXT_1)
 _OBJECT_CLASSES = (1 << OBJECT_BELOW_OR_SELF) | (1 << OBJECT_BELOW) | (1 << OBJECT_CHILD)
 _SUBJECT_CLASSES = _OBJECT_CLASSES << (SUBJECT_BELOW_OR_SELF - OBJECT_BELOW_OR_SELF)
-_FREE = (1 << FREE_SO) | (1 << FREE_S) | (1 << FREE_O) | (1 << FREE_ALL)
 
 
 @compiled
-def wake(
+def _wake(
+    key: int, triple: int, keys: Array, heads: Array, bits: Array, records: Array, candidates: Array, found: int
+) -> int:
+    """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room."""
+    if found < 0 or not has_bit(key, bits):
+        return found
+    slot = find_key(key, keys)
+    if keys[slot] == 0:
+        return found
+    record = heads[slot]
+    while record >= 0:
+        if found == len(candidates):
+            return -1
+        candidates[found, 0] = record
+        candidates[found, 1] = triple
+        candidates[found, 2] = -1
+        found += 1
+        record = records[record, R_NEXT]
+    return found
+
+
+@compiled
+def _wake_by_gram(
     key: int,
+    triple: int,
+    text: Array,
+    at: int,
+    start: int,
+    end: int,
+    starts: Array,
+    strings: Array,
+    keys: Array,
+    heads: Array,
+    records: Array,
+    candidates: Array,
+    found: int,
+) -> int:
+    """The same for a gram at one place of a text: only the records whose whole text stands there."""
+    slot = find_key(key, keys)
+    if keys[slot] == 0:
+        return found
+    record = heads[slot]
+    while record >= 0:
+        part = records[record, R_PART]
+        here = at - records[record, R_OFFSET]
+        first = starts[part] + 1
+        length = starts[part + 1] - first
+        if here >= start and here + length <= end and same_bytes(strings, first, text, here, length):
+            if found == len(candidates):
+                return -1
+            candidates[found, 0] = record
+            candidates[found, 1] = triple
+            candidates[found, 2] = here
+            found += 1
+        record = records[record, R_NEXT]
+    return found
+
+
+@compiled
+def _seed_text(
+    ways: int,
+    predicate: int,
+    triple: int,
+    text: Array,
+    start: int,
+    end: int,
+    starts: Array,
+    strings: Array,
+    grams: Array,
+    keys: Array,
+    heads: Array,
+    records: Array,
+    candidates: Array,
+    found: int,
+) -> int:
+    """Look up every gram of a text, in each length that some record waits for."""
+    size = grams.size * 8
+    for kind in range(TEXT_1, TEXT_8 + 1):
+        if ways & (1 << kind) == 0:
+            continue
+        length = gram_length(kind)
+        gram, last = 0, gram_mask(length)
+        for i in range(start, end):
+            gram = ((gram << 8) | text[i]) & last
+            bit = gram_bit(predicate, gram, size)
+            if (grams[bit >> 3] >> (bit & 7)) & 1 and i - start >= length - 1 and found >= 0:
+                key, at = mix(kind, predicate, gram, 0), i - length + 1
+                found = _wake_by_gram(
+                    key, triple, text, at, start, end, starts, strings, keys, heads, records, candidates, found
+                )
+    return found
+
+
+@compiled
+def _seed_number(
+    state: int,
+    value: float,
+    predicate: int,
     triple: int,
     keys: Array,
     heads: Array,
@@ -58,20 +155,69 @@ def wake(
     candidates: Array,
     found: int,
 ) -> int:
-    """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room."""
-    if not has_bit(key, bits):
-        return found
-    slot = find_key(key, keys)
-    if keys[slot] == 0:
-        return found
-    record = heads[slot]
-    while record >= 0:
-        if 2 * found + 2 > candidates.size:
-            return -1
-        candidates[2 * found] = record
-        candidates[2 * found + 1] = triple
-        found += 1
-        record = records[record, R_NEXT]
+    """Look up a number by its single-precision bits, and their neighbours where it was read inexactly."""
+    single = single_bits(value)
+    exact = state & LOOSE_EXACT and (state & STRICT == 0 or state & STRICT_EXACT)
+    around = 0 if exact else 1
+    for bits_near in range(single - around, single + around + 1):
+        key = mix(NUMBER, predicate, bits_near, 0)
+        found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+    return found
+
+
+@compiled
+def _seed_class(
+    kind: int,
+    node: int,
+    predicate: int,
+    triple: int,
+    parent_starts: Array,
+    parents: Array,
+    queue: Array,
+    marks: Array,
+    keys: Array,
+    heads: Array,
+    bits: Array,
+    records: Array,
+    candidates: Array,
+    found: int,
+) -> int:
+    """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
+    found = _wake(mix(kind, predicate, node, 0), triple, keys, heads, bits, records, candidates, found)
+    for i in range(ancestors(node, parent_starts, parents, queue, marks)):
+        for relation in range(2):
+            key = mix(kind + relation, predicate, queue[i], 0)
+            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+    if node + 1 < parent_starts.size:
+        child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
+        for i in range(parent_starts[node], parent_starts[node + 1]):
+            key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
+            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+    return found
+
+
+@compiled
+def _seed_free(
+    flags: int,
+    subject: int,
+    object_: int,
+    triple: int,
+    keys: Array,
+    heads: Array,
+    bits: Array,
+    records: Array,
+    candidates: Array,
+    found: int,
+) -> int:
+    """Look up what does not depend on the predicate, for records with a variable in its place."""
+    if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
+        found = _wake(mix(FREE_SO, subject, object_, 0), triple, keys, heads, bits, records, candidates, found)
+    if flags & (1 << FREE_S) and subject >= 0:
+        found = _wake(mix(FREE_S, subject, 0, 0), triple, keys, heads, bits, records, candidates, found)
+    if flags & (1 << FREE_O) and object_ >= 0:
+        found = _wake(mix(FREE_O, object_, 0, 0), triple, keys, heads, bits, records, candidates, found)
+    if flags & (1 << FREE_ALL):
+        found = _wake(mix(FREE_ALL, 0, 0, 0), triple, keys, heads, bits, records, candidates, found)
     return found
 
 
@@ -95,11 +241,14 @@ def number_of(term: int, text: Array, work: Array, unit: int, values: Array) -> 
 def seed(
     triples: int,
     text: Array,
+    starts: Array,
+    strings: Array,
     flags: Array,
     free_flags: int,
     keys: Array,
     heads: Array,
     bits: Array,
+    grams: Array,
     records: Array,
     parent_starts: Array,
     parents: Array,
@@ -110,7 +259,7 @@ def seed(
     marks: Array,
     candidates: Array,
 ) -> int:
-    """Fill the candidates with pairs of record and triple; gives how many, -1 if there is no room for them."""
+    """Fill the candidates with record, triple and place in its text; gives how many, -1 if there is no room."""
     found = 0
     for triple in range(triples):
         subject = work[T_GLOBAL * unit + work[W_SUBJECT * unit + triple]]
@@ -120,66 +269,60 @@ def seed(
         ways = flags[predicate] if predicate >= 0 else 0
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
             key = mix(PSO, predicate, subject, object_)
-            found = wake(key, triple, keys, heads, bits, records, candidates, found)
-        if ways & (1 << PO) and object_ >= 0 and found >= 0:
-            found = wake(mix(PO, predicate, object_, 0), triple, keys, heads, bits, records, candidates, found)
-        if ways & (1 << PS) and subject >= 0 and found >= 0:
-            found = wake(mix(PS, predicate, subject, 0), triple, keys, heads, bits, records, candidates, found)
-        if ways & (1 << P) and found >= 0:
-            found = wake(mix(P, predicate, 0, 0), triple, keys, heads, bits, records, candidates, found)
-        if ways & (1 << NUMBER) and found >= 0:
+            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+        if ways & (1 << PO) and object_ >= 0:
+            found = _wake(mix(PO, predicate, object_, 0), triple, keys, heads, bits, records, candidates, found)
+        if ways & (1 << PS) and subject >= 0:
+            found = _wake(mix(PS, predicate, subject, 0), triple, keys, heads, bits, records, candidates, found)
+        if ways & (1 << P):
+            found = _wake(mix(P, predicate, 0, 0), triple, keys, heads, bits, records, candidates, found)
+        if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
-                single = single_bits(values[term])
-                exact = state & LOOSE_EXACT and (state & STRICT == 0 or state & STRICT_EXACT)
-                around = 0 if exact else 1
-                for near in range(-around, around + 1):
-                    if found >= 0:
-                        key = mix(NUMBER, predicate, single + near, 0)
-                        found = wake(key, triple, keys, heads, bits, records, candidates, found)
-        if ways & _TEXTS and work[T_TEXT * unit + term] >= 0 and found >= 0:
+                found = _seed_number(
+                    state, values[term], predicate, triple, keys, heads, bits, records, candidates, found
+                )
+        if ways & _TEXTS and work[T_TEXT * unit + term] >= 0:
             start = work[T_TEXT * unit + term]
             end = start + work[T_TEXT_LENGTH * unit + term]
-            for size in range(1, 5):
-                if ways & (1 << (TEXT_1 + size - 1)) == 0:
-                    continue
-                gram, last = 0, (1 << (8 * size)) - 1
-                for i in range(start, end):
-                    gram = ((gram << 8) | text[i]) & last
-                    if i - start >= size - 1 and found >= 0:
-                        key = mix(TEXT_1 + size - 1, predicate, gram, 0)
-                        found = wake(key, triple, keys, heads, bits, records, candidates, found)
+            found = _seed_text(
+                ways,
+                predicate,
+                triple,
+                text,
+                start,
+                end,
+                starts,
+                strings,
+                grams,
+                keys,
+                heads,
+                records,
+                candidates,
+                found,
+            )
         for side in range(2):
-            if found < 0 or ways & (_OBJECT_CLASSES if side == 0 else _SUBJECT_CLASSES) == 0:
-                continue
             node = object_ if side == 0 else subject
-            if node < 0:
-                continue
-            kind = OBJECT_BELOW_OR_SELF if side == 0 else SUBJECT_BELOW_OR_SELF
-            key = mix(kind, predicate, node, 0)
-            found = wake(key, triple, keys, heads, bits, records, candidates, found)
-            above = ancestors(node, parent_starts, parents, queue, marks)
-            for i in range(above):
-                for relation in range(2):
-                    if found >= 0:
-                        key = mix(kind + relation, predicate, queue[i], 0)
-                        found = wake(key, triple, keys, heads, bits, records, candidates, found)
-            if node + 1 < parent_starts.size:
-                child = OBJECT_CHILD if side == 0 else SUBJECT_CHILD
-                for i in range(parent_starts[node], parent_starts[node + 1]):
-                    if found >= 0:
-                        key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
-                        found = wake(key, triple, keys, heads, bits, records, candidates, found)
-        if free_flags & _FREE and found >= 0:
-            if free_flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
-                key = mix(FREE_SO, subject, object_, 0)
-                found = wake(key, triple, keys, heads, bits, records, candidates, found)
-            if free_flags & (1 << FREE_S) and subject >= 0 and found >= 0:
-                found = wake(mix(FREE_S, subject, 0, 0), triple, keys, heads, bits, records, candidates, found)
-            if free_flags & (1 << FREE_O) and object_ >= 0 and found >= 0:
-                found = wake(mix(FREE_O, object_, 0, 0), triple, keys, heads, bits, records, candidates, found)
-            if free_flags & (1 << FREE_ALL) and found >= 0:
-                found = wake(mix(FREE_ALL, 0, 0, 0), triple, keys, heads, bits, records, candidates, found)
+            if node >= 0 and ways & (_OBJECT_CLASSES if side == 0 else _SUBJECT_CLASSES):
+                kind = OBJECT_BELOW_OR_SELF if side == 0 else SUBJECT_BELOW_OR_SELF
+                found = _seed_class(
+                    kind,
+                    node,
+                    predicate,
+                    triple,
+                    parent_starts,
+                    parents,
+                    queue,
+                    marks,
+                    keys,
+                    heads,
+                    bits,
+                    records,
+                    candidates,
+                    found,
+                )
+        if free_flags:
+            found = _seed_free(free_flags, subject, object_, triple, keys, heads, bits, records, candidates, found)
         if found < 0:
             return -1
     return found

@@ -1,0 +1,55 @@
+"""Documents from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triplewire.cli.paths import expand
+from triplewire.cli.problems import Problems
+from triplewire.errors import TriplewireError
+
+if TYPE_CHECKING:
+    from triplewire import Document, Taxonomy
+
+SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+"""What counts as a document in a folder; a file that is named itself may be called anything."""
+
+_NOT_DOCUMENTS = ("prefixes.json",)
+
+
+def find(given: Iterable[str], problems: Problems) -> list[Path]:
+    """The document files that the arguments mean, each once."""
+    paths = (path for argument in given for path in expand(argument, SUFFIXES, problems, "document"))
+    return list(dict.fromkeys(path for path in paths if path.name not in _NOT_DOCUMENTS))
+
+
+def read(path: Path) -> Document:
+    """The document in a file; its uri is the file's. Raises OSError or DocumentError."""
+    from triplewire import parse
+
+    return parse(path.read_bytes(), uri=path.resolve().as_uri())
+
+
+def try_to_read(path: Path, problems: Problems) -> Document | None:
+    """The document in a file; None, with the reason reported, if it cannot be read."""
+    try:
+        return read(path)
+    except (OSError, TriplewireError) as error:
+        problems.report(str(path), error)
+        return None
+
+
+def read_taxonomy(path: Path | None, problems: Problems) -> Taxonomy | None:
+    """The taxonomy that a file of RDFS states; None if none is wanted or it is bad."""
+    from triplewire import Taxonomy
+
+    document = None if path is None else try_to_read(path, problems)
+    if document is None:
+        return None
+    try:
+        return Taxonomy.from_triples(document.triples)
+    except TriplewireError as error:
+        problems.report(str(path), error)
+        return None

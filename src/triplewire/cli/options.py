@@ -1,0 +1,57 @@
+"""The options that several commands share, so that they are spelled and explained the same way everywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triplewire.cli.problems import usage
+from triplewire.cli.subscriptions import parse_prefixes
+
+
+class Format(StrEnum):
+    """How answers are printed."""
+
+    table = "table"
+    jsonl = "jsonl"
+
+
+Subscriptions = Annotated[
+    list[str],
+    typer.Option(
+        "--subscriptions",
+        "-s",
+        metavar="PATH",
+        help="A file or folder of subscriptions (.rq .sparql .rules .gql .qel .cq, or .jsonl for many). Repeatable.",
+    ),
+]
+Prefixes = Annotated[
+    list[str],
+    typer.Option("--prefix", "-p", metavar="NAME=IRI", help="A prefix that subscriptions may use. Repeatable."),
+]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option("--taxonomy", "-t", metavar="FILE", help="RDFS that says which class is below which, for is-a."),
+]
+OutputFormat = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="How to print; a table on a terminal, JSON lines otherwise."),
+]
+
+
+def chosen(format: Format | None) -> Format:
+    """The format that was asked for, or the one that fits where the output goes."""
+    return format or (Format.table if sys.stdout.isatty() else Format.jsonl)
+
+
+def prefixes_of(options: list[str]) -> Mapping[str, str]:
+    """The prefixes of the options; ends the command if one is malformed."""
+    try:
+        return parse_prefixes(options)
+    except ValueError as error:
+        usage(str(error))

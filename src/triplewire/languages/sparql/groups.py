@@ -1,0 +1,198 @@
+"""From the syntax to the pattern: groups become branches, in the order that section 18.2.2 says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Final
+
+from pyoxigraph import NamedNode, Variable
+
+from triplewire.algebra.pattern import Optional, Pattern, TriplePattern, columns_of
+from triplewire.languages.sparql import filters, syntax
+from triplewire.languages.sparql.branches import Branch, IsA, finished, join, settled, union
+from triplewire.languages.sparql.faults import Place, unsupported
+
+MOST_OPERATIONS: Final = 100_000
+"""The operations in the filters of one group, counted for each branch that they are applied to."""
+
+MOST_OPTIONALS: Final = 64
+"""The optional parts of one branch: each looks at all before it."""
+
+MOST_COLUMNS: Final = 256
+"""The columns of an answer."""
+
+
+def translate(query: syntax.Query) -> Pattern:
+    """The pattern that a query means."""
+    branches = _Translation(query).branches()
+    conjunctions = tuple(done for branch in branches if (done := finished(branch)) is not None)
+    columns = query.columns
+    if columns is None:
+        columns = tuple(name for name in dict.fromkeys(_visible(query)) if name not in query.hidden)
+    if len(columns) > MOST_COLUMNS:
+        raise unsupported(
+            f"more than {MOST_COLUMNS} columns are not served", query.place, hint="Select fewer variables"
+        )
+    if conjunctions:
+        bound = frozenset[str]().union(*(columns_of(conjunction) for conjunction in conjunctions))
+        columns = tuple(name for name in columns if name in bound)
+    return Pattern(columns, conjunctions)
+
+
+def _visible(query: syntax.Query) -> Iterator[str]:
+    yield from _in_scope(query.where)
+    yield from query.values.names if query.values else ()
+
+
+def _in_scope(group: syntax.Group) -> Iterator[str]:
+    """The variables that a group binds, in the order of the text."""
+    for part in group.parts:
+        if isinstance(part, syntax.Triples):
+            for statement in part.statements:
+                nodes = (statement.subject, statement.path, statement.object)
+                yield from (node.value for node in nodes if isinstance(node, Variable))
+        elif isinstance(part, syntax.Values):
+            yield from part.names
+        elif isinstance(part, syntax.OptionalPart):
+            yield from _in_scope(part.group)
+        elif isinstance(part, syntax.Union):
+            for inner in part.groups:
+                yield from _in_scope(inner)
+
+
+class _Translation:
+    """One query's translation: it makes up names for the steps of paths as it goes."""
+
+    def __init__(self, query: syntax.Query) -> None:
+        self._query = query
+        self._place = query.place
+        used = query.used | query.hidden
+        self._steps = (name for name in (f"_step{n}" for n in count(1)) if name not in used)
+
+    def branches(self) -> list[Branch]:
+        """The branches of the whole query."""
+        where, values = self._group(self._query.where), self._query.values
+        return join([where, self._values(values)], values.place) if values else where
+
+    def _group(self, group: syntax.Group) -> list[Branch]:
+        """A group with its filters: they see all that the group binds, wherever they stand in it."""
+        branches, conditions = self._open(group)
+        _check_size(branches, conditions)
+        return [kept for branch in branches if (kept := _filtered(branch, conditions)) is not None]
+
+    def _open(self, group: syntax.Group) -> tuple[list[Branch], list[syntax.Filter]]:
+        """A group before its filters, and these."""
+        waiting: list[list[Branch]] = []
+        conditions: list[syntax.Filter] = []
+        for part in group.parts:
+            if isinstance(part, syntax.Filter):
+                conditions.append(part)
+            elif isinstance(part, syntax.OptionalPart):
+                waiting = [self._left_join(join(waiting, part.place), part)]
+            else:
+                waiting += self._parts(part)
+        return [settled(branch) for branch in join(waiting, self._place)], conditions
+
+    def _parts(self, part: syntax.Triples | syntax.Union | syntax.Values) -> Iterator[list[Branch]]:
+        """What is to be joined for a part of a group."""
+        if isinstance(part, syntax.Values):
+            yield self._values(part)
+        elif isinstance(part, syntax.Union):
+            yield union((self._group(group) for group in part.groups), self._place)
+        else:
+            yield [Branch(tuple(_plain(part)))]
+            for statement in part.statements:
+                if not isinstance(statement.path, NamedNode | Variable):
+                    yield self._path(statement.subject, statement.path, statement.object)
+
+    def _values(self, values: syntax.Values) -> list[Branch]:
+        rows = (zip(values.names, row, strict=True) for row in values.rows)
+        found = [Branch(bindings=tuple((name, term) for name, term in row if term is not None)) for row in rows]
+        return union([found], values.place)
+
+    def _path(self, subject: syntax.Node, path: syntax.Path, object: syntax.Node) -> list[Branch]:
+        """A path as the triple patterns of its steps (section 18.4)."""
+        if isinstance(path, syntax.Inverse):
+            return self._path(object, path.path, subject)
+        if isinstance(path, syntax.Ascent):
+            return [Branch(ascents=(IsA(path.relation, subject, object, path.place),))]
+        if isinstance(path, syntax.Alternatives):
+            return union((self._path(subject, part, object) for part in path.parts), self._place)
+        if isinstance(path, syntax.Sequence):
+            return self._steps_of(subject, path, object)
+        return [Branch((TriplePattern(subject, path, object),))]
+
+    def _steps_of(self, subject: syntax.Node, path: syntax.Sequence, object: syntax.Node) -> list[Branch]:
+        nodes = [subject, *(Variable(next(self._steps)) for _ in path.parts[1:]), object]
+        steps = zip(nodes, path.parts, nodes[1:], strict=False)
+        return join([self._path(start, part, end) for start, part, end in steps], self._place)
+
+    def _left_join(self, branches: list[Branch], part: syntax.OptionalPart) -> list[Branch]:
+        inner, conditions = self._open(part.group)
+        for found in inner:
+            _check_optional(found, part.place)
+        if len(inner) > 1:
+            raise _refused("a UNION, a path with | or VALUES", part.place)
+        if not inner or not inner[0].triples:
+            return branches
+        _check_size(branches, conditions)
+        if any(len(branch.optionals) >= MOST_OPTIONALS for branch in branches):
+            raise unsupported(f"more than {MOST_OPTIONALS} OPTIONALs in one query are not served", part.place)
+        return [replace(_extended(branch, inner[0], conditions), place=part.place) for branch in branches]
+
+
+def _plain(part: syntax.Triples) -> Iterator[TriplePattern]:
+    for statement in part.statements:
+        if isinstance(statement.path, NamedNode | Variable):
+            yield TriplePattern(statement.subject, statement.path, statement.object)
+
+
+def _check_size(branches: list[Branch], conditions: list[syntax.Filter]) -> None:
+    size = sum(c.condition.size for c in conditions if isinstance(c.condition, syntax.Operation)) * len(branches)
+    if size > MOST_OPERATIONS:
+        raise unsupported(
+            f"the filters have {size:,} operations in all branches, more than the {MOST_OPERATIONS:,} that are served",
+            conditions[0].place,
+            hint="Split the query into several subscriptions",
+        )
+
+
+def _filtered(branch: Branch, conditions: list[syntax.Filter]) -> Branch | None:
+    """The branch under its filters; None if one of them can never be true."""
+    scope = filters.Scope(branch.certain, branch.perhaps)
+    found = list(branch.conditions)
+    for condition in conditions:
+        parts = filters.conditions(condition.condition, scope, condition.place)
+        if parts is None:
+            return None
+        found += parts
+    return replace(branch, conditions=tuple(dict.fromkeys(found)))
+
+
+def _extended(branch: Branch, inner: Branch, conditions: list[syntax.Filter]) -> Branch:
+    """LeftJoin: the filters of the OPTIONAL's group see the outer group's variables, too."""
+    scope = filters.Scope(branch.certain | inner.certain, branch.perhaps - inner.certain, inside=True)
+    found = list(inner.conditions)
+    for condition in conditions:
+        parts = filters.conditions(condition.condition, scope, condition.place)
+        if parts is None:
+            return branch
+        found += parts
+    return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, tuple(found))))
+
+
+def _check_optional(inner: Branch, place: Place) -> None:
+    if inner.optionals:
+        raise _refused("another OPTIONAL", place)
+    if inner.bindings:
+        raise _refused("VALUES", place)
+
+
+def _refused(what: str, place: Place) -> Exception:
+    return unsupported(
+        f"an OPTIONAL with {what} inside is not served: it would make columns that depend on each other",
+        place,
+        hint="Write a flat OPTIONAL for each column, or several subscriptions",
+    )

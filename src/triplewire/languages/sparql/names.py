@@ -1,0 +1,135 @@
+"""Names and literals as terms: prefixes, relative references, escapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from lark import Token
+from pyoxigraph import Literal, NamedNode, RdfFormat, parse
+
+from triplewire.languages.sparql.faults import Place, syntax_error
+from triplewire.model import XSD
+
+KNOWN_PREFIXES: Final = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dct": "http://purl.org/dc/terms/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "schema": "http://schema.org/",
+}
+"""Namespaces that a hint can name; they are never assumed."""
+
+_ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class Names:
+    """The prefixes and the base that hold at a place of the text; a text's own come before the caller's."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        self._prefixes = dict(prefixes)
+        self._base: str | None = None
+
+    def declare_base(self, token: Token) -> None:
+        """`BASE <…>`: what relative references are relative to from here on."""
+        self._base = self.reference(token).value
+
+    def declare_prefix(self, prefix: Token, namespace: Token) -> None:
+        """`PREFIX name: <…>`."""
+        self._prefixes[str(prefix)[:-1]] = self.reference(namespace).value
+
+    def term(self, token: Token) -> NamedNode:
+        """The IRI that a reference or a prefixed name stands for."""
+        if token.type == "IRI":
+            return self.reference(token)
+        prefix, _, local = str(token).partition(":")
+        namespace = self._prefixes.get(prefix)
+        if namespace is None:
+            raise _undeclared(prefix, token)
+        return _iri(namespace + re.sub(r"\\(.)", r"\1", local), token)
+
+    def reference(self, token: Token) -> NamedNode:
+        """The IRI between angle brackets, resolved against the base."""
+        text = unescape(token, str(token)[1:-1])
+        if _SCHEME.match(text):
+            return _iri(text, token)
+        if self._base is None:
+            raise syntax_error(
+                f"<{text}> is relative, and the query has no base", Place.of(token), hint="Write BASE <…> before it"
+            )
+        return _resolve(text, self._base, token)
+
+
+def _iri(text: str, token: Token) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise syntax_error(f"<{text}> is not an IRI: {error}", Place.of(token)) from None
+
+
+def _resolve(text: str, base: str, token: Token) -> NamedNode:
+    """As documents resolve theirs: the same code reads both, so both mean the same IRI."""
+    document = f"<{text}> <{text}> <{text}> .".encode()
+    try:
+        (quad,) = parse(document, format=RdfFormat.TURTLE, base_iri=base)
+    except (SyntaxError, ValueError) as error:
+        raise syntax_error(f"<{text}> is not a reference: {error}", Place.of(token)) from None
+    resolved: NamedNode = quad.predicate
+    return resolved
+
+
+def _undeclared(prefix: str, token: Token) -> Exception:
+    namespace = KNOWN_PREFIXES.get(prefix, "…")
+    return syntax_error(
+        f"the prefix {prefix}: is not declared",
+        Place.of(token),
+        hint=f"Write PREFIX {prefix}: <{namespace}> before the query, or hand it in with the prefixes",
+    )
+
+
+def unescape(token: Token, text: str) -> str:
+    """The text with its escapes resolved."""
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        if code is None and match[3] in _ESCAPES:
+            return _ESCAPES[match[3]]
+        if code is None or 0xD800 <= int(code, 16) <= 0xDFFF or int(code, 16) > 0x10FFFF:
+            raise syntax_error(
+                f"{match[0]} is not an escape", Place.of(token), hint="Write \\\\ for a backslash in a text"
+            )
+        return chr(int(code, 16))
+
+    return _ESCAPE.sub(character, text)
+
+
+def string(token: Token) -> str:
+    """The text that a quoted string stands for."""
+    quote = 3 if str(token)[:3] in ("'''", '"""') else 1
+    return unescape(token, str(token)[quote:-quote])
+
+
+def tagged(text: str, token: Token) -> Literal:
+    """A text with a language."""
+    try:
+        return Literal(text, language=str(token)[1:])
+    except ValueError as error:
+        raise syntax_error(f"{token} is not a language tag: {error}", Place.of(token)) from None
+
+
+def number(token: Token) -> Literal:
+    """A number as it is written: `01` and `1` are different terms with one value."""
+    text = str(token)
+    kind = "double" if "e" in text.lower() else "decimal" if "." in text else "integer"
+    return Literal(text, datatype=NamedNode(XSD + kind))

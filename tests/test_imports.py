@@ -1,0 +1,114 @@
+"""Imports go one way, and the core stays light.
+
+The order is the one that docs/design.md draws: a package may import those in the rows above its own, and nothing else.
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "triplewire"
+
+ORDER = (
+    ("errors",),
+    ("model",),
+    ("documents", "algebra"),
+    ("languages", "matching"),
+    ("",),  # triplewire itself: the public names
+    ("store",),
+    ("engine",),
+    ("pipeline", "hub", "edge", "network"),
+    ("demo",),
+    ("cli",),
+)
+LEVEL = {package: level for level, packages in enumerate(ORDER) for package in packages}
+
+HEAVY = ("pyspark", "fastapi", "starlette", "uvicorn", "sqlalchemy", "psycopg", "httpx", "numba", "llvmlite", "rdflib")
+"""What importing the core must not load: nobody pays for Spark, web, SQL or a compiler before using them."""
+
+PURE = ("model", "documents", "algebra", "languages", "matching")
+FORBIDDEN_IN_PURE = {
+    "socket",
+    "urllib.request",
+    "http",
+    "requests",
+    "httpx",
+    "sqlite3",
+    "sqlalchemy",
+    "pyspark",
+    "fastapi",
+}
+
+
+def modules():
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def package_of(path):
+    first = path.relative_to(SOURCE).parts[0]
+    return "" if first == "__init__.py" else first.removesuffix(".py")
+
+
+def imported_by(path):
+    """The names of the modules that a file imports, wherever in it the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute, so that a reader sees where a name lives"
+            yield node.module
+            if node.module == "triplewire":
+                yield from (f"triplewire.{a.name}" for a in node.names if (SOURCE / a.name).is_dir())
+
+
+def packages_imported_by(path):
+    for name in imported_by(path):
+        first, _, rest = name.partition(".")
+        if first == "triplewire":
+            yield rest.split(".")[0]
+
+
+def test_every_package_has_a_place_in_the_order():
+    assert {package_of(path) for path in modules()} <= LEVEL.keys()
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_module_imports_only_packages_above_its_own(path):
+    own = package_of(path)
+    wrong = {name for name in packages_imported_by(path) if name != own and LEVEL.get(name, 99) >= LEVEL[own]}
+    assert not wrong, f"{own or 'triplewire'} must not import {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_pure_package_imports_nothing_that_does_io(package):
+    for path in (SOURCE / package).rglob("*.py"):
+        wrong = FORBIDDEN_IN_PURE & {*imported_by(path)}
+        assert not wrong, f"{path.relative_to(SOURCE)} imports {wrong}"
+
+
+@pytest.mark.parametrize("package", PURE)
+def test_every_package_says_what_it_is_for(package):
+    """STYLE: a paragraph in each `__init__`: what comes in, what goes out, what it never does."""
+    doc = ast.get_docstring(ast.parse((SOURCE / package / "__init__.py").read_text(encoding="utf-8")))
+    assert doc
+    assert len(doc) > 80
+
+
+@pytest.mark.parametrize("module", ["triplewire", "triplewire.cli", "triplewire.demo"])
+def test_importing_loads_nothing_heavy(module):
+    code = f"import sys, {module}; print(*sorted({set(HEAVY)!r} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_help_of_the_command_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom triplewire.cli.app import app\n"
+        "try:\n    app(['match', '--help'])\nexcept SystemExit:\n    pass\n"
+        f"print('loaded:', *sorted({set(HEAVY)!r} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
