@@ -15,7 +15,7 @@ from triplewire.algebra.explain import why as explain_match
 from triplewire.algebra.explain import why_not as explain_miss
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.normalize import normalize
-from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.pattern import Expression, Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.errors import (
     DocumentError,
@@ -75,7 +75,9 @@ class Index:
         self._image = image
         self._registry = Registry(image)
         self._room = Room()
-        self._one = np.zeros(2, dtype=np.int64)
+        self._one, self._ends = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        self._conditions: dict[int, tuple[Expression, ...]] = {}
+        """Decoded conditions of the entries that Python had to check; forgotten at the next change."""
         self._spent = np.zeros((1, 3), dtype=np.int32)
         self._queue = self._marks = np.zeros(0, dtype=np.int32)
         self._arguments: tuple[Array, ...] | None = None
@@ -151,9 +153,10 @@ class Index:
                 self._room.make_text(size)
             self._room.buffer[:size] = document.ntriples
             self._one[1] = size
-            out, told, flags = self._find((document,), self._one)
+            out, told, flags = self._find((document,), self._one, self._ends)
             if flags:
-                return self._settled((document,), self._one, out, told)[0]
+                told, errors = self._checked((document,), self._one, out, told)
+                return Matches(document, told, out, 0, self._tables, self, errors[0])
             return Matches(document, told, out, 0, self._tables, self, _NO_ERRORS)
 
     def match_many(self, documents: Iterable[Document]) -> list[Matches]:
@@ -167,10 +170,18 @@ class Index:
             np.cumsum([len(document.ntriples) for document in batch], out=bounds[1:])
             self._room.make_text(len(data))
             self._room.buffer[: len(data)] = data
-            out, told, _ = self._find(batch, bounds)
-            return self._settled(batch, bounds, out, told)
+            ends = np.zeros_like(bounds)
+            out, told, flags = self._find(batch, bounds, ends)
+            errors: Sequence[Mapping[str, SubscriptionError]] = [_NO_ERRORS] * len(batch)
+            if flags:
+                told, errors = self._checked(batch, bounds, out, told)
+                ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
+            return [
+                Matches(document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self, errors[i])
+                for i, document in enumerate(batch)
+            ]
 
-    def _find(self, batch: Sequence[Document], bounds: Array) -> tuple[Array, Array, int]:
+    def _find(self, batch: Sequence[Document], bounds: Array, ends: Array) -> tuple[Array, Array, int]:
         """Run the kernel until it has all the room that it needs; gives what it wrote and the matches' flags."""
         while True:
             if self._arguments is None:
@@ -190,6 +201,7 @@ class Index:
                 room.out,
                 *self._readers,
                 room.told,
+                ends,
                 *self._settings,
             )
             if status == DONE:
@@ -210,38 +222,21 @@ class Index:
         self._readers = (image["members"], image["entries"])
         self._settings = (image.used["free_flags"], *self._limits)
         self._tables = (image.ids, terms, image["constants"])
+        self._conditions.clear()
         if len(self._spent) < image.used["records"]:
             self._spent = np.zeros((len(image["records"]), 3), dtype=np.int32)
-        if len(self._marks) != image["parent_starts"].size + 1:
+        if len(self._marks) != image["parent_starts"].size + 2:  # a counter before, a place to write to behind
             self._queue = np.zeros(image["parent_starts"].size + 1, dtype=np.int32)
-            self._marks = np.zeros(image["parent_starts"].size + 1, dtype=np.int32)
-
-    def _settled(self, batch: Sequence[Document], bounds: Array, out: Array, told: Array) -> list[Matches]:
-        """What was found, document by document, after the checks that only Python can make."""
-        errors: list[dict[str, SubscriptionError]] = [{} for _ in batch]
-        if told.size and out.size:
-            told = self._checked(batch, bounds, told, out, errors)
-        owners = out[told[:, 1] + M_DOCUMENT] if told.size else np.zeros(0, dtype=np.int32)
-        ends = np.searchsorted(owners, np.arange(len(batch) + 1))
-        return [
-            Matches(document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self, errors[i])
-            for i, document in enumerate(batch)
-        ]
+            self._marks = np.zeros(image["parent_starts"].size + 2, dtype=np.int32)
 
     # -- what the kernel leaves to Python
 
     def _checked(
-        self,
-        batch: Sequence[Document],
-        bounds: Array,
-        told: Array,
-        out: Array,
-        errors: list[dict[str, SubscriptionError]],
-    ) -> Array:
-        """Drop what exact arithmetic or a residual condition refutes, and what went over a limit."""
+        self, batch: Sequence[Document], bounds: Array, out: Array, told: Array
+    ) -> tuple[Array, list[dict[str, SubscriptionError]]]:
+        """What is left without what exact arithmetic or a residual condition refutes; and what went over a limit."""
+        errors: list[dict[str, SubscriptionError]] = [{} for _ in batch]
         flags = out[told[:, 1] + M_FLAGS]
-        if not flags.any():
-            return told
         keep = flags == 0
         failed: set[tuple[int, int]] = set()
         for i in np.flatnonzero(flags).tolist():
@@ -256,7 +251,7 @@ class Index:
         if failed:
             pairs = zip(out[told[:, 1] + M_DOCUMENT].tolist(), told[:, 0].tolist(), strict=True)
             keep &= [pair not in failed for pair in pairs]
-        return told[keep]
+        return told[keep], errors
 
     def _holds(self, entry: int, out: Array, at: int, document: Document, base: int) -> bool:
         """True if every condition of the entry's conjunction holds for a match."""
@@ -265,7 +260,9 @@ class Index:
             place = at + EMISSION + 2 * slot
             start = int(out[place]) - base
             row[slot_name(slot)] = parse_term(document.ntriples[start : start + out[place + 1]].decode())
-        conditions = self._registry.conjunction(entry).conditions
+        conditions = self._conditions.get(entry)
+        if conditions is None:
+            conditions = self._conditions[entry] = self._registry.conjunction(entry).conditions
         return all(holds(condition, row, self.taxonomy) for condition in conditions)
 
     # -- explaining

@@ -15,10 +15,10 @@ from __future__ import annotations
 # a triple is looked up only in the ways that some record needs.
 PSO, PO, PS, P = 0, 1, 2, 3
 NUMBER = 4
-TEXT_1, TEXT_2, TEXT_3, TEXT_4, TEXT_8 = 5, 6, 7, 8, 9  # by a gram of so many bytes
-OBJECT_BELOW_OR_SELF, OBJECT_BELOW, OBJECT_CHILD = 10, 11, 12
-SUBJECT_BELOW_OR_SELF, SUBJECT_BELOW, SUBJECT_CHILD = 13, 14, 15
-FREE_SO, FREE_S, FREE_O, FREE_ALL = 16, 17, 18, 19  # for variable predicates: bits of the index, not of a predicate
+TEXT_1, TEXT_8 = 5, 12  # .. by a gram of one to eight bytes
+OBJECT_BELOW_OR_SELF, OBJECT_BELOW, OBJECT_CHILD = 13, 14, 15
+SUBJECT_BELOW_OR_SELF, SUBJECT_BELOW, SUBJECT_CHILD = 16, 17, 18
+FREE_SO, FREE_S, FREE_O, FREE_ALL = 19, 20, 21, 22  # for variable predicates: bits of the index, not of a predicate
 
 KIND_NAMES = {
     PSO: "subject, predicate and object",
@@ -26,11 +26,7 @@ KIND_NAMES = {
     PS: "predicate and subject",
     P: "predicate",
     NUMBER: "predicate and number",
-    TEXT_1: "predicate and text",
-    TEXT_2: "predicate and text",
-    TEXT_3: "predicate and text",
-    TEXT_4: "predicate and text",
-    TEXT_8: "predicate and text",
+    **dict.fromkeys(range(TEXT_1, TEXT_8 + 1), "predicate and text"),
     OBJECT_BELOW_OR_SELF: "predicate and class of the object",
     OBJECT_BELOW: "predicate and class of the object",
     OBJECT_CHILD: "predicate and class of the object",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triplewire.matching.kernel.compiled import Array, compiled
 from triplewire.matching.kernel.hashing import find_string, hash_bytes, put_string, rehash_strings
@@ -21,6 +21,21 @@ def grown(array: Array, needed: int) -> Array:
 
 
 @compiled
+def _intern_one(blob: Array, start: int, end: int, count: int, slots: Array, starts: Array, text: Array) -> int:
+    """The number of the string at start..end of a blob; it is entered as number `count` if it is new."""
+    h = hash_bytes(blob, start, end)
+    number = find_string(h, blob, start, end - start, slots, starts, text)
+    if number >= 0:
+        return number
+    at = starts[count]
+    for k in range(start, end):
+        text[at + k - start] = blob[k]
+    starts[count + 1] = at + end - start
+    put_string(h, count, slots)
+    return count
+
+
+@compiled
 def _intern(
     blob: Array,
     bounds: Array,
@@ -32,18 +47,8 @@ def _intern(
 ) -> int:
     """Enter the strings of a blob; writes their numbers, gives the new count."""
     for i in range(bounds.size - 1):
-        start, end = bounds[i], bounds[i + 1]
-        h = hash_bytes(blob, start, end)
-        number = find_string(h, blob, start, end - start, slots, starts, text)
-        if number < 0:
-            number = count
-            at = starts[count]
-            for k in range(start, end):
-                text[at + k - start] = blob[k]
-            count += 1
-            starts[count] = at + end - start
-            put_string(h, number, slots)
-        numbers[i] = number
+        numbers[i] = _intern_one(blob, bounds[i], bounds[i + 1], count, slots, starts, text)
+        count = max(count, numbers[i] + 1)
     return count
 
 
@@ -60,15 +65,23 @@ class Strings:
         self.text = np.zeros(1024, dtype=np.uint8) if text is None else text
         self.count = count
 
-    def intern(self, strings: Sequence[bytes]) -> NDArray[np.int32]:
+    def intern(self, strings: Sequence[bytes]) -> Array:
         """The numbers of the strings; those that are not in the table yet are entered."""
-        blob = np.frombuffer(b"".join(strings) + b"\0", dtype=np.uint8)  # NumPy makes no array of nothing
-        bounds = np.zeros(len(strings) + 1, dtype=np.int64)
-        np.cumsum([len(string) for string in strings], out=bounds[1:])
-        self._reserve(len(strings), blob.size)
+        joined = b"".join(strings) + b"\0"  # NumPy makes no array of nothing
+        bounds = np.array([0, *accumulate(map(len, strings))], dtype=np.int64)
+        self._reserve(len(strings), len(joined))
         numbers = np.empty(len(strings), dtype=np.int32)
+        blob = np.frombuffer(joined, dtype=np.uint8)
         self.count = _intern(blob, bounds, self.count, self.slots, self.starts, self.text, numbers)
         return numbers
+
+    def intern_one(self, string: bytes) -> int:
+        """The number of one string, entered if it is not in the table yet."""
+        self._reserve(1, len(string) + 1)
+        blob = np.frombuffer(string + b"\0", dtype=np.uint8)
+        number = int(_intern_one(blob, 0, len(string), self.count, self.slots, self.starts, self.text))
+        self.count = max(self.count, number + 1)
+        return number
 
     def find(self, string: bytes) -> int:
         """The number of a string, or -1."""
@@ -81,9 +94,12 @@ class Strings:
         return self.text[self.starts[number] : self.starts[number + 1]].tobytes()
 
     def _reserve(self, more: int, size: int) -> None:
-        self.starts = grown(self.starts, self.count + more + 2)
-        self.text = grown(self.text, int(self.starts[self.count]) + size + 1)
-        if 2 * (self.count + more) > self.slots.size:
+        if self.count + more + 2 > len(self.starts):
+            self.starts = grown(self.starts, self.count + more + 2)
+        end = int(self.starts[self.count]) + size + 1
+        if end > len(self.text):
+            self.text = grown(self.text, end)
+        if 2 * (self.count + more) > len(self.slots):
             capacity = 1 << (2 * (self.count + more)).bit_length()
             self.slots = np.zeros(capacity, dtype=np.int64)
             rehash_strings(self.count, self.slots, self.starts, self.text)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import uint64
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.layout import TEXT_1, TEXT_8
+from triplewire.matching.layout import TEXT_1
 
 _FIRST, _SECOND = uint64(1099511628211), uint64(0x9E3779B97F4A7C15)
 _A, _B, _C, _D, _E = 4294967311, -7046029254386353131, 5700357409661599241, 2862933555777941757, -4658895280553007687
@@ -32,23 +32,17 @@ def mix(kind: int, a: int, b: int, c: int) -> int:
 @compiled
 def gram_length(kind: int) -> int:
     """How many bytes the grams of a kind of access have."""
-    return 8 if kind == TEXT_8 else kind - TEXT_1 + 1
-
-
-@compiled
-def gram_mask(length: int) -> int:
-    """What to keep of a rolling gram."""
-    return -1 if length == 8 else (1 << (8 * length)) - 1
+    return kind - TEXT_1 + 1
 
 
 @compiled
 def gram_bit(predicate: int, gram: int, size: int) -> int:
     """Where the bitmap of grams notes one: cheaper than a key, because every position of every text asks."""
-    return (((gram ^ (predicate * _D)) * _B) >> 40) & (size - 1)
+    return (((uint64(gram) ^ (uint64(predicate) * _SECOND)) * _SECOND) >> uint64(40)) & uint64(size - 1)  # type: ignore[return-value]
 
 
 @compiled
-def _word(text: Array, i: uint64) -> uint64:
+def _word(text: Array, i: int) -> int:
     """Eight bytes as one number. With unsigned places the compiler makes a single read of it."""
     return (
         uint64(text[i])
@@ -77,7 +71,7 @@ def hash_bytes(text: Array, start: int, end: int) -> int:
     h ^= h >> uint64(29)
     h *= _SECOND
     h ^= h >> uint64(32)
-    return np.int64(h)
+    return np.int64(h)  # type: ignore[return-value]  # the same bits, as the signed number that keys are
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triplewire.matching.kernel.compiled import Array, compiled
 from triplewire.matching.kernel.reading import read
-from triplewire.matching.kernel.running import run
+from triplewire.matching.kernel.running import run, touch
 from triplewire.matching.kernel.seeding import seed
 from triplewire.matching.kernel.telling import tell
 from triplewire.matching.layout import DONE, MALFORMED, NEED_CANDIDATES, NEED_LINES, NEED_OUTPUT, NEED_TOLD
@@ -41,6 +41,7 @@ def match(
     members: Array,
     entries: Array,
     told: Array,
+    ends: Array,
     free_flags: int,
     most_rows: int,
     most_steps: int,
@@ -83,6 +84,7 @@ def match(
         if found < 0:
             return NEED_CANDIDATES, 0, 0, 0
         if found > 0:
+            touch(found, candidates, records, constants, code, entries, spent, marks)
             used = run(
                 document,
                 triples,
@@ -112,7 +114,7 @@ def match(
             )
             if used < 0:
                 return NEED_OUTPUT, 0, 0, 0
-    count, met = tell(out, used, records, members, entries, told)
+    count, met = tell(out, used, records, members, entries, told, ends)
     if count < 0:
         return NEED_TOLD, 0, 0, 0
     return DONE, used, count, met

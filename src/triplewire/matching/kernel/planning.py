@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import gram_bit, gram_length, gram_mask, mix, tag_of
+from triplewire.matching.kernel.hashing import mix
 from triplewire.matching.kernel.numbers import single_bits
 from triplewire.matching.layout import (
     AGAIN,
@@ -34,10 +34,7 @@ from triplewire.matching.layout import (
     PO,
     PS,
     PSO,
-    R_CONSTANTS,
-    R_KIND,
-    R_OFFSET,
-    R_PART,
+    R_CUT,
     R_PROGRAM,
     STEP,
     SUBJECT_BELOW_OR_SELF,
@@ -56,8 +53,8 @@ BODY = 5
 
 _WEIGHTS = np.ones(FREE_ALL + 1)
 _WEIGHTS[PO] = _WEIGHTS[PS] = 2.0
-_WEIGHTS[TEXT_1 : TEXT_8 + 1] = (64.0, 32.0, 8.0, 4.0, 2.0)
-_WEIGHTS[OBJECT_BELOW_OR_SELF : SUBJECT_BELOW_OR_SELF + 3] = 4.0
+_WEIGHTS[TEXT_1 : TEXT_8 + 1] = (1e3, 500, 250, 100, 80, 70, 60, 50)  # they make every such text be scanned
+_WEIGHTS[OBJECT_BELOW_OR_SELF : SUBJECT_BELOW_OR_SELF + 3] = 50.0  # and these, that the taxonomy be climbed
 _WEIGHTS[P] = 16.0
 _WEIGHTS[FREE_SO], _WEIGHTS[FREE_S], _WEIGHTS[FREE_O], _WEIGHTS[FREE_ALL] = 4.0, 16.0, 16.0, 1000.0
 """How many documents a key of each kind is likely to wake its records for, relative to the others."""
@@ -97,9 +94,9 @@ def _text_key(
     start, end = starts[part] + 1, starts[part + 1]
     if end == start:
         return 0, -1, 0, 0
-    kind = TEXT_8 if end - start >= 8 else TEXT_1 + min(4, end - start) - 1
-    size = gram_length(kind)
-    gram, last = 0, gram_mask(size)
+    size = min(8, end - start)  # a short text is its own gram, so that only true matches are found by it
+    kind = TEXT_1 + size - 1
+    gram, last = 0, -1 if size == 8 else (1 << (8 * size)) - 1
     best, best_count, offset = 0, -1, 0
     for i in range(start, end):
         gram = ((gram << 8) | strings[i]) & last
@@ -299,16 +296,16 @@ def same_body(body: Array, code: Array, program: int) -> bool:
 
 
 @compiled
-def last_binding(code: Array, program: int, wanted: Array) -> int:
-    """The last step that binds a wanted variable; 0 if there is none, because the first step always runs."""
-    last = 0
+def deepen_cut(record: int, wanted: Array, records: Array, code: Array) -> None:
+    """Move a record's cut to the last step that binds a wanted variable, if that is further on."""
+    program = records[record, R_PROGRAM]
     for i in range(code[program + H_STEPS]):
         step = program + HEADER + STEP * i
         if code[step] < TEST_NUMBER:
             for place in range(3):
-                if (code[step] >> (2 * place)) & 3 == BIND and wanted[code[step + 1 + place]]:
-                    last = i
-    return last
+                binds = (code[step] >> (2 * place)) & 3 == BIND
+                if binds and wanted[code[step + 1 + place]] and i > records[record, R_CUT]:
+                    records[record, R_CUT] = i
 
 
 @compiled
@@ -322,87 +319,10 @@ def varied_by(body: Array, test: int) -> Array:
 
 
 @compiled
-def find_record(
-    h: int,
-    body: Array,
-    ids: Array,
-    slots: Array,
-    records: Array,
-    constants: Array,
-    code: Array,
-) -> int:
-    """The record of a conjunction, or -1. In its slots 0 is empty, -1 was taken once."""
-    mask = slots.size - 1
-    tag = tag_of(h)
-    i = h & mask
-    while slots[i] != 0:
-        if slots[i] > 0 and (slots[i] >> 32) == tag:
-            record = (slots[i] & 0xFFFFFFFF) - 1
-            at = records[record, R_CONSTANTS]
-            same = True
-            for k in range(ids.size):
-                if constants[at + k] != ids[k]:
-                    same = False
-                    break
-            if same and same_body(body, code, records[record, R_PROGRAM]):
-                return record
-        i = (i + 1) & mask
-    return -1
-
-
-@compiled
-def put_record(h: int, record: int, slots: Array) -> None:
-    """Enter a record that is not there yet; the caller keeps the table at most half full."""
-    mask = slots.size - 1
-    i = h & mask
-    while slots[i] > 0:
-        i = (i + 1) & mask
-    slots[i] = (tag_of(h) << 32) | (record + 1)
-
-
-@compiled
-def drop_record(h: int, record: int, slots: Array) -> None:
-    """Take a record out again."""
-    mask = slots.size - 1
-    i = h & mask
-    while slots[i] != 0:
-        if slots[i] > 0 and (slots[i] & 0xFFFFFFFF) - 1 == record:
-            slots[i] = -1
-            return
-        i = (i + 1) & mask
-
-
-@compiled
-def rehash_records(count: int, slots: Array, records: Array, constants: Array, code: Array) -> None:
-    """Enter all records in empty slots."""
-    for record in range(count):
-        program = records[record, R_PROGRAM]
-        if program >= 0:
-            at = records[record, R_CONSTANTS]
-            ids = constants[at : at + code[program + H_CONSTANTS]]
-            put_record(hash_body(body_of(code, program), ids), record, slots)
-
-
-@compiled
-def note_gram(
-    record: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
-) -> None:
-    """Set the bit of the gram that a record waits for."""
-    program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
-    predicate = constants[base - code[program + HEADER + 2] - 1]
-    first = starts[records[record, R_PART]] + 1 + records[record, R_OFFSET]
-    gram = 0
-    for i in range(gram_length(records[record, R_KIND])):
-        gram = (gram << 8) | strings[first + i]
-    bit = gram_bit(predicate, gram, grams.size * 8)
-    grams[bit >> 3] |= np.uint8(1 << (bit & 7))
-
-
-@compiled
-def rehash_grams(
-    count: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
-) -> None:
-    """Set the bits of all records in an empty bitmap."""
-    for record in range(count):
-        if records[record, R_PROGRAM] >= 0 and records[record, R_PART] >= 0:
-            note_gram(record, records, constants, code, starts, strings, grams)
+def design(
+    body: Array, ids: Array, starts: Array, strings: Array, numbers: Array, popularity: Array
+) -> tuple[Array, int, int, int, int, int]:
+    """The plan for a new record: its program, the predicate of the triple that it waits for, and the access to it."""
+    triple, kind, key, part, offset = choose_access(body, ids, starts, strings, numbers, popularity, 1)
+    predicate = body[BODY + 3 * triple + 1]
+    return order_steps(body, triple), ids[-predicate - 1] if predicate < 0 else -1, kind, key, part, offset

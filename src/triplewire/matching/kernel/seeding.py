@@ -7,9 +7,12 @@ candidates found, not of the records there are.
 
 from __future__ import annotations
 
+import numpy as np
+from numba import uint64
+
 from triplewire.matching.kernel.classes import ancestors
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, gram_mask, has_bit, mix, same_bytes
+from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, has_bit, mix, same_bytes
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, SEEN, STRICT, STRICT_EXACT, read_number, single_bits
 from triplewire.matching.layout import (
     FREE_ALL,
@@ -49,11 +52,9 @@ _SUBJECT_CLASSES = _OBJECT_CLASSES << (SUBJECT_BELOW_OR_SELF - OBJECT_BELOW_OR_S
 
 
 @compiled
-def _wake(
-    key: int, triple: int, keys: Array, heads: Array, bits: Array, records: Array, candidates: Array, found: int
-) -> int:
+def _wake(key: int, triple: int, keys: Array, heads: Array, records: Array, candidates: Array, found: int) -> int:
     """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room."""
-    if found < 0 or not has_bit(key, bits):
+    if found < 0:
         return found
     slot = find_key(key, keys)
     if keys[slot] == 0:
@@ -66,43 +67,6 @@ def _wake(
         candidates[found, 1] = triple
         candidates[found, 2] = -1
         found += 1
-        record = records[record, R_NEXT]
-    return found
-
-
-@compiled
-def _wake_by_gram(
-    key: int,
-    triple: int,
-    text: Array,
-    at: int,
-    start: int,
-    end: int,
-    starts: Array,
-    strings: Array,
-    keys: Array,
-    heads: Array,
-    records: Array,
-    candidates: Array,
-    found: int,
-) -> int:
-    """The same for a gram at one place of a text: only the records whose whole text stands there."""
-    slot = find_key(key, keys)
-    if keys[slot] == 0:
-        return found
-    record = heads[slot]
-    while record >= 0:
-        part = records[record, R_PART]
-        here = at - records[record, R_OFFSET]
-        first = starts[part] + 1
-        length = starts[part + 1] - first
-        if here >= start and here + length <= end and same_bytes(strings, first, text, here, length):
-            if found == len(candidates):
-                return -1
-            candidates[found, 0] = record
-            candidates[found, 1] = triple
-            candidates[found, 2] = here
-            found += 1
         record = records[record, R_NEXT]
     return found
 
@@ -124,22 +88,65 @@ def _seed_text(
     candidates: Array,
     found: int,
 ) -> int:
-    """Look up every gram of a text, in each length that some record waits for."""
-    size = grams.size * 8
+    """Look up every gram of a text, in each length that some record waits for.
+
+    Nearly every gram of every text ends at the bitmap.
+    """
+    size, before = grams.size * 8, found
     for kind in range(TEXT_1, TEXT_8 + 1):
         if ways & (1 << kind) == 0:
             continue
         length = gram_length(kind)
-        gram, last = 0, gram_mask(length)
-        for i in range(start, end):
-            gram = ((gram << 8) | text[i]) & last
+        gram, above = uint64(0), uint64(64 - 8 * length)
+        for i in range(start, min(end, start + length - 1)):
+            gram = (gram << uint64(8)) | uint64(text[i])
+        for i in range(uint64(start + length - 1), uint64(end)):  # unsigned, which spares a test at every read
+            gram = (((gram << uint64(8)) | uint64(text[i])) << above) >> above
             bit = gram_bit(predicate, gram, size)
-            if (grams[bit >> 3] >> (bit & 7)) & 1 and i - start >= length - 1 and found >= 0:
-                key, at = mix(kind, predicate, gram, 0), i - length + 1
-                found = _wake_by_gram(
-                    key, triple, text, at, start, end, starts, strings, keys, heads, records, candidates, found
-                )
-    return found
+            if (grams[bit >> uint64(3)] >> (bit & uint64(7))) & 1 == 0:
+                continue
+            slot = find_key(mix(kind, predicate, np.int64(gram), 0), keys)
+            record = heads[slot] if keys[slot] != 0 else -1
+            while record >= 0:
+                if found == len(candidates):
+                    return -1
+                candidates[found, 0] = record
+                candidates[found, 1] = triple
+                candidates[found, 2] = np.int64(i) - length + 1
+                found += 1
+                record = records[record, R_NEXT]
+    return _standing(before, found, text, start, end, starts, strings, records, candidates)
+
+
+@compiled
+def _standing(
+    before: int,
+    found: int,
+    text: Array,
+    start: int,
+    end: int,
+    starts: Array,
+    strings: Array,
+    records: Array,
+    candidates: Array,
+) -> int:
+    """Keep those of the new candidates whose whole text stands where their gram does.
+
+    In a loop of its own, so short that the waits for memory of one candidate and the next overlap.
+    """
+    kept = before
+    for candidate in range(before, found):
+        record = candidates[candidate, 0]
+        part = records[record, R_PART]
+        here = candidates[candidate, 2] - records[record, R_OFFSET]
+        first = starts[part] + 1
+        length = starts[part + 1] - first
+        if here >= start and here + length <= end and same_bytes(strings, first, text, here, length):
+            candidates[kept, 0] = record
+            candidates[kept, 1] = candidates[candidate, 1]
+            candidates[kept, 2] = here
+            kept += 1
+    return kept
 
 
 @compiled
@@ -161,7 +168,8 @@ def _seed_number(
     around = 0 if exact else 1
     for bits_near in range(single - around, single + around + 1):
         key = mix(NUMBER, predicate, bits_near, 0)
-        found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+        if has_bit(key, bits):
+            found = _wake(key, triple, keys, heads, records, candidates, found)
     return found
 
 
@@ -183,16 +191,20 @@ def _seed_class(
     found: int,
 ) -> int:
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
-    found = _wake(mix(kind, predicate, node, 0), triple, keys, heads, bits, records, candidates, found)
+    key = mix(kind, predicate, node, 0)
+    if has_bit(key, bits):
+        found = _wake(key, triple, keys, heads, records, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
             key = mix(kind + relation, predicate, queue[i], 0)
-            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
             key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
-            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
     return found
 
 
@@ -211,13 +223,21 @@ def _seed_free(
 ) -> int:
     """Look up what does not depend on the predicate, for records with a variable in its place."""
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
-        found = _wake(mix(FREE_SO, subject, object_, 0), triple, keys, heads, bits, records, candidates, found)
+        key = mix(FREE_SO, subject, object_, 0)
+        if has_bit(key, bits):
+            found = _wake(key, triple, keys, heads, records, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
-        found = _wake(mix(FREE_S, subject, 0, 0), triple, keys, heads, bits, records, candidates, found)
+        key = mix(FREE_S, subject, 0, 0)
+        if has_bit(key, bits):
+            found = _wake(key, triple, keys, heads, records, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
-        found = _wake(mix(FREE_O, object_, 0, 0), triple, keys, heads, bits, records, candidates, found)
+        key = mix(FREE_O, object_, 0, 0)
+        if has_bit(key, bits):
+            found = _wake(key, triple, keys, heads, records, candidates, found)
     if flags & (1 << FREE_ALL):
-        found = _wake(mix(FREE_ALL, 0, 0, 0), triple, keys, heads, bits, records, candidates, found)
+        key = mix(FREE_ALL, 0, 0, 0)
+        if has_bit(key, bits):
+            found = _wake(key, triple, keys, heads, records, candidates, found)
     return found
 
 
@@ -269,13 +289,20 @@ def seed(
         ways = flags[predicate] if predicate >= 0 else 0
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
             key = mix(PSO, predicate, subject, object_)
-            found = _wake(key, triple, keys, heads, bits, records, candidates, found)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
-            found = _wake(mix(PO, predicate, object_, 0), triple, keys, heads, bits, records, candidates, found)
+            key = mix(PO, predicate, object_, 0)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
         if ways & (1 << PS) and subject >= 0:
-            found = _wake(mix(PS, predicate, subject, 0), triple, keys, heads, bits, records, candidates, found)
+            key = mix(PS, predicate, subject, 0)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
         if ways & (1 << P):
-            found = _wake(mix(P, predicate, 0, 0), triple, keys, heads, bits, records, candidates, found)
+            key = mix(P, predicate, 0, 0)
+            if has_bit(key, bits):
+                found = _wake(key, triple, keys, heads, records, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
