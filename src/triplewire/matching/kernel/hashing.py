@@ -6,6 +6,8 @@ no text; a probe that hits is verified on the bytes.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import uint64
 
@@ -42,7 +44,7 @@ def gram_bit(predicate: int, gram: int, size: int) -> int:
 
 
 @compiled
-def _word(text: Array, i: int) -> int:
+def _word(text: Array, i: Any) -> Any:
     """Eight bytes as one number. With unsigned places the compiler makes a single read of it."""
     return (
         uint64(text[i])

@@ -9,7 +9,7 @@ record's cut), because what comes after it only has to exist.
 from __future__ import annotations
 
 from triplewire.matching.kernel.classes import is_below
-from triplewire.matching.kernel.compiled import Array, compiled
+from triplewire.matching.kernel.compiled import Array, compiled, inlined
 from triplewire.matching.kernel.numbers import (
     LOOSE,
     LOOSE_EXACT,
@@ -51,6 +51,7 @@ from triplewire.matching.layout import (
     R_HEAD,
     R_PART,
     R_PROGRAM,
+    RESIDUAL,
     STARTS,
     STEP,
     T_FIRST,
@@ -77,6 +78,8 @@ from triplewire.matching.layout import (
     W_SUBJECT,
     W_UNITS,
 )
+
+AT = 64  # before a language tag
 
 
 @compiled
@@ -181,6 +184,115 @@ def touch(
     marks[marks.size - 1] = total & 1
 
 
+@inlined
+def _place(mode: int, reference: int, base: int, constants: Array, work: Array, unit: int, bindings: int) -> int:
+    """The term that a place of a triple step must be: -1 if it is free, -2 if the document does not have it."""
+    if mode == CONSTANT:
+        found = find_known(constants[base - reference - 1], work, unit)
+        return found if found >= 0 else -2
+    return work[bindings + reference] if mode == BOUND else -1
+
+
+@inlined
+def _first(s: int, p: int, o: int, triples: int, work: Array, unit: int) -> int:
+    """The first triple that may fit, found by subject, else by object, else by predicate; -1 if there is none."""
+    if s >= 0:
+        at = work[T_FIRST * unit + s]
+        while at >= 0 and p >= 0 and work[W_PREDICATE * unit + at] != p:
+            at = work[W_RUN_END * unit + at]
+            if at >= triples or work[W_SUBJECT * unit + at] != s:
+                at = -1
+        return at
+    if o >= 0:
+        return work[T_HEAD_O * unit + o]
+    if p >= 0:
+        return work[T_HEAD_P * unit + p]
+    return 0 if triples > 0 else -1
+
+
+@inlined
+def _next(at: int, s: int, p: int, o: int, triples: int, work: Array, unit: int) -> int:
+    """The triple after this one that may fit; -1 if there is none."""
+    if s >= 0:
+        at += 1
+        if at >= triples or work[W_SUBJECT * unit + at] != s or (p >= 0 and work[W_PREDICATE * unit + at] != p):
+            return -1
+        return at
+    if o >= 0:
+        return work[W_NEXT_O * unit + at]
+    if p >= 0:
+        return work[W_NEXT_P * unit + at]
+    return at + 1 if at + 1 < triples else -1
+
+
+@inlined
+def _bind(mode: int, reference: int, term: int, work: Array, bindings: int) -> bool:
+    """Give a variable its term, or compare with the one that the same triple has given it just now."""
+    if mode == BIND:
+        work[bindings + reference] = term
+    return mode != AGAIN or work[bindings + reference] == term
+
+
+@inlined
+def _text_passes(
+    operation: int,
+    strict: int,
+    term: int,
+    part: int,
+    hint: int,
+    text: Array,
+    starts: Array,
+    strings: Array,
+    work: Array,
+    unit: int,
+) -> bool:
+    """A test of text; `hint` is where seeding has found the part already, or -1."""
+    start = work[T_TEXT * unit + term]
+    suffix = work[T_SUFFIX * unit + term]
+    end = work[T_START * unit + term] + work[T_LENGTH * unit + term]
+    if start < 0 or (strict and (suffix < 0 or (suffix != end and text[suffix] != AT))):
+        return False
+    length = work[T_TEXT_LENGTH * unit + term]
+    if operation == TEST_TEXT + CONTAINS and start <= hint < start + length:
+        return True
+    at = starts[part] + 1
+    return _has_text(operation - TEST_TEXT, text, start, length, strings, at, starts[part + 1] - at)
+
+
+@inlined
+def _emit(
+    document: int,
+    record: int,
+    family: int,
+    low: int,
+    high: int,
+    comparison: int,
+    value: float,
+    exact: bool,
+    flags: int,
+    variables: int,
+    bindings: int,
+    families: Array,
+    thresholds: Array,
+    spent: Array,
+    work: Array,
+    unit: int,
+    out: Array,
+    used: int,
+) -> int:
+    """Write a complete match, for all members of the family that it satisfies; gives the new end, -1 if it is full."""
+    if family < 0 or low < high:
+        used = _write(out, used, document, record, low, high, flags, variables, bindings, work, unit)
+        spent[record, 1] += 1
+    if family >= 0:
+        first = families[family, F_START]
+        for i in range(first + families[family, F_SORTED], first + families[family, F_SIZE]):
+            if used >= 0 and _member_holds(comparison, value, exact, thresholds[i]):
+                used = _write(out, used, document, record, i, i + 1, flags, variables, bindings, work, unit)
+                spent[record, 1] += 1
+    return used
+
+
 @compiled
 def run(
     document: int,
@@ -219,35 +331,20 @@ def run(
         spent[record, 2] = seed + 1
         program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
         variables, steps = code[program + H_VARIABLES], code[program + H_STEPS]
-        residual = code[program + H_FLAGS] & 1
         family, cut = records[record, R_FAMILY], records[record, R_CUT]
-        uncertain = residual != 0
+        uncertain = code[program + H_FLAGS] & RESIDUAL != 0
         low, high, comparison, value, exact = 0, 0, 0, 0.0, True
-        depth, entering, taken = 0, True, 0
-        while depth >= 0:
+        depth, entering, taken, over = 0, True, 0, 0
+        while depth >= 0 and over == 0:
             if depth == steps:
-                flags = UNCERTAIN if uncertain else 0
-                if family < 0:
-                    used = _write(out, used, document, record, 0, 0, flags, variables, bindings, work, unit)
-                    spent[record, 1] += 1
-                else:
-                    if low < high:
-                        used = _write(out, used, document, record, low, high, flags, variables, bindings, work, unit)
-                        spent[record, 1] += 1
-                    first = families[family, F_START]
-                    for i in range(first + families[family, F_SORTED], first + families[family, F_SIZE]):
-                        if used >= 0 and _member_holds(comparison, value, exact, thresholds[i]):
-                            used = _write(out, used, document, record, i, i + 1, flags, variables, bindings, work, unit)
-                            spent[record, 1] += 1
+                used = _emit(
+                    document, record, family, low, high, comparison, value, exact, UNCERTAIN if uncertain else 0,
+                    variables, bindings, families, thresholds, spent, work, unit, out, used,
+                )  # fmt: skip
                 if used < 0:
                     return -1
                 if spent[record, 1] > most_rows:
-                    spent[record, 2] = -1
-                    return_to = _write(out, used, document, record, 0, 0, TOO_MANY_ROWS, 0, bindings, work, unit)
-                    if return_to < 0:
-                        return -1
-                    used = return_to
-                    break
+                    over = TOO_MANY_ROWS
                 depth = steps - 1 if uncertain else cut
                 entering = False
                 continue
@@ -255,84 +352,27 @@ def run(
             if taken & 0xFFF == 0:
                 spent[record, 0] += 1
                 if spent[record, 0] > most_steps >> 12:
-                    spent[record, 2] = -1
-                    used = _write(out, used, document, record, 0, 0, TOO_MANY_STEPS, 0, bindings, work, unit)
-                    if used < 0:
-                        return -1
-                    break
+                    over = TOO_MANY_STEPS
             step = program + HEADER + STEP * depth
             operation, a, b, c = code[step], code[step + 1], code[step + 2], code[step + 3]
             passed = False
             if operation < TEST_NUMBER:
                 mode_s, mode_p, mode_o = operation & 3, (operation >> 2) & 3, (operation >> 4) & 3
-                s, p, o = -1, -1, -1
-                lost = False
-                if mode_s == CONSTANT:
-                    s = find_known(constants[base - a - 1], work, unit)
-                    lost = s < 0
-                elif mode_s == BOUND:
-                    s = work[bindings + a]
-                if mode_p == CONSTANT:
-                    p = find_known(constants[base - b - 1], work, unit)
-                    lost = lost or p < 0
-                elif mode_p == BOUND:
-                    p = work[bindings + b]
-                if mode_o == CONSTANT:
-                    o = find_known(constants[base - c - 1], work, unit)
-                    lost = lost or o < 0
-                elif mode_o == BOUND:
-                    o = work[bindings + c]
-                at = -1
-                if lost or (depth == 0 and not entering):
+                s = _place(mode_s, a, base, constants, work, unit, bindings)
+                p = _place(mode_p, b, base, constants, work, unit, bindings)
+                o = _place(mode_o, c, base, constants, work, unit, bindings)
+                if s == -2 or p == -2 or o == -2 or (depth == 0 and not entering):
                     at = -1
                 elif depth == 0:
                     at = seed
-                elif not entering:
-                    at = work[cursors + depth]
-                elif s >= 0:
-                    at = work[T_FIRST * unit + s]
-                    while at >= 0 and p >= 0 and work[W_PREDICATE * unit + at] != p:
-                        at = work[W_RUN_END * unit + at]
-                        if at >= triples or work[W_SUBJECT * unit + at] != s:
-                            at = -1
-                elif o >= 0:
-                    at = work[T_HEAD_O * unit + o]
-                elif p >= 0:
-                    at = work[T_HEAD_P * unit + p]
                 else:
-                    at = 0 if triples > 0 else -1
-                while at >= 0:
+                    at = _first(s, p, o, triples, work, unit) if entering else work[cursors + depth]
+                while at >= 0 and not passed:
                     ts, tp, to = work[W_SUBJECT * unit + at], work[W_PREDICATE * unit + at], work[W_OBJECT * unit + at]
-                    fits = (s < 0 or s == ts) and (p < 0 or p == tp) and (o < 0 or o == to)
-                    if fits and mode_s == BIND:
-                        work[bindings + a] = ts
-                    if fits and mode_p == BIND:
-                        work[bindings + b] = tp
-                    elif fits and mode_p == AGAIN:
-                        fits = work[bindings + b] == tp
-                    if fits and mode_o == BIND:
-                        work[bindings + c] = to
-                    elif fits and mode_o == AGAIN:
-                        fits = work[bindings + c] == to
-                    if depth == 0:
-                        at = -1
-                    elif s >= 0:
-                        at += 1
-                        if (
-                            at >= triples
-                            or work[W_SUBJECT * unit + at] != s
-                            or (p >= 0 and work[W_PREDICATE * unit + at] != p)
-                        ):
-                            at = -1
-                    elif o >= 0:
-                        at = work[W_NEXT_O * unit + at]
-                    elif p >= 0:
-                        at = work[W_NEXT_P * unit + at]
-                    else:
-                        at = at + 1 if at + 1 < triples else -1
-                    if fits:
-                        passed = True
-                        break
+                    if (s < 0 or s == ts) and (p < 0 or p == tp) and (o < 0 or o == to):
+                        _bind(mode_s, a, ts, work, bindings)
+                        passed = _bind(mode_p, b, tp, work, bindings) and _bind(mode_o, c, to, work, bindings)
+                    at = _next(at, s, p, o, triples, work, unit) if depth > 0 else -1
                 work[cursors + depth] = at
             elif not entering:
                 passed = False
@@ -341,46 +381,32 @@ def run(
                 state = number_of(term, text, work, unit, values)
                 if state & (STRICT if c else LOOSE):
                     is_exact = state & (STRICT_EXACT if c else LOOSE_EXACT) != 0
-                    amount = values[term]
-                    if not is_exact:
-                        uncertain = True
+                    uncertain = uncertain or not is_exact
                     if operation < TEST_FAMILY:
                         limit = numbers[constants[base - b - 1]]
-                        passed = compare(operation - TEST_NUMBER, amount, limit) or (
-                            not is_exact and near(amount, limit)
-                        )
+                        passed = _member_holds(operation - TEST_NUMBER, values[term], is_exact, limit)
                     else:
-                        comparison, value, exact = operation - TEST_FAMILY, amount, is_exact
+                        comparison, value, exact = operation - TEST_FAMILY, values[term], is_exact
                         first, count = families[family, F_START], families[family, F_SORTED]
                         low, high = _slice(comparison, value, exact, thresholds, first, count)
                         passed = low < high
                         for i in range(first + count, first + families[family, F_SIZE]):
                             passed = passed or _member_holds(comparison, value, exact, thresholds[i])
             elif operation < TEST_CLASS:
-                term = work[bindings + a]
-                start = work[T_TEXT * unit + term]
-                suffix = work[T_SUFFIX * unit + term]
-                end = work[T_START * unit + term] + work[T_LENGTH * unit + term]
-                allowed = c == 0 or (suffix >= 0 and (suffix == end or text[suffix] == 64))
-                if start >= 0 and allowed:
-                    part = constants[base - b - 1]
-                    at = starts[part] + 1
-                    size = starts[part + 1] - at
-                    length = work[T_TEXT_LENGTH * unit + term]
-                    if operation == TEST_TEXT + CONTAINS and part == records[record, R_PART] and start <= hint:
-                        passed = hint < start + length
-                    if not passed:
-                        passed = _has_text(operation - TEST_TEXT, text, start, length, strings, at, size)
+                part = constants[base - b - 1]
+                known = hint if part == records[record, R_PART] else -1
+                passed = _text_passes(operation, c, work[bindings + a], part, known, text, starts, strings, work, unit)
             else:
                 number = work[T_GLOBAL * unit + work[bindings + a]]
                 wanted = constants[base - b - 1]
                 passed = is_below(operation - TEST_CLASS, number, wanted, parent_starts, parents, queue, marks)
-            if passed:
-                depth += 1
-                entering = True
-            else:
-                depth -= 1
-                entering = False
+            depth += 1 if passed else -1
+            entering = passed
+        if over != 0:
+            spent[record, 2] = -1
+            used = _write(out, used, document, record, 0, 0, over, 0, bindings, work, unit)
+            if used < 0:
+                return -1
     for candidate in range(found):
         record = candidates[candidate, 0]
         spent[record, 0] = 0

@@ -105,7 +105,7 @@ def _seed_text(
             bit = gram_bit(predicate, gram, size)
             if (grams[bit >> uint64(3)] >> (bit & uint64(7))) & 1 == 0:
                 continue
-            slot = find_key(mix(kind, predicate, np.int64(gram), 0), keys)
+            slot = find_key(mix(kind, predicate, int(np.int64(gram)), 0), keys)
             record = heads[slot] if keys[slot] != 0 else -1
             while record >= 0:
                 if found == len(candidates):
