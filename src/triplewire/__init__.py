@@ -33,7 +33,8 @@ if TYPE_CHECKING:
         UnsupportedQuery,
     )
     from triplewire.languages import LANGUAGES, compile, render
-    from triplewire.matching import Explanation, Index, Match, Matches
+    from triplewire.matching import Index, Match, Matches
+    from triplewire.matching.explanation import Explanation
     from triplewire.model import Document
 
 __version__ = "0.1.0"
@@ -62,7 +63,8 @@ _HOMES = {
         "UnsupportedQuery",
     ),
     "triplewire.languages": ("LANGUAGES", "compile", "render"),
-    "triplewire.matching": ("Explanation", "Index", "Match", "Matches"),
+    "triplewire.matching": ("Index", "Match", "Matches"),
+    "triplewire.matching.explanation": ("Explanation",),
     "triplewire.model": ("Document",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import mmap
+import zlib
 
 import numpy as np
 import pytest
@@ -82,3 +84,31 @@ def test_damage_is_found(saved):
     saved.write_bytes(content[:-3000] + b"XXXXX" + content[-2995:])
     with pytest.raises(IndexFileError, match="damaged"):
         Index.load(saved, verify=True)
+
+
+def _forged(saved, change) -> bytes:
+    """The file with another header, its checksum made right."""
+    content = saved.read_bytes()
+    line = content.index(b"\n") + 1
+    size = int(content[line + 9 : line + 21])
+    header = json.loads(content[line + 22 : line + 22 + size])
+    text = json.dumps(change(header)).encode()
+    return content[:line] + b"%08x %012d\n" % (zlib.crc32(text), len(text)) + text + content[line + 22 + size :]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: [],
+        lambda header: {},
+        lambda header: header | {"bytes": "x"},
+        lambda header: header | {"counts": {}},
+        lambda header: header | {"arrays": header["arrays"] | {"records": ["|O", [1, 12], 0]}},
+        lambda header: header | {"arrays": header["arrays"] | {"keys": ["<i8", [10**9], 0]}},
+        lambda header: header | {"used": header["used"] | {"records": 10**6}},
+    ],
+)
+def test_a_header_that_makes_no_sense_is_an_index_file_error(saved, change):
+    saved.write_bytes(_forged(saved, change))
+    with pytest.raises(IndexFileError):
+        Index.load(saved)

@@ -6,20 +6,25 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from itertools import product
+from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from triplewire.algebra.expressions import truth, value
-from triplewire.algebra.pattern import IS_A, Call, Expression, render, variables_of
+from triplewire.algebra.pattern import IS_A, LOOSE, STRICT, Call, Expression, render_call, variables_of
 from triplewire.algebra.values import XSD_DECIMAL, XSD_INTEGER, Incomparable, loose_number, number
 from triplewire.model import XSD
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "same": "same"}
 _FLIPPED |= {"~" + op: "~" + other for op, other in _FLIPPED.items() if op != "same"}
+_OTHER = {"and": "or", "or": "and"}
 _NEGATED = {"=": "!=", "!=": "=", "~=": "~!=", "~!=": "~="}
 _LOWER, _UPPER = (">", ">="), ("<", "<=")
 SYMMETRIC = ("=", "!=", "~=", "~!=", "same")
 """Comparisons whose sides may change places."""
+
+_BOOLEAN = {*STRICT, *LOOSE, *IS_A, "same", "and", "or", "not", "contains", "starts", "ends", "regex", "langmatches"}
+"""Functions whose value is true or false, so that asking for its truth changes nothing."""
 
 _PLAIN = re.compile(r"[^\\^$.|?*+()\[\]{}]*\Z")
 _WHOLE_TYPES = frozenset(
@@ -27,17 +32,70 @@ _WHOLE_TYPES = frozenset(
 )
 
 
-def split(conditions: Iterable[Expression], most: int) -> list[tuple[Expression, ...]]:
-    """The conjunctions whose union says the same; an `or` that would make more than `most` of them stays whole."""
-    ways: list[list[tuple[Expression, ...]]] = []
-    count = 1
+def flattened(conditions: Iterable[Expression]) -> tuple[Expression, ...]:
+    """The conditions, spelled, with negations pushed down to the tests and without `and` around them; each once."""
+    found: dict[Expression, None] = {}
+    for condition in dict.fromkeys(conditions):
+        pushed = arranged(spelled(_pushed(condition)))
+        if isinstance(pushed, Call) and pushed.function == "and":
+            found.update(dict.fromkeys(pushed.arguments))
+        else:
+            found[pushed] = None
+    return tuple(found)
+
+
+class Ways(NamedTuple):
+    """What splitting would come to."""
+
+    number: int
+    """How many conjunctions there would be."""
+    widest: int
+    """The most ways of an `or` that is split for it."""
+    size: int
+    """How many triple patterns and operations one of them would have, on average."""
+
+
+def ways_to_split(conditions: Iterable[Expression], triples: int, most: int, most_atoms: int) -> Ways:
+    """How far flattened conditions can be split into at most `most` conjunctions, of `most_atoms` in all.
+
+    Narrow ones go first; of several that are equally wide all are split, or none: their order must not count.
+    """
+    sizes: dict[int, list[int]] = {}
     for condition in conditions:
-        flat = _disjuncts(_pushed(condition))
-        if count * len(flat) > most:
-            flat = [(_pushed(condition),)]
-        count *= len(flat)
-        ways.append(flat)
-    return [tuple(c for part in choice for c in part) for choice in product(*ways)]
+        sizes.setdefault(_ways(condition, most), []).append(_operations(condition))
+    found = Ways(1, 1, triples + sum(map(sum, sizes.values())))
+    for width, alike in sorted(sizes.items()):
+        if width == 1:
+            continue
+        count = found.number * width ** min(len(alike), most)
+        size = found.size - sum(alike) + sum(alike) // width
+        if count > most or count * size > most_atoms:
+            break
+        found = Ways(count, width, size)
+    return found
+
+
+def _operations(condition: Expression) -> int:
+    return 1 + sum(map(_operations, condition.arguments)) if isinstance(condition, Call) else 0
+
+
+def split(conditions: Iterable[Expression], widest: int) -> list[tuple[Expression, ...]]:
+    """The conjunctions whose union says the same as flattened conditions; an `or` of more than `widest` ways stays."""
+    parts = [_disjuncts(c) if 1 < _ways(c, widest) <= widest else [(c,)] for c in conditions]
+    return [tuple(c for part in choice for c in part) for choice in product(*parts)]
+
+
+def _ways(condition: Expression, most: int) -> int:
+    """In how many disjuncts a condition falls; counting ends above `most`, so that nothing is built in vain."""
+    if not isinstance(condition, Call) or condition.function not in ("and", "or"):
+        return 1
+    found = 0 if condition.function == "or" else 1
+    for argument in condition.arguments:
+        width = _ways(argument, most)
+        found = found + width if condition.function == "or" else found * width
+        if found > most:
+            return most + 1
+    return found
 
 
 def _disjuncts(condition: Expression) -> list[tuple[Expression, ...]]:
@@ -46,27 +104,55 @@ def _disjuncts(condition: Expression) -> list[tuple[Expression, ...]]:
         return [way for argument in condition.arguments for way in _disjuncts(argument)]
     if isinstance(condition, Call) and condition.function == "and":
         parts = [_disjuncts(argument) for argument in condition.arguments]
-        size = 1
-        for part in parts:
-            size *= len(part)
-        if size > 1024:
-            return [(condition,)]
         return [tuple(c for way in choice for c in way) for choice in product(*parts)]
     return [(condition,)]
 
 
 def _pushed(condition: Expression, negative: bool = False) -> Expression:
     """Negation pushed down to the tests (De Morgan holds with errors too: both sides are errors together)."""
-    if isinstance(condition, Call):
-        name, arguments = condition.function, condition.arguments
-        if name == "not":
-            return _pushed(arguments[0], not negative)
-        if name in ("and", "or"):
-            other = {"and": "or", "or": "and"}[name] if negative else name
-            return Call(other, tuple(_pushed(argument, negative) for argument in arguments))
-        if negative and name in _NEGATED:
-            return Call(_NEGATED[name], arguments)
-    return Call("not", (condition,)) if negative else condition
+    if not isinstance(condition, Call):
+        return Call("not", (condition,)) if negative else condition
+    name, arguments = condition.function, condition.arguments
+    if name == "not":
+        return _pushed(arguments[0], not negative)
+    if name in ("and", "or"):
+        return _connected(_OTHER[name] if negative else name, [_pushed(argument, negative) for argument in arguments])
+    if not negative:
+        return condition
+    return Call(_NEGATED[name], arguments) if name in _NEGATED else Call("not", (condition,))
+
+
+def _connected(name: str, arguments: Iterable[Expression]) -> Expression:
+    """`and` or `or` of the arguments, each once; what is connected alike inside becomes part of it.
+
+    The operands' order does not count, also with errors: one that decides wins over any number of errors.
+    """
+    found: dict[Expression, None] = {}
+    for argument in arguments:
+        if isinstance(argument, Call) and argument.function == name:
+            found.update(dict.fromkeys(argument.arguments))
+        else:
+            found[argument] = None
+    distinct = tuple(found)
+    return Call(name, distinct) if len(distinct) > 1 else distinct[0]
+
+
+def arranged(condition: Expression) -> Expression:
+    """The condition with everything whose order does not count in the order of its text."""
+    return _arranged(condition)[0] if isinstance(condition, Call) else condition
+
+
+def _arranged(condition: Expression) -> tuple[Expression, str]:
+    """The condition arranged, and its text, so that no level has to write down again what is below it."""
+    if not isinstance(condition, Call):
+        return condition, str(condition)
+    name, parts = condition.function, [_arranged(argument) for argument in condition.arguments]
+    if name in ("and", "or") or (name in SYMMETRIC and all(variables_of(argument) for argument, _ in parts)):
+        distinct = dict(parts)
+        parts = sorted(distinct.items(), key=lambda part: part[1]) if len(distinct) > 1 else parts
+    arguments = tuple([argument for argument, _ in parts])
+    text = render_call(name, [text for _, text in parts])
+    return (condition if arguments == condition.arguments else Call(name, arguments)), text
 
 
 def is_decided(condition: Expression) -> bool | None:
@@ -87,30 +173,32 @@ def _asks_taxonomy(condition: Expression) -> bool:
 
 def tidy(conditions: Iterable[Expression]) -> tuple[Expression, ...] | None:
     """The conditions, each in one spelling and once; None if one of them can never hold."""
-    spelled: dict[Expression, None] = {}
+    found: dict[Expression, None] = {}
     for condition in conditions:
-        canonical = _spelled(condition)
+        canonical = arranged(spelled(condition))
         decided = True if _is_tautology(canonical) else is_decided(canonical)
         if decided is False:
             return None
         if decided is None:
-            spelled[canonical] = None
-    return tuple(sorted(_tightest(spelled), key=render))
+            found[canonical] = None
+    return tuple(_tightest(found) if len(found) > 1 else found)
 
 
 def _is_tautology(condition: Expression) -> bool:
     return isinstance(condition, Call) and condition.function == "same" and len(set(condition.arguments)) == 1
 
 
-def _spelled(condition: Expression) -> Expression:
+def spelled(condition: Expression) -> Expression:
+    """The condition in one spelling: constants computed and on the right, numbers and searches alike."""
     if not isinstance(condition, Call):
         return condition
-    call = Call(condition.function, tuple(_folded(_spelled(argument)) for argument in condition.arguments))
+    arguments = tuple([_folded(spelled(a)) if type(a) is Call else a for a in condition.arguments])
+    call = condition if arguments == condition.arguments else Call(condition.function, arguments)
     if call.function == "regex":
         return _plain_regex(call)
     if call.function in ("and", "or"):
-        distinct = sorted(set(call.arguments), key=render)
-        return Call(call.function, tuple(distinct)) if len(distinct) > 1 else distinct[0]
+        connected = _connected(call.function, call.arguments)
+        return connected if isinstance(connected, Call) and connected.function in _BOOLEAN else call
     if call.function in _FLIPPED:
         return _comparison(call)
     return call
@@ -133,7 +221,8 @@ def _comparison(call: Call) -> Call:
     name = call.function
     if (not variables_of(left) and variables_of(right)) or (variables_of(right) and name.removeprefix("~") in _LOWER):
         name, left, right = _FLIPPED[name], right, left
-    return Call(name, (_number_spelled(name, left), _number_spelled(name, right)))
+    sides = (_number_spelled(name, left), _number_spelled(name, right))
+    return call if name == call.function and sides == call.arguments else Call(name, sides)
 
 
 def _number_spelled(name: str, argument: Expression) -> Expression:

@@ -54,16 +54,19 @@ def solutions(conjunction: Conjunction, graph: Graph, taxonomy: Taxonomy = EMPTY
         yield from optional_rows(conjunction.optionals, found, graph, taxonomy)
 
 
-def optional_rows(optionals: Iterable[Optional], row: Binding, graph: Graph, taxonomy: Taxonomy) -> list[Binding]:
-    """The row, extended by each optional part in turn where that matches (SPARQL's LeftJoin)."""
-    extended = [row]
-    for part in optionals:
-        extended = [
-            wider
-            for narrow in extended
-            for wider in list(_join(part.triples, part.conditions, narrow, graph, taxonomy)) or [narrow]
-        ]
-    return extended
+def optional_rows(optionals: tuple[Optional, ...], row: Binding, graph: Graph, taxonomy: Taxonomy) -> Iterator[Binding]:
+    """The row, extended by each optional part in turn where that matches (SPARQL's LeftJoin); one by one, because there
+    may be very many."""
+    if not optionals:
+        yield row
+        return
+    part, rest = optionals[0], optionals[1:]
+    extended = False
+    for wider in _join(part.triples, part.conditions, row, graph, taxonomy):
+        extended = True
+        yield from optional_rows(rest, wider, graph, taxonomy)
+    if not extended:
+        yield from optional_rows(rest, row, graph, taxonomy)
 
 
 def _join(

@@ -1,18 +1,19 @@
 """Canonical names and order: two conjunctions that differ only in names and order become the same.
 
 Colour refinement tells variables apart by where they stand; what stays alike is told apart by the names of answer
-variables, then by trying each (individualise and refine) and keeping the smallest outcome. The order of variables
-depends on structure before names, so that patterns that differ only in the names of their answers are laid out alike
-and share one plan in the index.
+variables, then by trying each (individualise and refine, as nauty does) and keeping the smallest outcome. The order of
+variables depends on structure before names, so that patterns that differ only in the names of their answers are laid
+out alike and share one plan in the index.
+
+The search has a number of steps to spend. When they are gone the first variable is taken of those that are alike, which
+is still canonical where they are alike because of a symmetry, as they nearly always are.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-
 from pyoxigraph import Variable
 
-from triplewire.algebra.conditions import SYMMETRIC
+from triplewire.algebra.conditions import SYMMETRIC, arranged
 from triplewire.algebra.pattern import (
     Call,
     Conjunction,
@@ -23,164 +24,275 @@ from triplewire.algebra.pattern import (
     render,
     variable,
 )
+from triplewire.algebra.substitution import replace_nodes, replace_variables
 
-_MOST_TRIES = 64
+MOST_STEPS = 100_000
+"""How many places of variables may be looked at to order the variables of one conjunction."""
+
+_MOST_DEPTH = 20
+"""How many choices are tried in all ways; below, the first way is taken."""
+
+_UNORDERED = frozenset(("and", "or", *SYMMETRIC))
 
 
-def label(branch: Conjunction, answer: frozenset[str]) -> Conjunction:
+def label(branch: Conjunction, answer: frozenset[str], most_steps: int = MOST_STEPS) -> Conjunction:
     """The conjunction with canonical names for variables that are not answers, and everything in order."""
-    names = _names(branch)
-    order = _Labelling(branch, answer).order(names) if len(names) > 1 else names
+    order = _Graph(branch).order(answer, most_steps)
     prefix = "_"
     while any(name.startswith(prefix) for name in answer):
         prefix += "_"
     hidden = [name for name in order if name not in answer]
-    swap = {name: variable(f"{prefix}{i}") for i, name in enumerate(hidden)}
-    rank = {(swap[name].value if name in swap else name): i for i, name in enumerate(order)}
-    return _ordered(_renamed(branch, swap), rank)
+    swap: dict[str, Node] = {name: variable(f"{prefix}{i}") for i, name in enumerate(hidden)}
+    places = {name: f"?{i:04}" for i, name in enumerate(order)}
 
+    def triples(found: tuple[TriplePattern, ...]) -> tuple[TriplePattern, ...]:
+        keys = [(_place(p, places), _place(s, places), _place(o, places)) for s, p, o in found]
+        return tuple([replace_nodes(found[i], swap) for i in sorted(range(len(found)), key=keys.__getitem__)])
 
-def _names(branch: Conjunction) -> list[str]:
-    triples = [*branch.triples, *(triple for part in branch.optionals for triple in part.triples)]
-    return list(dict.fromkeys(name for triple in triples for name in triple.variables))
-
-
-def _renamed(branch: Conjunction, swap: dict[str, Variable]) -> Conjunction:
-    if not swap:
-        return branch
-
-    def node(old: Node) -> Node:
-        return swap.get(old.value, old) if isinstance(old, Variable) else old
-
-    def expression(old: Expression) -> Expression:
-        if isinstance(old, Call):
-            return Call(old.function, tuple(expression(argument) for argument in old.arguments))
-        return swap.get(old.value, old) if isinstance(old, Variable) else old
-
-    def triple(old: TriplePattern) -> TriplePattern:
-        return TriplePattern(node(old.subject), node(old.predicate), node(old.object))
+    def conditions(found: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        unordered = {arranged(replace_variables(condition, swap)) for condition in found}
+        return tuple(sorted(unordered, key=render) if len(unordered) > 1 else unordered)
 
     return Conjunction(
-        tuple(triple(t) for t in branch.triples),
-        tuple(expression(c) for c in branch.conditions),
+        triples(branch.triples),
+        conditions(branch.conditions),
         branch.bindings,
-        tuple(
-            Optional(tuple(triple(t) for t in part.triples), tuple(expression(c) for c in part.conditions))
-            for part in branch.optionals
-        ),
+        tuple(Optional(triples(part.triples), conditions(part.conditions)) for part in branch.optionals),
     )
 
 
-def _ordered(branch: Conjunction, rank: dict[str, int]) -> Conjunction:
-    def place(node: Node) -> str:
-        return f"?{rank[node.value]:04}" if isinstance(node, Variable) else str(node)
-
-    def key(triple: TriplePattern) -> tuple[str, str, str]:
-        return place(triple.predicate), place(triple.subject), place(triple.object)
-
-    return Conjunction(
-        tuple(sorted(branch.triples, key=key)),
-        tuple(sorted(set(map(_turned, branch.conditions)), key=render)),
-        branch.bindings,
-        tuple(
-            Optional(
-                tuple(sorted(part.triples, key=key)), tuple(sorted(set(map(_turned, part.conditions)), key=render))
-            )
-            for part in branch.optionals
-        ),
-    )
+def _place(node: Node, places: dict[str, str]) -> str:
+    return places[node.value] if type(node) is Variable else str(node)
 
 
-def _turned(condition: Expression) -> Expression:
-    """The sides of a symmetric comparison of two variables in the order of their names, which are canonical now."""
-    if isinstance(condition, Call) and condition.function in SYMMETRIC:
-        left, right = condition.arguments
-        if isinstance(left, Variable) and isinstance(right, Variable) and left.value > right.value:
-            return Call(condition.function, (right, left))
-    return condition
+class _Graph:
+    """What tells vertices apart: the facts that they stand in.
 
+    A vertex is a variable, or an operation whose operands have no order: each operand is a fact of its own. A fact is
+    a text with vertices in some places.
+    """
 
-class _Labelling:
-    """Orders the variables of one conjunction."""
-
-    def __init__(self, branch: Conjunction, answer: frozenset[str]) -> None:
-        self.answer = answer
-        self.tries = 0
-        self.facts: list[tuple[str, ...]] = []
-        """Where variables stand: constants as `=text`, variables as `?name`, the kind of fact first."""
+    def __init__(self, branch: Conjunction) -> None:
+        self.numbers: dict[str, int] = {}
+        self.vertices = 0
+        self.facts: list[tuple[list[str], list[int]]] = []
         for triple in branch.triples:
-            self.facts.append(("t", *map(_mark, triple)))
+            self._add("t", triple)
         for condition in branch.conditions:
-            self.facts.append(("c", *_flatten(condition)))
-            if isinstance(condition, Call) and condition.function in SYMMETRIC:
-                self.facts.append(("c", *_flatten(Call(condition.function, condition.arguments[::-1]))))
+            self._add("c", (condition,))
         for i, part in enumerate(branch.optionals):
-            self.facts += [(f"o{i}", *map(_mark, triple)) for triple in part.triples]
-            self.facts += [(f"p{i}", *_flatten(condition)) for condition in part.conditions]
-        self.uses: dict[str, list[tuple[str, ...]]] = {}
-        for fact in self.facts:
-            for mark in dict.fromkeys(fact):
-                if mark.startswith("?"):
-                    self.uses.setdefault(mark[1:], []).append(fact)
+            for triple in part.triples:
+                self._add(f"o{i}", triple)
+            for condition in part.conditions:
+                self._add(f"p{i}", (condition,))
 
-    def order(self, names: list[str]) -> list[str]:
-        colours = self._refined(dict.fromkeys(names, 0))
-        colours = self._told_apart(colours)
-        return sorted(names, key=lambda name: colours[name])
+    def _add(self, kind: str, nodes: tuple[Node | Call, ...]) -> None:
+        text, places = [kind], [-1]
+        for node in nodes:
+            self._write(node, text, places)
+        self.facts.append((text, places))
 
-    def _refined(self, colours: dict[str, int]) -> dict[str, int]:
-        """Split colours by the facts that variables stand in until nothing splits any more."""
-        distinct = len(set(colours.values()))
-        while distinct < len(colours):
-            signatures = {name: (colours[name], self._signature(name, colours)) for name in colours}
-            ranks = {signature: i for i, signature in enumerate(sorted(set(signatures.values())))}
-            colours = {name: ranks[signature] for name, signature in signatures.items()}
-            if len(ranks) == distinct:
+    def _write(self, node: Node | Call, text: list[str], places: list[int]) -> None:
+        """Append a node to a fact: its text and its vertex, -1 where there is none."""
+        if type(node) is Variable:
+            number = self.numbers.get(node.value)
+            if number is None:
+                number = self.numbers[node.value] = self._vertex()
+            text.append("?")
+            places.append(number)
+        elif not isinstance(node, Call):
+            text.append(str(node))
+            places.append(-1)
+        elif node.function in _UNORDERED:
+            number = self._vertex()
+            for argument in node.arguments:
+                fact = [f"({node.function}", "?"], [-1, number]
+                self._write(argument, *fact)
+                self.facts.append(fact)
+            text.append("?")
+            places.append(number)
+        else:
+            text.append(f"({node.function}")
+            places.append(-1)
+            for argument in node.arguments:
+                self._write(argument, text, places)
+            text.append(")")
+            places.append(-1)
+
+    def _vertex(self) -> int:
+        self.vertices += 1
+        return self.vertices - 1
+
+    def order(self, answer: frozenset[str], most_steps: int) -> list[str]:
+        """The variables in canonical order."""
+        names = list(self.numbers)
+        if len(names) < 2:
+            return names
+        looks: list[list[str]] = [[] for _ in range(self.vertices)]
+        others: list[list[list[int]]] = [[] for _ in range(self.vertices)]
+        for text, places in self.facts:
+            for own in {place for place in places if place >= 0}:
+                looks[own].append("\t".join(["*" if p == own else t for t, p in zip(text, places, strict=True)]))
+                others[own].append([place for place in places if place >= 0 and place != own])
+        keys = [tuple(sorted(look)) for look in looks]
+        colours = {key: i for i, key in enumerate(sorted(set(keys)))}
+        if len(colours) == self.vertices:
+            return sorted(names, key=lambda name: keys[self.numbers[name]])
+        ranks = {look: i for i, look in enumerate(sorted({look for key in keys for look in key}))}
+        uses = [
+            [(ranks[look], *around) for look, around in zip(looks[v], others[v], strict=True)]
+            for v in range(self.vertices)
+        ]
+        cells: dict[int, list[int]] = {}
+        for vertex, key in enumerate(keys):
+            cells.setdefault(colours[key], []).append(vertex)
+        found = _Search(uses, self._preference(answer), most_steps).best(_Colouring(cells, self.vertices))
+        return sorted(names, key=lambda name: (found.colours[self.numbers[name]], len(name), name))
+
+    def _preference(self, answer: frozenset[str]) -> list[tuple[bool, int, str]]:
+        """For each vertex, what comes first of those that are alike: answers by name; the others in a fixed order."""
+        preference = [(True, 0, "")] * self.vertices
+        for name, number in self.numbers.items():
+            preference[number] = (False, 0, name) if name in answer else (True, len(name), name)
+        return preference
+
+
+Facts = tuple[tuple[int, ...], ...]
+"""Facts with colours for the vertices in them, in order."""
+
+
+class _Colouring:
+    """A partition of the vertices; the colours that name its cells do not depend on the vertices' names."""
+
+    def __init__(self, cells: dict[int, list[int]], vertices: int) -> None:
+        self.cells = cells
+        self.colours = [0] * vertices
+        for colour, cell in cells.items():
+            for vertex in cell:
+                self.colours[vertex] = colour
+
+    def copy(self) -> _Colouring:
+        return _Colouring(dict(self.cells), len(self.colours))
+
+    def tied(self) -> list[int]:
+        """The first cell of several vertices; empty if there is none."""
+        colour = min((colour for colour, cell in self.cells.items() if len(cell) > 1), default=None)
+        return [] if colour is None else self.cells[colour]
+
+    def divide(self, colour: int, parts: list[list[int]]) -> list[int]:
+        """Put parts in the place of a cell; the largest keeps the colour. Returns the vertices that change theirs."""
+        largest = max(range(len(parts)), key=lambda i: len(parts[i]))
+        self.cells[colour] = parts[largest]
+        changed = []
+        for i, part in enumerate(parts):
+            if i != largest:
+                fresh = len(self.cells)
+                self.cells[fresh] = part
+                for vertex in part:
+                    self.colours[vertex] = fresh
+                changed += part
+        return changed
+
+
+class _Search:
+    """The way to the smallest outcome, as far as the steps last."""
+
+    def __init__(self, uses: list[list[tuple[int, ...]]], preference: list[tuple[bool, int, str]], steps: int) -> None:
+        self.uses = uses
+        """For each vertex, the facts that it stands in: how the fact looks from there, then the others in it."""
+        self.preference = preference
+        self.steps = steps
+        self.neighbours = [sorted({v for use in found for v in use[1:]}) for found in uses]
+
+    def best(self, start: _Colouring) -> _Colouring:
+        self._refine(start, list(range(len(self.uses))))
+        return self._explore(start, 0, set())[1]
+
+    def _explore(self, colouring: _Colouring, depth: int, seen: set[Facts]) -> tuple[Facts, _Colouring]:
+        """The smallest outcome below a colouring, which is used up; the outcomes met are added to `seen`."""
+        members = self._choice(colouring)
+        if not members or depth >= _MOST_DEPTH or self.steps <= 0:
+            return self._first(colouring, seen)
+        here: set[Facts] = set()
+        found = self._explore(self._individualised(colouring.copy(), members[0]), depth + 1, here)
+        for member in members[1:]:
+            if self.steps <= 0:
                 break
-            distinct = len(ranks)
-        return colours
+            # An outcome that was met below this colouring shows a symmetry: all that is below the member is known.
+            probe = self._first(self._individualised(colouring.copy(), member), set())
+            if self.steps > 0 and probe[0] not in here:
+                below = self._explore(self._individualised(colouring.copy(), member), depth + 1, here)
+                found = min(found, probe, below, key=lambda pair: pair[0]) if self.steps > 0 else found
+        seen |= here
+        return found
 
-    def _signature(self, name: str, colours: dict[str, int]) -> tuple[tuple[str, ...], ...]:
-        own = "?" + name
-        return tuple(
-            sorted(
-                tuple("*" if m == own else f"?{colours[m[1:]]}" if m.startswith("?") else m for m in fact)
-                for fact in self.uses.get(name, ())
-            )
-        )
+    def _choice(self, colouring: _Colouring) -> list[int]:
+        """The vertices to choose from, after all choices that answers make by their names."""
+        while members := sorted(colouring.tied(), key=self.preference.__getitem__):
+            if self.preference[members[0]][0] or self.steps <= 0:
+                return members
+            self._individualised(colouring, members[0])
+        return []
 
-    def _told_apart(self, colours: dict[str, int]) -> dict[str, int]:
-        counts = Counter(colours.values())
-        tied = min((colour for colour, count in counts.items() if count > 1), default=None)
-        if tied is None:
-            return colours
-        members = sorted(name for name, colour in colours.items() if colour == tied)
-        answers = [name for name in members if name in self.answer]
-        if answers:
-            return self._told_apart(self._individualised(colours, answers[0]))
-        outcomes = []
-        for name in members:
-            outcomes.append(self._told_apart(self._individualised(colours, name)))
-            self.tries += 1
-            if self.tries > _MOST_TRIES:
-                break
-        return min(outcomes, key=self._outcome)
+    def _first(self, colouring: _Colouring, seen: set[Facts]) -> tuple[Facts, _Colouring]:
+        """The outcome of always taking the first."""
+        while self.steps > 0 and (members := self._choice(colouring)):
+            self._individualised(colouring, members[0])
+        outcome = self._outcome(colouring)
+        seen.add(outcome)
+        return outcome, colouring
 
-    def _individualised(self, colours: dict[str, int], chosen: str) -> dict[str, int]:
-        """The chosen variable comes before the others of its colour."""
-        raised = {name: 2 * colour + 1 for name, colour in colours.items()}
-        raised[chosen] -= 1
-        return self._refined(raised)
+    def _individualised(self, colouring: _Colouring, chosen: int) -> _Colouring:
+        """The colouring with the chosen vertex in a cell of its own."""
+        colour = colouring.colours[chosen]
+        rest = [vertex for vertex in colouring.cells[colour] if vertex != chosen]
+        self.steps -= len(self.uses) // 8
+        changed = colouring.divide(colour, [rest, [chosen]])
+        self._refine(colouring, self._around(changed))
+        return colouring
 
-    def _outcome(self, colours: dict[str, int]) -> list[tuple[str, ...]]:
-        return sorted(tuple(f"?{colours[m[1:]]}" if m.startswith("?") else m for m in fact) for fact in self.facts)
+    def _around(self, changed: list[int]) -> list[int]:
+        return sorted({neighbour for vertex in changed for neighbour in self.neighbours[vertex]})
 
+    def _refine(self, colouring: _Colouring, touched: list[int]) -> None:
+        """Divide cells by the facts that their vertices stand in until nothing divides any more.
 
-def _mark(node: Node) -> str:
-    return f"?{node.value}" if isinstance(node, Variable) else f"={node}"
+        Only vertices beside one that has just changed its colour are looked at; the others of a cell still look alike,
+        so that one of them speaks for all.
+        """
+        while touched and self.steps > 0:
+            groups: dict[int, list[int]] = {}
+            for vertex in touched:
+                if len(colouring.cells[colouring.colours[vertex]]) > 1:
+                    groups.setdefault(colouring.colours[vertex], []).append(vertex)
+            divided = [(colour, self._parts(colouring, colour, groups[colour])) for colour in sorted(groups)]
+            changed = [v for colour, parts in divided if len(parts) > 1 for v in colouring.divide(colour, parts)]
+            touched = self._around(changed)
 
+    def _parts(self, colouring: _Colouring, colour: int, touched: list[int]) -> list[list[int]]:
+        parts: dict[Facts, list[int]] = {}
+        for vertex in touched:
+            parts.setdefault(self._signature(vertex, colouring.colours), []).append(vertex)
+        cell = colouring.cells[colour]
+        if len(touched) < len(cell):
+            known = set(touched)
+            rest = [vertex for vertex in cell if vertex not in known]
+            self.steps -= len(cell) // 8
+            parts.setdefault(self._signature(rest[0], colouring.colours), []).extend(rest)
+        return [parts[signature] for signature in sorted(parts)]
 
-def _flatten(expression: Expression) -> list[str]:
-    if isinstance(expression, Call):
-        return [f"({expression.function}", *(m for a in expression.arguments for m in _flatten(a)), ")"]
-    return [_mark(expression)]
+    def _signature(self, vertex: int, colours: list[int]) -> Facts:
+        uses = self.uses[vertex]
+        self.steps -= sum(map(len, uses))
+        return tuple(sorted([(use[0], *[colours[other] for other in use[1:]]) for use in uses]))
+
+    def _outcome(self, colouring: _Colouring) -> Facts:
+        """The facts in the colours' terms: equal for two colourings if a symmetry leads from one to the other."""
+        self.steps -= sum(map(len, self.uses))
+        colours = colouring.colours
+        facts = [
+            (colours[vertex], use[0], *[colours[other] for other in use[1:]])
+            for vertex, uses in enumerate(self.uses)
+            for use in uses
+        ]
+        return tuple(sorted(facts))

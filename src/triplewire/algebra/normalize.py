@@ -3,8 +3,8 @@
 The stages, in order, each a function from branches to branches (or from one branch to one):
 
     split       conditions are flattened, negations pushed down, `or` becomes several branches
-    substitute  variables that must be one constant, or one other variable, are replaced
     tidy        each condition in one spelling; bounds that follow from tighter ones go
+    substitute  variables that must be one constant, or one other variable, are replaced
     fold        triple patterns that follow from others go (the query's core)
     label       variables that are not answers get canonical names; everything is put in order
 
@@ -13,11 +13,13 @@ A branch that can never hold is dropped on the way. Every stage keeps the meanin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.algebra.conditions import is_decided, split, tidy
+from triplewire.algebra import core, labels
+from triplewire.algebra.conditions import Ways, arranged, flattened, spelled, split, tidy, ways_to_split
 from triplewire.algebra.core import fold
 from triplewire.algebra.labels import label
 from triplewire.algebra.pattern import (
@@ -28,51 +30,80 @@ from triplewire.algebra.pattern import (
     Optional,
     Pattern,
     columns_of,
+    render_conjunction,
+    variable,
+    variables_of,
 )
 from triplewire.algebra.substitution import rename, replace_in_optional, replace_nodes, replace_variables
 from triplewire.algebra.values import XSD_STRING
-from triplewire.model import Term
 
 MOST_BRANCHES = 256
 """How many branches `or` may be split into; beyond, it stays a condition, which costs speed and not meaning."""
+
+MOST_ATOMS = 16_384
+"""How many triple patterns and operations those branches may have together."""
 
 
 def normalize(pattern: Pattern) -> Pattern:
     """The pattern in normal form: the same rows over any triples, one spelling for what is equivalent.
 
     Answer variables keep their names and order, because rows are told in them; one that no branch is left to bind goes.
+    The work is bounded: a pattern that would take more keeps its meaning, but may miss some that are equivalent.
     """
     if pattern.is_normal:
         return pattern
     answer = frozenset(pattern.answer)
+    parts = _split_branches(pattern.branches)
     branches: dict[Conjunction, None] = {}
-    for branch in pattern.branches:
-        for part in _split_branch(branch, MOST_BRANCHES - len(pattern.branches) + 1):
-            normal = _normalize_branch(part, answer)
-            if normal is not None:
-                branches[normal] = None
-    ordered = tuple(sorted(branches, key=str) if len(branches) > 1 else branches)
-    bound = frozenset(name for branch in ordered for name in columns_of(branch))
+    for part in parts:
+        normal = _normalize_branch(part, answer, len(parts))
+        if normal is not None:
+            branches[normal] = None
+    ordered = tuple(sorted(branches, key=render_conjunction) if len(branches) > 1 else branches)
+    bound = frozenset().union(*map(columns_of, ordered))
     return Pattern(tuple(name for name in pattern.answer if name in bound), ordered, is_normal=True)
 
 
-def _split_branch(branch: Conjunction, most: int) -> list[Conjunction]:
-    return [replace(branch, conditions=conditions) for conditions in split(branch.conditions, max(1, most))]
+def _split_branches(branches: tuple[Conjunction, ...]) -> list[Conjunction]:
+    """The branches without `or`, those first that fall into few; of equally many all are split, or none."""
+    if not any(branch.conditions for branch in branches):
+        return list(branches)
+    flat = [replace(branch, conditions=flattened(branch.conditions)) for branch in branches]
+    ways = [ways_to_split(part.conditions, len(part.triples), MOST_BRANCHES, MOST_ATOMS) for part in flat]
+    few = _affordable(ways)
+    found = []
+    for branch, way in zip(flat, ways, strict=True):
+        if 1 < way.number <= few:
+            found += [replace(branch, conditions=conditions) for conditions in split(branch.conditions, way.widest)]
+        else:
+            found.append(branch)
+    return found
 
 
-def _normalize_branch(branch: Conjunction, answer: frozenset[str]) -> Conjunction | None:
+def _affordable(ways: list[Ways]) -> int:
+    """The largest number of branches that one branch may become, so that all together stay within the limits."""
+    branches, atoms, few = len(ways), 0, 1
+    for count in sorted({way.number for way in ways}):
+        alike = [way.size for way in ways if way.number == count]
+        branches += (count - 1) * len(alike)
+        atoms += count * sum(alike)
+        if branches > MOST_BRANCHES or atoms > MOST_ATOMS:
+            break
+        few = count
+    return few
+
+
+def _normalize_branch(branch: Conjunction, answer: frozenset[str], siblings: int) -> Conjunction | None:
+    """The branch in normal form, None if it can never hold; its siblings share the steps that may be spent."""
     branch = _without_idle_optionals(branch, answer)
-    if branch.conditions or branch.bindings:
+    if branch.conditions or branch.bindings or branch.optionals:
         substituted = _substitute(branch, answer)
         if substituted is None:
             return None
-        conditions = tidy(substituted.conditions)
-        if conditions is None:
-            return None
-        branch = replace(substituted, conditions=conditions)
-    if any(isinstance(triple.subject, Literal) or isinstance(triple.predicate, Literal) for triple in branch.triples):
+        branch = substituted
+    if any(type(triple.subject) is Literal or type(triple.predicate) is Literal for triple in branch.triples):
         return None
-    return label(fold(branch, answer), answer)
+    return label(fold(branch, answer, core.MOST_STEPS // siblings), answer, labels.MOST_STEPS // siblings)
 
 
 def _without_idle_optionals(branch: Conjunction, answer: frozenset[str]) -> Conjunction:
@@ -90,59 +121,78 @@ def _without_idle_optionals(branch: Conjunction, answer: frozenset[str]) -> Conj
 
 
 def _substitute(branch: Conjunction, answer: frozenset[str]) -> Conjunction | None:
-    """Replace variables by what they must be, until no condition says so any more."""
-    bindings = dict(branch.bindings)
+    """Replace variables by what they must be, until no condition says so any more; None if it can never hold."""
+    fixed = dict(branch.bindings)
     triples, conditions, optionals = branch.triples, branch.conditions, branch.optionals
+    swap: dict[str, Node] = dict(fixed)
     while True:
-        remaining = [c for c in (_fold_bindings(c, bindings) for c in conditions) if is_decided(c) is not True]
-        if any(is_decided(c) is False for c in remaining):
+        if swap:
+            triples = tuple([replace_nodes(triple, swap) for triple in triples])
+            conditions = tuple([replace_variables(condition, swap) for condition in conditions])
+            optionals = tuple([replace_in_optional(optional, swap) for optional in optionals])
+        tidied = tidy(conditions)
+        if tidied is None:
             return None
-        found = next(((c, pair) for c in remaining if (pair := _equality(c, answer)) is not None), None)
-        if found is None:
+        swap, conditions = _equalities(tidied, answer)
+        if not swap:
             break
-        condition, (name, node) = found
-        remaining.remove(condition)
-        swap = {name: node}
-        triples = tuple(replace_nodes(triple, swap) for triple in triples)
-        optionals = tuple(replace_in_optional(optional, swap) for optional in optionals)
-        conditions = tuple(replace_variables(c, swap) for c in remaining)
-        if not isinstance(node, Variable):
-            bindings[name] = node
-    swaps: dict[str, Node] = dict(bindings)
-    optionals = tuple(replace_in_optional(optional, swaps) for optional in optionals)
-    if any(_is_broken(optional) for optional in optionals):
-        optionals = tuple(o for o in optionals if not _is_broken(o))
-    kept = tuple(sorted(((n, t) for n, t in bindings.items() if n in answer), key=lambda pair: pair[0]))
-    return Conjunction(triples, tuple(remaining), kept, optionals)
+        fixed.update((name, node) for name, node in swap.items() if not isinstance(node, Variable))
+    kept = tuple((name, fixed[name]) for name in sorted(fixed.keys() & answer))
+    possible = tuple(_tidy_optional(optional) for optional in optionals if not _is_broken(optional))
+    return Conjunction(triples, conditions, kept, possible)
 
 
-def _fold_bindings(condition: Expression, bindings: dict[str, Term]) -> Expression:
-    return replace_variables(condition, dict(bindings)) if bindings else condition
+def _equalities(
+    conditions: tuple[Expression, ...], answer: frozenset[str]
+) -> tuple[dict[str, Node], tuple[Expression, ...]]:
+    """What variables must be, and the conditions without what that makes superfluous.
+
+    Variables that are the same become one: an answer before others, because answers keep their names. Two constants
+    for one variable are left to the conditions, which are then decided.
+    """
+    constants = dict(reversed([found for c in conditions if (found := _constant(c)) is not None]))
+    if constants:
+        return constants, conditions
+    same = [c for c in conditions if _is_same_variable(c)]
+    if not same:
+        return {}, conditions
+    swap: dict[str, Node] = {}
+    kept: dict[Expression, None] = dict.fromkeys(c for c in conditions if c not in same)
+    for group in _groups(variables_of(c) for c in same):
+        chosen, *others = sorted(group, key=lambda name: (name not in answer, name))
+        for name in others:
+            if name in answer:
+                kept[Call("same", (variable(chosen), variable(name)))] = None
+            else:
+                swap[name] = variable(chosen)
+    return swap, tuple(kept)
 
 
-def _equality(condition: Expression, answer: frozenset[str]) -> tuple[str, Node] | None:
-    """The variable that a condition fixes, and what to; None if it fixes none."""
+def _constant(condition: Expression) -> tuple[str, Node] | None:
+    """The variable that a tidy condition fixes, and what to; None if it fixes none."""
     if not isinstance(condition, Call) or condition.function not in ("same", "="):
         return None
     left, right = condition.arguments
-    if not isinstance(left, Variable):
-        left, right = right, left
-    if not isinstance(left, Variable) or isinstance(right, Call):
+    if not isinstance(left, Variable) or isinstance(right, Call | Variable):
         return None
-    if isinstance(right, Variable):
-        return _unification(condition.function, left, right, answer)
     if condition.function == "same" or isinstance(right, NamedNode) or _equal_only_to_itself(right):
         return left.value, right
     return None
 
 
-def _unification(function: str, left: Variable, right: Variable, answer: frozenset[str]) -> tuple[str, Node] | None:
-    """Two variables become one, unless both are columns of the answer, or equality is of values only."""
-    if function != "same" or left == right:
-        return None
-    if left.value not in answer:
-        return left.value, right
-    return None if right.value in answer else (right.value, left)
+def _is_same_variable(condition: Expression) -> bool:
+    if not isinstance(condition, Call) or condition.function != "same":
+        return False
+    return all(isinstance(argument, Variable) for argument in condition.arguments)
+
+
+def _groups(pairs: Iterable[frozenset[str]]) -> list[set[str]]:
+    """The variables that a chain of pairs connects."""
+    group_of: dict[str, set[str]] = {}
+    for pair in pairs:
+        merged = set(pair).union(*(group_of[name] for name in pair if name in group_of))
+        group_of.update(dict.fromkeys(merged, merged))
+    return list({id(group): group for group in group_of.values()}.values())
 
 
 def _equal_only_to_itself(literal: Literal) -> bool:
@@ -152,6 +202,11 @@ def _equal_only_to_itself(literal: Literal) -> bool:
 
 def _is_broken(optional: Optional) -> bool:
     return any(isinstance(t.subject, Literal) or isinstance(t.predicate, Literal) for t in optional.triples)
+
+
+def _tidy_optional(optional: Optional) -> Optional:
+    conditions = dict.fromkeys(arranged(spelled(condition)) for condition in optional.conditions)
+    return Optional(tuple(dict.fromkeys(optional.triples)), tuple(conditions))
 
 
 def equivalent(first: Pattern, second: Pattern) -> bool:

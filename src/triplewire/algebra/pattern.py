@@ -7,7 +7,6 @@ deciding the match. Nodes are frozen and refuse to be built wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -23,10 +22,15 @@ Node = NamedNode | Literal | BlankNode | Variable
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function applied to expressions; FUNCTIONS lists the names and how many arguments each takes."""
+    """A function applied to expressions; FUNCTIONS lists the names and how many arguments each takes.
+
+    Its variables and its hash are found once, when it is built: expressions nest, and each level would ask again.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
+    _variables: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
+    _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         expected = FUNCTIONS.get(self.function)
@@ -34,6 +38,15 @@ class Call:
             raise PatternError(f"there is no function {self.function!r}; there are: {', '.join(sorted(FUNCTIONS))}")
         if len(self.arguments) not in expected:
             raise PatternError(f"{self.function} takes {expected} arguments, not {len(self.arguments)}")
+        object.__setattr__(self, "_variables", _united([variables_of(a) for a in self.arguments]))
+        object.__setattr__(self, "_hash", hash((self.function, self.arguments)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Hashes of text differ between processes: the other one finds its own."""
+        return Call, (self.function, self.arguments)
 
     def __str__(self) -> str:
         return render(self)
@@ -94,7 +107,8 @@ class TriplePattern(NamedTuple):
     @property
     def variables(self) -> tuple[str, ...]:
         """Its variables' names, in order, each once."""
-        return tuple(dict.fromkeys(node.value for node in self if isinstance(node, Variable)))
+        names = [node.value for node in self if type(node) is Variable]
+        return tuple(dict.fromkeys(names)) if len(names) > 1 else tuple(names)
 
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate} {self.object}"
@@ -122,22 +136,25 @@ class Conjunction:
     optionals: tuple[Optional, ...] = ()
 
     def __post_init__(self) -> None:
-        for triple in self.triples:
-            if any(isinstance(node, BlankNode) for node in triple):
+        for subject, predicate, object in self.triples:
+            if type(subject) is BlankNode or type(predicate) is BlankNode or type(object) is BlankNode:
                 raise PatternError("a blank node in a pattern is a variable; write it as one")
-        bound = self.variables | {name for name, _ in self.bindings}
+        if self.conditions or self.bindings:
+            self._check_bound(self.variables, [name for name, _ in self.bindings])
+
+    def _check_bound(self, variables: frozenset[str], fixed: list[str]) -> None:
+        bound = variables.union(fixed)
         for condition in self.conditions:
             missing = variables_of(condition) - bound
             if missing:
                 raise PatternError(f"nothing binds ?{min(missing)}, which the condition {render(condition)} needs")
-        fixed = [name for name, _ in self.bindings]
-        if len(set(fixed)) != len(fixed) or set(fixed) & self.variables:
+        if len(set(fixed)) != len(fixed) or not variables.isdisjoint(fixed):
             raise PatternError("a variable is bound twice")
 
     @property
     def variables(self) -> frozenset[str]:
         """The names of the variables that its triple patterns bind."""
-        return frozenset(name for triple in self.triples for name in triple.variables)
+        return frozenset([node.value for triple in self.triples for node in triple if type(node) is Variable])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +173,19 @@ class Pattern:
     def __post_init__(self) -> None:
         if len(set(self.answer)) != len(self.answer):
             raise PatternError("an answer variable is named twice")
-        for name in self.answer if self.branches else ():
-            if not any(name in columns_of(branch) for branch in self.branches):
-                raise PatternError(f"nothing binds the answer variable ?{name}")
+        if self.answer and self.branches:
+            bound = frozenset().union(*map(columns_of, self.branches))
+            for name in self.answer:
+                if name not in bound:
+                    raise PatternError(f"nothing binds the answer variable ?{name}")
         object.__setattr__(self, "_hash", hash((self.answer, self.branches)))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Hashes of text differ between processes: the other one finds its own."""
+        return Pattern, (self.answer, self.branches, self.is_normal)
 
     def __str__(self) -> str:
         head = " ".join(f"?{name}" for name in self.answer) or "ask"
@@ -171,28 +194,38 @@ class Pattern:
 
 def columns_of(conjunction: Conjunction) -> frozenset[str]:
     """The variables that can have a value in a row of this conjunction."""
+    found = conjunction.variables
+    if not conjunction.bindings and not conjunction.optionals:
+        return found
     optional = (name for part in conjunction.optionals for triple in part.triples for name in triple.variables)
-    return conjunction.variables | {name for name, _ in conjunction.bindings} | frozenset(optional)
+    return found.union((name for name, _ in conjunction.bindings), optional)
 
 
 def variables_of(expression: Expression) -> frozenset[str]:
     """The names of the variables in an expression."""
-    return frozenset(_variables(expression))
+    if isinstance(expression, Call):
+        return expression._variables
+    return frozenset((expression.value,)) if isinstance(expression, Variable) else _NONE
 
 
-def _variables(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Variable):
-        yield expression.value
-    elif isinstance(expression, Call):
-        for argument in expression.arguments:
-            yield from _variables(argument)
+_NONE: frozenset[str] = frozenset()
+
+
+def _united(sets: list[frozenset[str]]) -> frozenset[str]:
+    """The union; one of the sets themselves where it is enough, because most expressions have one variable."""
+    widest = max(sets, key=len, default=_NONE)
+    return widest if all(found <= widest for found in sets) else widest.union(*sets)
 
 
 def render(expression: Expression) -> str:
     """An expression as a person would write it."""
     if not isinstance(expression, Call):
         return str(expression)
-    name, arguments = expression.function, [render(argument) for argument in expression.arguments]
+    return render_call(expression.function, [render(argument) for argument in expression.arguments])
+
+
+def render_call(name: str, arguments: list[str]) -> str:
+    """A function of arguments that are rendered already."""
     if name in ("and", "or") or (len(arguments) == 2 and not name.isalpha() and name not in IS_A):
         return "(" + f" {name} ".join(arguments) + ")"
     return f"{name}({', '.join(arguments)})"

@@ -22,21 +22,29 @@ from triplewire.algebra.pattern import (
 
 def replace_nodes(triple: TriplePattern, swap: Mapping[str, Node]) -> TriplePattern:
     """The triple pattern with nodes in place of some variables."""
-    if not any(isinstance(node, Variable) and node.value in swap for node in triple):
+    subject, predicate, object = triple
+    if type(subject) is Variable:
+        subject = swap.get(subject.value, subject)
+    if type(predicate) is Variable:
+        predicate = swap.get(predicate.value, predicate)
+    if type(object) is Variable:
+        object = swap.get(object.value, object)
+    if subject is triple[0] and predicate is triple[1] and object is triple[2]:
         return triple
-    return TriplePattern(*(swap.get(n.value, n) if isinstance(n, Variable) else n for n in triple))
+    return TriplePattern(subject, predicate, object)
 
 
 def replace_variables(expression: Expression, swap: Mapping[str, Node]) -> Expression:
     """The expression with nodes in place of some variables."""
     if isinstance(expression, Variable):
         return swap.get(expression.value, expression)  # type: ignore[return-value]  # no blank node is ever swapped in
-    if isinstance(expression, Call) and variables_of(expression) & swap.keys():
+    if isinstance(expression, Call) and not variables_of(expression).isdisjoint(swap):
         return Call(expression.function, tuple(replace_variables(a, swap) for a in expression.arguments))
     return expression
 
 
 def replace_in_optional(optional: Optional, swap: Mapping[str, Node]) -> Optional:
+    """The optional part with nodes in place of some variables."""
     return Optional(
         tuple(replace_nodes(triple, swap) for triple in optional.triples),
         tuple(replace_variables(condition, swap) for condition in optional.conditions),

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import chain, count
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple, Variable
 
-from triplewire.algebra.pattern import Call, Expression, TriplePattern, render
-from triplewire.model import XSD, Term
+from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
+from triplewire.algebra.substitution import renamed
+from triplewire.model import RDF, XSD, Term
 
 _PLAIN = re.compile(
     rf'"(?:([+-]?[0-9]+)"\^\^<{XSD}integer>|([+-]?[0-9]*\.[0-9]+)"\^\^<{XSD}decimal>|(true|false)"\^\^<{XSD}boolean>)'
 )
+_TYPE = NamedNode(RDF + "type")
+_NORMAL_NAME = re.compile(r"_+[0-9]+")
+_LAST_WORD = re.compile(r"[A-Za-z]\w*$", re.ASCII)
 
 
 def plain(text: str) -> str:
@@ -46,3 +51,43 @@ def word_list(items: Iterable[str], most: int = 5, joint: str = ", ") -> str:
     shown = [*items]
     more = len(shown) - most
     return joint.join(shown[:most]) + (f"{joint}and {more} more" if more > 0 else "")
+
+
+def readable(pattern: Pattern) -> Pattern:
+    """The same pattern, no longer in normal form: the variables that `normalize` named by numbers are named by use."""
+    return Pattern(pattern.answer, tuple(_readable(branch, pattern.answer) for branch in pattern.branches))
+
+
+def _readable(branch: Conjunction, answer: tuple[str, ...]) -> Conjunction:
+    hidden = sorted(n for n in columns_of(branch) if _NORMAL_NAME.fullmatch(n) and n not in answer)
+    triples = [*branch.triples, *(triple for optional in branch.optionals for triple in optional.triples)]
+    taken, names = {*columns_of(branch), *answer}, {}
+    for name in hidden:
+        word = _use(name, triples)
+        names[name] = fresh = next(w for w in chain([word], (f"{word}{n}" for n in count(2))) if w not in taken)
+        taken.add(fresh)
+    return renamed(branch, names)
+
+
+def _use(name: str, triples: Iterable[TriplePattern]) -> str:
+    """What a variable is in the triples: the value of a property, something of a class, a property, a resource."""
+    found = {3: "resource"}
+    for subject, predicate, value in triples:
+        if _is(value, name) and (word := _last_word(predicate)):
+            found.setdefault(0, word)
+        elif _is(subject, name) and predicate == _TYPE and (word := _last_word(value)):
+            found.setdefault(1, word)
+        elif _is(predicate, name):
+            found.setdefault(2, "property")
+    word = found[min(found)]
+    return word[0].lower() + word[1:]
+
+
+def _is(node: object, name: str) -> bool:
+    return isinstance(node, Variable) and node.value == name
+
+
+def _last_word(node: object) -> str | None:
+    """The end of an IRI, as far as it can be a variable's name."""
+    match = _LAST_WORD.search(node.value.rstrip("/#")) if isinstance(node, NamedNode) else None
+    return match[0] if match else None

@@ -6,8 +6,7 @@ compiled `kernel`; what the kernel leaves open (regular expressions, numbers bey
 Python on the few rows that it finds. It never does IO but for saving and loading the index, and never reads a clock.
 """
 
-from triplewire.matching.explanation import Explanation
 from triplewire.matching.index import Index
 from triplewire.matching.matches import Match, Matches
 
-__all__ = ["Explanation", "Index", "Match", "Matches"]
+__all__ = ["Index", "Match", "Matches"]

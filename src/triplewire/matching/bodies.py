@@ -64,6 +64,7 @@ class _Writer:
         self.constants: list[bytes] = []
         self.numbers: list[int] = []
         self._seen: dict[bytes, int] = {}
+        self._places: dict[Node, int] = {}
 
     def constant(self, text: bytes) -> int:
         number = self._seen.setdefault(text, len(self.constants))
@@ -72,9 +73,14 @@ class _Writer:
         return -1 - number
 
     def place(self, node: Node) -> int:
-        if isinstance(node, Variable):
-            return self.slots.setdefault(node.value, len(self.slots))
-        return self.constant(str(node).encode())
+        found = self._places.get(node)
+        if found is None:
+            if isinstance(node, Variable):
+                found = self.slots.setdefault(node.value, len(self.slots))
+            else:
+                found = self.constant(str(node).encode())
+            self._places[node] = found
+        return found
 
     def test(self, condition: Expression) -> tuple[int, int, int, int] | None:
         """The condition as a test of the kernel, if it is one that the kernel knows."""

@@ -12,6 +12,7 @@ import mmap
 import os
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -110,21 +111,37 @@ class Image:
     def load(cls, path: Path, verify: bool = False) -> Image:
         """Open a file that `save` wrote; with `verify`, read all of it once to see that nothing is damaged."""
         header, data = _open(path)
-        image = cls()
-        arrays = {}
-        for name, (kind, shape, at) in header["arrays"].items():
-            dtype, size = np.dtype(kind), int(np.prod(shape))
-            if size == 0:
-                arrays[name] = np.zeros(shape, dtype=dtype)
-            else:
-                arrays[name] = np.frombuffer(data, dtype=dtype, count=size, offset=header["start"] + at).reshape(shape)
+        try:
+            image = cls._mapped(header, data)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise IndexFileError(f"{path}: the index's header makes no sense ({error!r}); build it anew") from None
         if verify:
-            _verify(path, header, arrays)
+            _verify(path, header, image)
+        return image
+
+    @classmethod
+    def _mapped(cls, header: dict[str, Any], data: mmap.mmap) -> Image:
+        """An image whose arrays lie in the file; each must be of the kind that a new image has."""
+        image = cls()
+        expected = {name: array[:0] for name, array in image._trimmed().items()}
+        arrays = {}
+        for name, like in expected.items():
+            kind, shape, at = header["arrays"][name]
+            size = int(np.prod(shape))
+            if np.dtype(kind) != like.dtype or tuple(shape[1:]) != like.shape[1:] or min(shape) < 0 or at < 0:
+                raise ValueError(name)
+            whole = np.frombuffer(data, like.dtype, size, header["start"] + at) if size else np.zeros(0, like.dtype)
+            arrays[name] = whole.reshape(shape)
         for name in _TABLES:
             slots, starts, text = (arrays.pop(f"{name}.{part}") for part in ("slots", "starts", "text"))
+            if not 0 <= header["counts"][name] < len(starts):
+                raise ValueError(name)
             setattr(image, name, Strings(slots, starts, text, header["counts"][name]))
         image.arrays = arrays
-        image.used = header["used"]
+        image.used = {name: int(header["used"][name]) for name in image.used}
+        for name in ("records", "constants", "families", "thresholds", "entries", "subscriptions"):
+            if not 0 <= image.used[name] <= len(arrays[name]):
+                raise ValueError(name)
         return image
 
 
@@ -135,7 +152,7 @@ def _head(header: dict[str, object]) -> bytes:
     return line + text + b" " * (-(len(line) + len(text)) % _ALIGN)
 
 
-def _open(path: Path) -> tuple[dict, mmap.mmap]:  # type: ignore[type-arg]  # JSON
+def _open(path: Path) -> tuple[dict[str, Any], mmap.mmap]:
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
@@ -153,7 +170,9 @@ def _open(path: Path) -> tuple[dict, mmap.mmap]:  # type: ignore[type-arg]  # JS
         if zlib.crc32(text) != checksum:
             raise ValueError
         header = json.loads(text)
-    except ValueError:
+        if not isinstance(header, dict) or not isinstance(header.get("bytes"), int):
+            raise ValueError
+    except (ValueError, RecursionError):
         raise IndexFileError(f"{path}: the index's header is damaged; build it anew") from None
     header["start"] = -(-(size + length) // _ALIGN) * _ALIGN
     if len(data) < header["start"] + header["bytes"]:
@@ -161,9 +180,9 @@ def _open(path: Path) -> tuple[dict, mmap.mmap]:  # type: ignore[type-arg]  # JS
     return header, data
 
 
-def _verify(path: Path, header: dict, arrays: dict[str, Array]) -> None:  # type: ignore[type-arg]  # JSON
+def _verify(path: Path, header: dict[str, Any], image: Image) -> None:
     checksum = 0
-    for array in arrays.values():
-        checksum = zlib.crc32(array.data, checksum)
+    for array in image._trimmed().values():
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
     if checksum != header["checksum"]:
         raise IndexFileError(f"{path}: the index is damaged; build it anew")

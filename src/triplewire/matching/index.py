@@ -7,12 +7,10 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplewire.algebra.explain import Reason, WhyNot
-from triplewire.algebra.explain import why as explain_match
-from triplewire.algebra.explain import why_not as explain_miss
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Expression, Pattern
@@ -26,7 +24,6 @@ from triplewire.errors import (
 )
 from triplewire.matching.classes import install_taxonomy, read_taxonomy
 from triplewire.matching.encoding import slot_name
-from triplewire.matching.explanation import Explanation, explain
 from triplewire.matching.image import Image
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
@@ -45,7 +42,26 @@ from triplewire.matching.registry import Registry, prepare
 from triplewire.matching.room import Room
 from triplewire.model import Document, parse_term
 
+if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
+    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.matching.explanation import Explanation
+
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
+MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
+
+
+class _Setting:
+    """The taxonomy of one time, read from the image when Python first needs it: the kernel has its own."""
+
+    def __init__(self, max_rows: int, source: Taxonomy | Image) -> None:
+        self.max_rows = max_rows
+        self._source = source
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        if isinstance(self._source, Image):
+            self._source = read_taxonomy(self._source)
+        return self._source
 
 
 class Index:
@@ -57,15 +73,19 @@ class Index:
     >>> [match.subscription for match in index.match(parse("<urn:a> <urn:size> 12 .", uri="urn:doc"))]
     ['big']
 
-    `max_rows` and `max_steps` bound what one subscription may find and do in one document; one that goes over them is
-    reported in `Matches.errors`, and the others are served.
+    `max_rows` and `max_steps` bound what one subscription may find (before duplicates are dropped and residual
+    conditions checked) and do in one document; one that goes over them is reported in `Matches.errors`, and the others
+    are served. Subscriptions whose conjunctions are equal are evaluated together, and share one budget.
     """
 
     def __init__(
-        self, taxonomy: Taxonomy | None = None, *, max_rows: int = 100_000, max_steps: int = 100_000_000
+        self, taxonomy: Taxonomy | None = None, *, max_rows: int = MAX_ROWS, max_steps: int = MAX_STEPS
     ) -> None:
-        self._taxonomy: Taxonomy | None = EMPTY
+        for name, limit in (("max_rows", max_rows), ("max_steps", max_steps)):
+            if not isinstance(limit, int) or not 0 < limit < 1 << 31:
+                raise ValueError(f"{name} must be a number from 1 to {(1 << 31) - 1:,}, not {limit!r}")
         self._limits = (max_rows, max_steps)
+        self._setting = _Setting(max_rows, EMPTY)
         self._lock = threading.RLock()
         self._use(Image())
         if taxonomy is not None:
@@ -87,6 +107,9 @@ class Index:
 
     def add(self, id: str, pattern: Pattern) -> None:
         """Add a subscription; its id must not be in use."""
+        _check_id(id)
+        if not isinstance(pattern, Pattern):
+            raise TypeError(f"a subscription is a Pattern; compile the {type(pattern).__name__} first")
         normal = normalize(pattern)
         branches = [prepare(branch, normal.answer) for branch in normal.branches]
         with self._lock:
@@ -116,32 +139,40 @@ class Index:
         return self._image.used["live"]
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self._registry.number_of(id) >= 0
+        with self._lock:
+            return isinstance(id, str) and self._registry.number_of(id) >= 0
 
     def __iter__(self) -> Iterator[str]:
-        """The ids of the subscriptions, in the order in which they were first added."""
-        used = self._image.used["subscriptions"]
-        for number in np.flatnonzero(self._image["subscriptions"][:used]).tolist():
-            yield self._image.ids.get(number).decode()
+        """The ids of the subscriptions there are now, in the order in which they were first added."""
+        with self._lock:
+            used = self._image.used["subscriptions"]
+            numbers = np.flatnonzero(self._image["subscriptions"][:used]).tolist()
+            return iter([self._image.ids.get(number).decode() for number in numbers])
 
     @property
     def taxonomy(self) -> Taxonomy:
         """What is-a conditions are tested against."""
-        if self._taxonomy is None:
-            self._taxonomy = read_taxonomy(self._image)
-        return self._taxonomy
+        return self._setting.taxonomy
 
     def set_taxonomy(self, taxonomy: Taxonomy) -> None:
         """Test is-a conditions against another taxonomy from now on."""
         with self._lock:
             install_taxonomy(self._image, taxonomy)
-            self._taxonomy = taxonomy
+            self._setting = _Setting(self._limits[0], taxonomy)
             self._arguments = None
 
     @property
     def nbytes(self) -> int:
         """How many bytes the index takes, without the room that its arrays have to grow."""
         return self._image.size
+
+    def compact(self) -> None:
+        """Give back what removed subscriptions have left behind: builds the index anew, which takes as long as that."""
+        with self._lock:
+            fresh = Index(self.taxonomy)
+            for id in self:
+                fresh.add(id, self.pattern(id))
+            self._use(fresh._image)
 
     # -- matching
 
@@ -156,8 +187,8 @@ class Index:
             out, told, flags = self._find((document,), self._one, self._ends)
             if flags:
                 told, errors = self._checked((document,), self._one, out, told)
-                return Matches(document, told, out, 0, self._tables, self, errors[0])
-            return Matches(document, told, out, 0, self._tables, self, _NO_ERRORS)
+                return Matches(document, told, out, 0, self._tables, self._setting, errors[0])
+            return Matches(document, told, out, 0, self._tables, self._setting, _NO_ERRORS)
 
     def match_many(self, documents: Iterable[Document]) -> list[Matches]:
         """`match` for each of several documents, cheaper than one by one."""
@@ -177,7 +208,9 @@ class Index:
                 told, errors = self._checked(batch, bounds, out, told)
                 ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
             return [
-                Matches(document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self, errors[i])
+                Matches(
+                    document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self._setting, errors[i]
+                )
                 for i, document in enumerate(batch)
             ]
 
@@ -270,15 +303,21 @@ class Index:
     def explain(self, id: str) -> Explanation:
         """How a subscription is evaluated: its atoms, how many others share each, and which one it waits under."""
         with self._lock:
+            from triplewire.matching.explanation import explain
+
             return explain(self._registry, self._number(id), id)
 
     def why(self, id: str, document: Document) -> list[Reason]:
         """For each row that the document gives a subscription, the triples and conditions that made it."""
-        return explain_match(self.pattern(id), document.triples, self.taxonomy)
+        from triplewire.algebra.explain import why
+
+        return why(self.pattern(id), document.triples, self.taxonomy)
 
     def why_not(self, id: str, document: Document) -> WhyNot:
         """What keeps the document from matching a subscription: the first atom or condition that fails."""
-        return explain_miss(self.pattern(id), document.triples, self.taxonomy)
+        from triplewire.algebra.explain import why_not
+
+        return why_not(self.pattern(id), document.triples, self.taxonomy)
 
     # -- files
 
@@ -293,8 +332,8 @@ class Index:
         path: str | os.PathLike[str],
         *,
         verify: bool = False,
-        max_rows: int = 100_000,
-        max_steps: int = 100_000_000,
+        max_rows: int = MAX_ROWS,
+        max_steps: int = MAX_STEPS,
     ) -> Index:
         """Open a saved index: mapped into memory, nothing unpickled. It can be changed; the file stays as it is.
 
@@ -302,13 +341,23 @@ class Index:
         """
         index = cls(max_rows=max_rows, max_steps=max_steps)
         index._use(Image.load(Path(path), verify))
-        index._taxonomy = None  # read when Python needs it; the kernel has its own
+        index._setting = _Setting(max_rows, index._image)
         return index
+
+
+def _check_id(id: object) -> None:
+    """An id is any text that can be written."""
+    if not isinstance(id, str):
+        raise TypeError(f"an id is text, not {type(id).__name__}")
+    try:
+        id.encode()
+    except UnicodeEncodeError:
+        raise SubscriptionError("its id is not valid text (it has half a surrogate pair)", subscription=id) from None
 
 
 def _limit_error(id: str, flags: int, limits: tuple[int, int]) -> MatchLimitExceeded:
     if flags & TOO_MANY_ROWS:
-        reason = f"it has more than {limits[0]:,} rows in this document; make it more selective, or raise max_rows"
+        reason = f"it has more than {limits[0]:,} matches in this document; make it more selective, or raise max_rows"
     else:
         reason = f"it took more than {limits[1]:,} steps on this document; make it more selective, or raise max_steps"
     return MatchLimitExceeded(reason, subscription=id)

@@ -12,7 +12,7 @@ from typing import Protocol, overload
 from triplewire.algebra.evaluate import Graph, optional_rows
 from triplewire.algebra.pattern import Optional
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.errors import SubscriptionError
+from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching.encoding import decode, decode_triple, loads, slot_name
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
@@ -22,8 +22,10 @@ from triplewire.model import Document, Term, parse_term
 Row = dict[str, Term]
 
 
-class HasTaxonomy(Protocol):
-    """What optional parts are looked up with: a saved index reads its taxonomy only when something needs it."""
+class Setting(Protocol):
+    """What rows are made with: the taxonomy (which a saved index reads only when something needs it), and a limit."""
+
+    max_rows: int
 
     @property
     def taxonomy(self) -> Taxonomy: ...
@@ -42,12 +44,15 @@ class Match:
 
     @property
     def rows(self) -> list[Row]:
-        """The distinct rows, each from variable name to term."""
+        """The distinct rows, each from variable name to term; MatchLimitExceeded if optional parts make too many."""
         if self._rows is None:
             distinct: dict[frozenset[tuple[str, Term]], Row] = {}
             for told in self._told:
                 for row in self._matches.rows_of(told):
                     distinct.setdefault(frozenset(row.items()), row)
+                    if len(distinct) > self._matches.max_rows:
+                        reason = f"it has more than {self._matches.max_rows:,} rows; narrow it, or raise max_rows"
+                        raise MatchLimitExceeded(reason, subscription=self.subscription)
             self._rows = list(distinct.values())
         return self._rows
 
@@ -74,7 +79,7 @@ class Matches(Sequence[Match]):
     It stays what it is when the index changes afterwards.
     """
 
-    __slots__ = ("_base", "_graph", "_list", "_out", "_source", "_tables", "_terms", "_told", "document", "errors")
+    __slots__ = ("_base", "_graph", "_list", "_out", "_setting", "_tables", "_terms", "_told", "document", "errors")
 
     def __init__(
         self,
@@ -83,14 +88,14 @@ class Matches(Sequence[Match]):
         out: Array,
         base: int,
         tables: tuple[Strings, Strings, Array],
-        source: HasTaxonomy,
+        setting: Setting,
         errors: Mapping[str, SubscriptionError],
     ) -> None:
         self.document = document
         self.errors = errors
         self._told, self._out, self._base = told, out, base
         self._tables = tables
-        self._source = source
+        self._setting = setting
         self._list: list[Match] | None = None
 
     def _matches(self) -> list[Match]:
@@ -103,6 +108,11 @@ class Matches(Sequence[Match]):
             self._terms: dict[int, Term] = {}
             self._graph: Graph | None = None
         return self._list
+
+    @property
+    def max_rows(self) -> int:
+        """How many rows one subscription may have."""
+        return self._setting.max_rows
 
     @property
     def subscriptions(self) -> list[str]:
@@ -132,7 +142,7 @@ class Matches(Sequence[Match]):
         if self._graph is None:
             self._graph = Graph(self.document.triples)
         inner = row | {slot_name(slot): self.term(at, slot) for slot in range(int(self._out[at + M_VARIABLES]))}
-        for wide in optional_rows(optionals, inner, self._graph, self._source.taxonomy):
+        for wide in optional_rows(optionals, inner, self._graph, self._setting.taxonomy):
             yield {name: wide[name] for name in answer if name in wide}
 
     def term(self, at: int, variable: int) -> Term:

@@ -102,7 +102,7 @@ class Records:
         record = self._rows.take()
         family = families.new_family(image) if (ids < 0).any() else -1
         low, high = _halves(int(key))
-        image["records"][record] = (program, at, -1, -1, -1, family, 0, kind, low, high, part, offset)
+        image["records"][record] = (program, at, -1, -1, -1, family, -1, kind, low, high, part, offset)
         self._put(h, record)
         if part >= 0:
             self._note_gram(record)

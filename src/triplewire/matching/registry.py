@@ -104,7 +104,7 @@ class Registry:
 
     def number_of(self, id: str) -> int:
         """The number of a subscription, or -1 if it is not there."""
-        number = self.image.ids.find(id.encode())
+        number = self.image.ids.find(id.encode("utf-8", "surrogatepass"))
         return number if number >= 0 and self.image["subscriptions"][number] != _ABSENT else -1
 
     def add(self, id: str, branches: list[Prepared], answer: tuple[str, ...]) -> None:

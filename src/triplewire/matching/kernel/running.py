@@ -3,7 +3,7 @@
 Step 0 takes the triple that woke the record. Each triple step enumerates the triples that fit what is bound so far,
 by subject run, object chain or predicate chain; each test step passes or fails. Past the last step the partial match
 is complete: it is written out, and the search goes back to the last step that binds a variable of some answer (the
-record's cut), because what comes after it only has to exist.
+record's cut), because what comes after it only has to exist; without such a step (ASK) one match is enough.
 """
 
 from __future__ import annotations
@@ -281,15 +281,14 @@ def _emit(
     used: int,
 ) -> int:
     """Write a complete match, for all members of the family that it satisfies; gives the new end, -1 if it is full."""
+    spent[record, 1] += 1
     if family < 0 or low < high:
         used = _write(out, used, document, record, low, high, flags, variables, bindings, work, unit)
-        spent[record, 1] += 1
     if family >= 0:
         first = families[family, F_START]
         for i in range(first + families[family, F_SORTED], first + families[family, F_SIZE]):
             if used >= 0 and _member_holds(comparison, value, exact, thresholds[i]):
                 used = _write(out, used, document, record, i, i + 1, flags, variables, bindings, work, unit)
-                spent[record, 1] += 1
     return used
 
 
@@ -335,6 +334,7 @@ def run(
         uncertain = code[program + H_FLAGS] & RESIDUAL != 0
         low, high, comparison, value, exact = 0, 0, 0, 0.0, True
         depth, entering, taken, over = 0, True, 0, 0
+        budget = most_steps - spent[record, 0]
         while depth >= 0 and over == 0:
             if depth == steps:
                 used = _emit(
@@ -349,10 +349,8 @@ def run(
                 entering = False
                 continue
             taken += 1
-            if taken & 0xFFF == 0:
-                spent[record, 0] += 1
-                if spent[record, 0] > most_steps >> 12:
-                    over = TOO_MANY_STEPS
+            if taken > budget:
+                over = TOO_MANY_STEPS
             step = program + HEADER + STEP * depth
             operation, a, b, c = code[step], code[step + 1], code[step + 2], code[step + 3]
             passed = False
@@ -402,9 +400,13 @@ def run(
                 passed = is_below(operation - TEST_CLASS, number, wanted, parent_starts, parents, queue, marks)
             depth += 1 if passed else -1
             entering = passed
+        spent[record, 0] += taken
+        if over != 0 or (cut < 0 and spent[record, 1] > 0 and not uncertain):
+            spent[record, 2] = -1  # it has had its share; or one match is all that is wanted of it
         if over != 0:
-            spent[record, 2] = -1
-            used = _write(out, used, document, record, 0, 0, over, 0, bindings, work, unit)
+            low = families[family, F_START] if family >= 0 else 0
+            high = low + families[family, F_SIZE] if family >= 0 else 0
+            used = _write(out, used, document, record, low, high, over, 0, bindings, work, unit)
             if used < 0:
                 return -1
     for candidate in range(found):

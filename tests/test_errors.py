@@ -1,0 +1,52 @@
+"""The tree of errors: drawn as it is, and able to cross process borders."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import pytest
+
+from triplewire import errors
+
+EXAMPLES = [
+    errors.DocumentError("bad", uri="urn:d", line=3, column=4),
+    errors.DocumentTooLarge("too large", uri="urn:d"),
+    errors.QueryError("bad", language="gql"),
+    errors.QuerySyntaxError("bad", language="gql", line=1, column=2, expected=("a name",), hint="Write one"),
+    errors.UnsupportedQuery("not served", language="sparql", line=1, column=2),
+    errors.PatternError("bad"),
+    errors.TaxonomyError("a cycle", cycle=("a", "b", "a")),
+    errors.SubscriptionError("failed", subscription="s"),
+    errors.UnknownSubscription("s"),
+    errors.DuplicateSubscription("s"),
+    errors.MatchLimitExceeded("too many", subscription="s"),
+    errors.IndexFileError("damaged"),
+    errors.TriplewireError("anything"),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickling_with_its_data(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert vars(copy) == vars(error)
+
+
+def test_the_drawn_tree_is_the_tree():
+    drawn, path = {}, []
+    for line in errors.__doc__.splitlines():
+        match = re.match(r"^    ([│├└─ ]*)(\w+)(?:  .*)?$", line)
+        if match and hasattr(errors, match[2]):
+            depth = len(match[1]) // 4
+            path[depth:] = [match[2]]
+            drawn[match[2]] = path[depth - 1] if depth else "Exception"
+    classes = {c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.TriplewireError)}
+    assert drawn == {c.__name__: c.__bases__[0].__name__ for c in classes}
+    assert {type(error) for error in EXAMPLES} == classes
+
+
+def test_a_query_error_says_where_what_was_expected_and_what_to_do():
+    text = str(EXAMPLES[3])
+    assert text == "gql at line 1, column 2: bad; expected a name. Write one"
