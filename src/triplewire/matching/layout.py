@@ -40,9 +40,8 @@ KIND_NAMES = {
 }
 
 # Columns of the records table.
-R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH, R_PART, R_OFFSET = (
-    range(12)
-)
+R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH = range(10)
+R_PART, R_OFFSET = 10, 11  # the text that it waits for and where in it the gram is; or -1 and a second key's hash
 RECORD_COLUMNS = 12
 
 # Columns of the entries table: who wants a record (or a member of its family), and under which column names.
@@ -102,5 +101,6 @@ W_TERMS = 6  # then eleven sections of three units each
 ) = (W_TERMS + 3 * i for i in range(11))
 W_SLOTS = W_TERMS + 3 * 11  # a hash table of the document's terms: 8 units
 W_KNOWN = W_SLOTS + 8  # a hash table of those that the index knows: 8 units
-W_UNITS = W_KNOWN + 8
+W_KEYS = W_KNOWN + 8  # a bitmap of the document's keys: 4 units
+W_UNITS = W_KEYS + 4
 W_STACK = 2 * MOST_STEPS_IN_PROGRAM + 2 * MOST_VARIABLES

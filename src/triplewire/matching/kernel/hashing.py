@@ -32,6 +32,12 @@ def mix(kind: int, a: int, b: int, c: int) -> int:
 
 
 @compiled
+def second_hash(key: int) -> int:
+    """What a record remembers of a key besides the one that it waits under."""
+    return (key >> 12) & 0x7FFFFFFF
+
+
+@compiled
 def gram_length(kind: int) -> int:
     """How many bytes the grams of a kind of access have."""
     return kind - TEXT_1 + 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import mix
+from triplewire.matching.kernel.hashing import mix, second_hash
 from triplewire.matching.kernel.numbers import single_bits
 from triplewire.matching.layout import (
     AGAIN,
@@ -120,11 +120,14 @@ def choose_access(
 ) -> tuple[int, int, int, int, int]:
     """The triple that a record should wait for, as (triple, kind of access, key, text, offset of its gram in the text).
 
+    Without a text, -1 and the hash of the next best key, of another triple: a document without that cannot match.
+
     Of all its keys the one that the fewest conjunctions share: what many share, many documents have. `change` is
     added to the popularity of each of its keys: 1 when it is added, -1 when it is removed.
     """
     best_triple, best_kind, best_key, best_score = -1, 0, 0, 0.0
     best_part, best_offset = -1, 0
+    first, second, first_score, second_score, first_triple = -1, -1, 0.0, 0.0, -1
     triples, tests = body[B_TRIPLES], body[B_TESTS]
     for t in range(triples):
         s, p, o = body[BODY + 3 * t], body[BODY + 3 * t + 1], body[BODY + 3 * t + 2]
@@ -150,6 +153,12 @@ def choose_access(
             else:
                 kind, key = P, mix(P, pid, 0, 0)
         score = (_popular(key, popularity, change) + 1) * _WEIGHTS[kind]
+        if p < 0:
+            if first < 0 or score < first_score:
+                second, second_score = first, first_score
+                first, first_score, first_triple = second_hash(key), score, t
+            elif second < 0 or score < second_score:
+                second, second_score = second_hash(key), score
         if best_triple < 0 or score < best_score:
             best_triple, best_kind, best_key, best_score = t, kind, key, score
             best_part, best_offset = -1, 0
@@ -174,6 +183,8 @@ def choose_access(
                 if score < best_score:
                     best_triple, best_kind, best_key, best_score = t, kind, key, score
                     best_part, best_offset = part, offset
+    if best_part < 0:
+        best_offset = second if first_triple == best_triple else first
     return best_triple, best_kind, best_key, best_part, best_offset
 
 

@@ -12,7 +12,7 @@ from numba import uint64
 
 from triplewire.matching.kernel.classes import ancestors
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, has_bit, mix, same_bytes
+from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, has_bit, mix, same_bytes, second_hash
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, SEEN, STRICT, STRICT_EXACT, read_number, single_bits
 from triplewire.matching.layout import (
     FREE_ALL,
@@ -40,6 +40,7 @@ from triplewire.matching.layout import (
     T_TEXT_LENGTH,
     TEXT_1,
     TEXT_8,
+    W_KEYS,
     W_OBJECT,
     W_PREDICATE,
     W_SUBJECT,
@@ -48,25 +49,72 @@ from triplewire.matching.layout import (
 
 _TEXTS = (1 << (TEXT_8 + 1)) - (1 << TEXT_1)
 _OBJECT_CLASSES = (1 << OBJECT_BELOW_OR_SELF) | (1 << OBJECT_BELOW) | (1 << OBJECT_CHILD)
+_SMALL = 24
 _SUBJECT_CLASSES = _OBJECT_CLASSES << (SUBJECT_BELOW_OR_SELF - OBJECT_BELOW_OR_SELF)
 
 
 @compiled
-def _wake(key: int, triple: int, keys: Array, heads: Array, records: Array, candidates: Array, found: int) -> int:
-    """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room."""
+def _note_keys(triples: int, work: Array, unit: int) -> None:
+    """Set a bit for each key of the document that a record may have as its second one.
+
+    A small document wakes so few records that this does not pay: all bits are set.
+    """
+    base, mask, small = W_KEYS * unit, 128 * unit - 1, triples < _SMALL
+    for i in range(4 * unit):
+        work[base + i] = -1 if small else 0
+    if small:
+        return
+    for triple in range(triples):
+        predicate = work[T_GLOBAL * unit + work[W_PREDICATE * unit + triple]]
+        if predicate < 0:
+            continue
+        subject = work[T_GLOBAL * unit + work[W_SUBJECT * unit + triple]]
+        object_ = work[T_GLOBAL * unit + work[W_OBJECT * unit + triple]]
+        for kind in range(4):
+            if kind == PSO:
+                key = mix(PSO, predicate, subject, object_)
+            elif kind == PO:
+                key = mix(PO, predicate, object_, 0)
+            elif kind == PS:
+                key = mix(PS, predicate, subject, 0)
+            else:
+                key = mix(P, predicate, 0, 0)
+            bit = second_hash(key) & mask
+            work[base + (bit >> 5)] |= np.int32(1 << (bit & 31))
+
+
+@compiled
+def _wake(
+    key: int,
+    triple: int,
+    keys: Array,
+    heads: Array,
+    records: Array,
+    work: Array,
+    unit: int,
+    candidates: Array,
+    found: int,
+) -> int:
+    """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room.
+
+    A record whose second key the document does not have is passed over: it has been read anyway, to find the next.
+    """
     if found < 0:
         return found
     slot = find_key(key, keys)
     if keys[slot] == 0:
         return found
-    record = heads[slot]
+    record, base, mask = heads[slot], W_KEYS * unit, 128 * unit - 1
     while record >= 0:
-        if found == len(candidates):
-            return -1
-        candidates[found, 0] = record
-        candidates[found, 1] = triple
-        candidates[found, 2] = -1
-        found += 1
+        second = records[record, R_OFFSET]
+        bit = second & mask
+        if second < 0 or (work[base + (bit >> 5)] >> (bit & 31)) & 1:
+            if found == len(candidates):
+                return -1
+            candidates[found, 0] = record
+            candidates[found, 1] = triple
+            candidates[found, 2] = -1
+            found += 1
         record = records[record, R_NEXT]
     return found
 
@@ -159,6 +207,8 @@ def _seed_number(
     heads: Array,
     bits: Array,
     records: Array,
+    work: Array,
+    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
@@ -169,7 +219,7 @@ def _seed_number(
     for bits_near in range(single - around, single + around + 1):
         key = mix(NUMBER, predicate, bits_near, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, candidates, found)
+            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     return found
 
 
@@ -187,24 +237,26 @@ def _seed_class(
     heads: Array,
     bits: Array,
     records: Array,
+    work: Array,
+    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
     key = mix(kind, predicate, node, 0)
     if has_bit(key, bits):
-        found = _wake(key, triple, keys, heads, records, candidates, found)
+        found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
             key = mix(kind + relation, predicate, queue[i], 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
             key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     return found
 
 
@@ -218,6 +270,8 @@ def _seed_free(
     heads: Array,
     bits: Array,
     records: Array,
+    work: Array,
+    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
@@ -225,19 +279,19 @@ def _seed_free(
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
         key = mix(FREE_SO, subject, object_, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, candidates, found)
+            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
         key = mix(FREE_S, subject, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, candidates, found)
+            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
         key = mix(FREE_O, object_, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, candidates, found)
+            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     if flags & (1 << FREE_ALL):
         key = mix(FREE_ALL, 0, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, candidates, found)
+            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
     return found
 
 
@@ -281,6 +335,7 @@ def seed(
 ) -> int:
     """Fill the candidates with record, triple and place in its text; gives how many, -1 if there is no room."""
     found = 0
+    _note_keys(triples, work, unit)
     for triple in range(triples):
         subject = work[T_GLOBAL * unit + work[W_SUBJECT * unit + triple]]
         predicate = work[T_GLOBAL * unit + work[W_PREDICATE * unit + triple]]
@@ -290,24 +345,24 @@ def seed(
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
             key = mix(PSO, predicate, subject, object_)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
             key = mix(PO, predicate, object_, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
         if ways & (1 << PS) and subject >= 0:
             key = mix(PS, predicate, subject, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
         if ways & (1 << P):
             key = mix(P, predicate, 0, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, candidates, found)
+                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
                 found = _seed_number(
-                    state, values[term], predicate, triple, keys, heads, bits, records, candidates, found
+                    state, values[term], predicate, triple, keys, heads, bits, records, work, unit, candidates, found
                 )
         if ways & _TEXTS and work[T_TEXT * unit + term] >= 0:
             start = work[T_TEXT * unit + term]
@@ -345,11 +400,15 @@ def seed(
                     heads,
                     bits,
                     records,
+                    work,
+                    unit,
                     candidates,
                     found,
                 )
         if free_flags:
-            found = _seed_free(free_flags, subject, object_, triple, keys, heads, bits, records, candidates, found)
+            found = _seed_free(
+                free_flags, subject, object_, triple, keys, heads, bits, records, work, unit, candidates, found
+            )
         if found < 0:
             return -1
     return found
