@@ -100,5 +100,5 @@ def _item(words: _Words, seed: int, number: int) -> list[str]:
         f'<{link}> <{DC}subject> "{words.text(chance, 1)[0]}" .',
         f'<{link}> <{DC}publisher> "News Example" .',
         f'<{link}> <{DC}language> "en" .',
-        f'<{link}> <{DC}rights> <http://news.example/licence> .',
+        f"<{link}> <{DC}rights> <http://news.example/licence> .",
     ]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, Quad, Store, Triple, Variable
 
 from strategies import (
+    LITERALS,
     NODES,
     PREDICATES,
     VARIABLES,
@@ -14,7 +15,6 @@ from strategies import (
     graphs,
     integer,
     iri,
-    literals,
     patterns,
     subjects,
     taxonomies,
@@ -105,16 +105,29 @@ def test_a_triple_that_is_stated_twice_counts_once():
     assert len([*solutions(conjunction, Graph(TRIPLES * 2))]) == 1
 
 
+def _is_kept(term):
+    """False for a literal such as 02, which pyoxigraph's store gives back as 2: there, the two are one term."""
+    store = Store()
+    store.add(Quad(iri("s"), P, term))
+    return [quad.object for quad in store] == [term]
+
+
+_kept = [literal for literal in LITERALS if _is_kept(literal)]
+_stored_graphs = graphs.map(
+    lambda triples: [triple for triple in triples if triple.object in _kept or not isinstance(triple.object, Literal)]
+)
 _nodes = st.sampled_from([*VARIABLES[:3], *NODES[:2]])
 _joins = st.lists(
-    st.builds(TriplePattern, _nodes, st.sampled_from([*PREDICATES, VARIABLES[3]]), st.one_of(_nodes, literals)),
+    st.builds(
+        TriplePattern, _nodes, st.sampled_from([*PREDICATES, VARIABLES[3]]), st.one_of(_nodes, st.sampled_from(_kept))
+    ),
     min_size=1,
     max_size=3,
 )
 
 
 @QUICK
-@given(_joins, graphs)
+@given(_joins, _stored_graphs)
 def test_joins_are_those_of_pyoxigraph(triple_patterns, triples):
     """The basic graph pattern, without conditions, in both."""
     conjunction = Conjunction(tuple(triple_patterns))

@@ -68,10 +68,13 @@ def test_names_and_order_do_not_count(data, pattern):
 
 @st.composite
 def alike(draw: st.DrawFn) -> Pattern:
-    """A graph of one predicate without constants, where only the search tells variables apart."""
-    nodes = [variable(name) for name in "abcdefgh"]
+    """A graph of one predicate without constants, where only the search tells variables apart.
+
+    It is small enough for the steps that folding may take: beyond them, equal forms are not promised.
+    """
+    nodes = [variable(name) for name in "abcdef"]
     edges = st.tuples(st.sampled_from(nodes), st.sampled_from(nodes))
-    found = draw(st.lists(edges, min_size=1, max_size=12, unique=True))
+    found = draw(st.lists(edges, min_size=1, max_size=8, unique=True))
     different = draw(
         st.lists(st.tuples(*[st.sampled_from(sorted({n.value for e in found for n in e}))] * 2), max_size=3)
     )

@@ -20,7 +20,7 @@ def test_document_that_matches_is_explained_by_its_triples(play, call):
     """X4"""
     text = call("explain", "maja", *SUBSCRIPTIONS, "-d", "catalogue/bathing-water.ttl").stdout
     assert "catalogue/bathing-water.ttl matches maja" in text
-    assert "theme:BathingWater" in text
+    assert "?theme is theme:BathingWater" in text
 
 
 def test_document_that_does_not_match_is_explained_by_what_fails(play, call):

@@ -13,6 +13,7 @@ def test_subscription_that_can_never_match_is_an_error(play, call):
     assert result.exit_code == 1
     assert "viktor" in result.stdout
     assert "never" in result.stdout
+    assert "?byteSize < 3000000" in result.stdout
 
 
 def test_subscription_that_another_covers_is_named_with_it(play, call):

@@ -1,5 +1,9 @@
 """`triplewire match` on the demo's files."""
 
+import pytest
+
+from triplewire.errors import PatternError
+
 SUBSCRIPTIONS = ("-s", "subscriptions", "-t", "themes.ttl")
 
 
@@ -164,11 +168,101 @@ def test_malformed_prefix_is_a_usage_error(play, call):
     assert call("match", "catalogue", *SUBSCRIPTIONS, "-p", "dcat").exit_code == 2
 
 
-def test_taxonomy_with_a_cycle_is_reported(play, call):
+def test_taxonomy_with_a_cycle_stops_the_command(play, call):
+    """G3: answers without the taxonomy would look right and lack what is-a finds."""
     (play / "cycle.ttl").write_text(
         "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix : <urn:x:> ."
         " :a rdfs:subClassOf :b . :b rdfs:subClassOf :a ."
     )
     result = call("match", "catalogue", "-s", "subscriptions", "-t", "cycle.ttl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the taxonomy cycle.ttl cannot be used" in result.stderr
+    assert "cycle" in result.stderr.partition("used:")[2]
+
+
+@pytest.mark.parametrize("command", [("match", "catalogue", "-s"), ("explain", "-s"), ("lint",)])
+def test_taxonomy_that_cannot_be_read_stops_every_command(play, call, command):
+    (play / "bad.ttl").write_text("<urn:a> <urn:b>")
+    for file in ("bad.ttl", "absent.ttl"):
+        result = call(*command, "subscriptions", "-t", file)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"the taxonomy {file} cannot be used" in result.stderr
+
+
+def test_folder_as_taxonomy_is_a_usage_error(play, call):
+    result = call("match", "catalogue", "-s", "subscriptions", "-t", "catalogue")
+    assert result.exit_code == 2
+    assert "the taxonomy catalogue is a folder; name one file of RDFS" in result.stderr
+
+
+def test_subscription_that_the_index_refuses_is_named_by_its_file(play, monkeypatch, call):
+    """The index's own words need not name the subscription, so the command does."""
+
+    def refuse(index, id, pattern):
+        raise PatternError("a pattern was put together wrongly")
+
+    monkeypatch.setattr("triplewire.Index.add", refuse)
+    result = call("match", "catalogue", "-s", "subscriptions/tomas.rq")
     assert result.exit_code == 1
-    assert "cycle" in result.stderr
+    assert "subscriptions/tomas.rq: a pattern was put together wrongly" in result.stderr
+
+
+def test_query_that_every_document_would_match_is_a_problem_of_its_file(play, call):
+    (play / "a.rq").write_text("ASK {}")
+    result = call("match", "catalogue", "-s", "a.rq", "-s", "subscriptions/tomas.rq")
+    assert result.exit_code == 1
+    assert "problem: a.rq: sparql at line 1, column 1: the query has no triple pattern" in result.stderr
+    assert len(result.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (r'{"id": "\ud800", "language": "conjunctive", "text": "?d : (?d, dcat:keyword, ?k)"}', "surrogate"),
+        (r'{"id": "a", "language": "gql", "text": "", "prefixes": {"x": "urn:\udfff"}}', "surrogate"),
+        ("[" * 80_000, "nested too deeply"),
+    ],
+    ids=["id", "prefix", "nesting"],
+)
+@pytest.mark.parametrize("command", [("match", "catalogue", "-s"), ("explain", "-s"), ("lint",)])
+def test_line_that_cannot_be_read_or_printed_is_a_problem_and_the_next_is_served(play, call, command, line, words):
+    good = '{"id": "good", "language": "conjunctive", "text": "?d : (?d, dcat:keyword, ?k)"}'
+    (play / "many.jsonl").write_text(f"{line}\n{good}\n")
+    result = call(*command, "many.jsonl")
+    assert result.exit_code == 1
+    assert "many.jsonl, line 1" in result.stderr
+    assert words in result.stderr
+    assert "line 2" not in result.stderr
+
+
+def test_line_separator_inside_a_json_text_does_not_end_the_line(play, call):
+    """JSON allows U+2028 in a text as it is."""
+    text = "?d : (?d, dcat:keyword, \u2028?k)"
+    (play / "many.jsonl").write_text(f'{{"id": "a", "language": "conjunctive", "text": "{text}"}}', encoding="utf-8")
+    assert call("match", "catalogue", "-s", "many.jsonl").exit_code == 0
+
+
+def test_subscription_that_is_not_utf_8_says_what_to_do(play, call):
+    (play / "latin.rq").write_bytes("ASK { ?x ?y 'é' }".encode("latin-1"))
+    (play / "latin.txt").write_bytes((play / "latin.rq").read_bytes())
+    for command in (("match", "catalogue", "-s", "latin.rq"), ("compile", "-l", "sparql", "latin.txt")):
+        result = call(*command)
+        assert result.exit_code == 1
+        assert f"{command[-1]}: byte 14 is not UTF-8; save the file as UTF-8" in result.stderr
+
+
+@pytest.mark.parametrize("given", ["gone.ttl", "go*.ttl", "linked"])
+def test_link_whose_target_is_gone_is_reported(play, call, given):
+    (play / "linked").mkdir()
+    for link in (play / "gone.ttl", play / "linked" / "gone.ttl"):
+        link.symlink_to(play / "nowhere.ttl")
+    result = call("match", given, "-s", "subscriptions/tomas.rq")
+    assert result.exit_code == 1
+    assert "gone.ttl: it cannot be read: it is a link to something that is not there" in result.stderr
+
+
+def test_path_that_the_system_refuses_is_reported(play, call):
+    result = call("match", "x" * 5000, "catalogue/cycle-counts.jsonld", "-s", "subscriptions/tomas.rq")
+    assert result.exit_code == 1
+    assert "File name too long" in result.stderr
+    assert len(result.stdout.splitlines()) == 1

@@ -155,6 +155,8 @@ def test_query_is_printed_back_or_refused(language: str, data: st.DataObject) ->
         ("qel", 'ans(X) :- (X, p, V1) and (V1 = "a" or V1 = "b" or V1 = 5)'),
         ("conjunctive", '?x, ?y : (?x, p, ?y) ^ (?y, ?_p, "chat"@fr) ^ ?y != 5 ^ ?y != <urn:x>'),
         ("conjunctive", '?x, ?z : (?x, p, "5"^^xsd:integer) ^ ?z = "here"'),
+        ("conjunctive", '?x, ?y : (?x, p, ?y) ^ "a b" contains ?y'),
+        ("gql", 'SELECT ?x, ?y WHERE (?x, p, ?y) SUCHTHAT (not "a b" contains ?y)'),
     ],
 )
 def test_text_is_printed_with_the_words_that_a_person_would_use(language: str, text: str) -> None:

@@ -81,6 +81,7 @@ def test_triple_patterns_and_paths_find_what_they_say(body: str, expected: list[
         ("?v * 2 + 1 -1 = 41", ["bus"]),
         ("-?v < -2", ["bus"]),
         ("+?v < 2", ["air"]),
+        ("?v = 1 && (+1 + -1 + +2.0 + -2.0 + +3e0 + -3e0) = 0", ["air"]),
         ("?v IN (1, 'large')", ["air", "map"]),
         ("?v NOT IN (1, 2)", ["bus", "map"]),
         ("?v IN ()", []),
@@ -170,7 +171,7 @@ def test_values_are_bindings_wherever_they_stand() -> None:
         (("y", "here"),),
         (("y", "any"),),
     }
-    assert rows("SELECT * { VALUES ?x { 1 2 } VALUES ?x { 2 3 } }") == {(("x", "2"),)}
+    assert rows("SELECT ?x { VALUES ?x { 1 2 } VALUES ?x { 2 3 } :map :title ?t }") == {(("x", "2"),)}
     assert rows("SELECT * { ?x :size ?v VALUES ?x { } }") == set()
 
 

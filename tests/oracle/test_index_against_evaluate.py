@@ -10,13 +10,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Quad, Store, Triple
+from pyoxigraph import Literal, Quad, Store, Triple
 
-from strategies import graphs, patterns, taxonomies
+from strategies import graphs, iri, patterns, taxonomies
 from triplewire import Index, UnsupportedQuery, compile, evaluate, normalize, render
-from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.pattern import Call, Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.model import Document
+from triplewire.model import XSD, Document
 
 relaxed = settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -27,11 +27,16 @@ def as_set(rows):
     return {frozenset(row.items()) for row in rows}
 
 
+FILLER = [Triple(iri(f"filler{i}"), iri("filler"), iri(f"filler{i + 1}")) for i in range(30)]
+"""Makes a document large enough for what the kernel does only for large ones."""
+
+
 def document_of(graph: list[Triple]) -> Document:
     return Document.from_triples("urn:example:document", graph)
 
 
 def assert_agreement(index: Index, wanted: dict[str, Pattern], documents: list[Document], taxonomy: Taxonomy) -> None:
+    documents = [*documents, document_of([*documents[0].triples, *FILLER])]
     for document, matches in zip(documents, index.match_many(documents), strict=True):
         assert not matches.errors
         found = {match.subscription: as_set(match.rows) for match in matches}
@@ -110,6 +115,10 @@ def test_pyoxigraph_agrees_where_sparql_can_say_it(pattern, graph):
         return
     if "subClassOf" in text or "subPropertyOf" in text:
         return  # pyoxigraph has no taxonomy but the data's
+    graph = [triple for triple in graph if _is_common_ground(triple.object)]
+    parts = list(_parts(normalize(pattern)))
+    if not all(_is_common_ground(part) for part in parts) or any(_is_disputed_order(part) for part in parts):
+        return
     document = document_of(graph)
     store = Store()
     store.bulk_extend([_quad(triple) for triple in document.triples])
@@ -124,6 +133,41 @@ def test_pyoxigraph_agrees_where_sparql_can_say_it(pattern, graph):
     expected = [{n: s[n] for n in names if s[n] is not None} for s in answer]
     assert as_set(rows) == as_set(expected)
     assert compile(text, language="sparql") == normalize(pattern)
+
+
+_COMMON_TYPES = tuple(f"{XSD}{name}" for name in ("string", "integer", "decimal", "double"))
+
+
+def _is_common_ground(term) -> bool:
+    """False for literals that pyoxigraph's store respells (02 becomes 2) or orders otherwise (booleans, NaN, dates)."""
+    if not isinstance(term, Literal) or term.language:
+        return True
+    if term.datatype.value not in _COMMON_TYPES or term.value in ("NaN", "INF", "-INF"):
+        return False
+    store = Store()
+    store.add(Quad(iri("s"), iri("p"), term))
+    return next(iter(store)).object == term and term.value.strip() == term.value
+
+
+def _is_disputed_order(part) -> bool:
+    """pyoxigraph says that `x <= x` for any term; SPARQL has no order but on numbers, strings and the like."""
+    if not isinstance(part, Call) or part.function not in ("<", "<=", ">", ">="):
+        return False
+    constant = part.arguments[1]
+    return not isinstance(constant, Literal) or constant.language is not None
+
+
+def _parts(pattern: Pattern):
+    """Every node and expression of a pattern."""
+    for branch in pattern.branches:
+        yield from (term for _, term in branch.bindings)
+        for part in (branch, *branch.optionals):
+            yield from (node for triple in part.triples for node in triple)
+            pending = list(part.conditions)
+            while pending:
+                expression = pending.pop()
+                pending += expression.arguments if isinstance(expression, Call) else ()
+                yield expression
 
 
 def _quad(triple: Triple) -> Quad:

@@ -15,7 +15,7 @@ from triplewire.algebra.conditions import arranged
 from triplewire.algebra.pattern import Conjunction, Expression, Node, TriplePattern, variables_of
 from triplewire.algebra.substitution import replace_nodes, replace_variables
 
-MOST_STEPS = 10_000
+MOST_STEPS = 30_000
 """How many pairs of triple patterns a conjunction may compare; beyond, it is less shared, and means the same."""
 
 Mapping = dict[str, Node]

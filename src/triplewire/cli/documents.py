@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplewire.cli.paths import expand
-from triplewire.cli.problems import Problems
+from triplewire.cli.problems import Problems, usage
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -41,15 +41,18 @@ def try_to_read(path: Path, problems: Problems) -> Document | None:
         return None
 
 
-def read_taxonomy(path: Path | None, problems: Problems) -> Taxonomy | None:
-    """The taxonomy that a file of RDFS states; None if none is wanted or it is bad."""
+def read_taxonomy(path: Path | None) -> Taxonomy | None:
+    """The taxonomy that a file of RDFS states; None if none is wanted.
+
+    A bad one ends the command: answers without it would look right and lack what is-a finds.
+    """
     from triplewire import Taxonomy
 
-    document = None if path is None else try_to_read(path, problems)
-    if document is None:
+    if path is None:
         return None
+    if path.is_dir():
+        usage(f"the taxonomy {path} is a folder; name one file of RDFS")
     try:
-        return Taxonomy.from_triples(document.triples)
-    except TriplewireError as error:
-        problems.report(str(path), error)
-        return None
+        return Taxonomy.from_triples(read(path).triples)
+    except (OSError, TriplewireError) as error:
+        usage(f"the taxonomy {path} cannot be used: {error}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from triplewire.cli.problems import Problems
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from triplewire import Index, Taxonomy
 
 
-def index_of(found: Iterable[Subscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
+def index_of(found: Collection[Subscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
     """A new index of the subscriptions that can be compiled; the others are reported."""
     from triplewire import Index
 
@@ -22,10 +22,11 @@ def index_of(found: Iterable[Subscription], taxonomy: Taxonomy | None, problems:
     return index
 
 
-def add_all(index: Index, found: Iterable[Subscription], problems: Problems) -> None:
+def add_all(index: Index, found: Collection[Subscription], problems: Problems) -> None:
     """Add what can be compiled to an index; the rest is reported."""
+    sources = {each.id: each.source for each in found}
     for id, pattern in compile_all(found, problems).items():
         try:
             index.add(id, pattern)
         except TriplewireError as error:
-            problems.report(id, error)
+            problems.report(sources[id], error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from glob import glob
 from pathlib import Path
 
@@ -11,19 +11,35 @@ from triplewire.cli.problems import Problems
 
 def expand(given: str, suffixes: Collection[str], problems: Problems, kind: str) -> Iterator[Path]:
     """The files that one argument means: itself, what the glob finds, or the folder's files with these suffixes."""
+    try:
+        yield from _meant(given, suffixes, problems, kind)
+    except OSError as error:
+        problems.report(given, error)
+
+
+def _meant(given: str, suffixes: Collection[str], problems: Problems, kind: str) -> Iterator[Path]:
     path = Path(given)
     if path.is_dir():
         yield from _inside(path, suffixes, problems, kind)
     elif path.exists():
         yield path
     elif found := sorted(glob(given, recursive=True)):
-        yield from (Path(name) for name in found if Path(name).is_file())
+        yield from _files((Path(name) for name in found), problems)
     else:
         problems.report(given, "there is no such file or folder")
 
 
 def _inside(folder: Path, suffixes: Collection[str], problems: Problems, kind: str) -> Iterator[Path]:
-    found = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in suffixes and path.is_file()]
-    if not found:
+    named = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in suffixes and not path.is_dir()]
+    if not named:
         problems.report(str(folder), f"there is no {kind} in this folder; known file types: {' '.join(suffixes)}")
-    yield from found
+    yield from _files(named, problems)
+
+
+def _files(paths: Iterable[Path], problems: Problems) -> Iterator[Path]:
+    """Those that are files; a link whose target is gone is reported, so that nobody takes it for read."""
+    for path in paths:
+        if path.is_file():
+            yield path
+        elif path.is_symlink() and not path.exists():
+            problems.report(str(path), "it cannot be read: it is a link to something that is not there")

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def as_text(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
-    """One condition to a line, branches apart."""
-    from triplewire.algebra.wording import plain
+    """One condition to a line, branches apart, variables that are not answers named by their use."""
+    from triplewire.algebra.wording import plain, readable
 
-    return short(plain("\n".join(_lines(pattern))), prefixes)
+    return short(plain("\n".join(_lines(readable(pattern)))), prefixes)
 
 
 def _lines(pattern: Pattern) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from triplewire.cli.paths import expand
 from triplewire.cli.problems import Problems
+from triplewire.cli.texts import parse_json, read_text
 from triplewire.errors import DuplicateSubscription, TriplewireError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterat
         problems.report(str(path), f"not a subscription by its name; known file types: {' '.join(SUFFIXES)}")
         return
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         known = {**_prefixes_beside(path), **prefixes}
     except (OSError, ValueError, BadSubscriptionFile) as error:
         problems.report(str(path), error)
@@ -87,7 +87,7 @@ def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterat
     if suffix in LANGUAGE_OF:
         yield Subscription(path.stem, LANGUAGE_OF[suffix], text, known, str(path))
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield _from_json(line, known, f"{path}, line {number}")
@@ -99,7 +99,10 @@ def _prefixes_beside(path: Path) -> dict[str, str]:
     file = path.parent / PREFIXES_FILE
     if not file.is_file():
         return {}
-    found = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        found = parse_json(read_text(file))
+    except ValueError as error:
+        raise BadSubscriptionFile(f"{file}: {error}") from None
     if not _maps_texts(found):
         raise BadSubscriptionFile(f"{file} is not a JSON object from prefix to namespace")
     return dict(found)
@@ -111,9 +114,9 @@ def _maps_texts(value: Any) -> bool:
 
 def _from_json(line: str, prefixes: Mapping[str, str], source: str) -> Subscription:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except ValueError as error:
-        raise BadSubscriptionFile(f"not JSON: {error}") from None
+        raise BadSubscriptionFile(str(error)) from None
     if not isinstance(record, dict) or not all(isinstance(record.get(key), str) for key in ("id", "language", "text")):
         raise BadSubscriptionFile('a subscription is an object with the texts "id", "language" and "text"')
     own = record.get("prefixes", {})

@@ -1,4 +1,8 @@
-"""A hundred thousand made-up subscribers, for the last scene. The same crowd every time."""
+"""A hundred thousand made-up subscribers, for the last scene. The same crowd every time.
+
+Their patterns are built in the normal form that `compile` gives, because to compile a hundred thousand texts would take
+a minute, and the scene is about the index.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,11 @@ DCAT = "http://www.w3.org/ns/dcat#"
 DCTERMS = "http://purl.org/dc/terms/"
 THEME = "https://data.lindhaven.example/theme/"
 
-_DATASET, _FILE, _SIZE, _TITLE = (Variable(name) for name in ("dataset", "file", "size", "title"))
+_DATASET, _FIRST, _SECOND = (Variable(name) for name in ("dataset", "_0", "_1"))
+_KEYWORD, _THEME, _DISTRIBUTION, _BYTES = (
+    NamedNode(DCAT + name) for name in ("keyword", "theme", "distribution", "byteSize")
+)
+_TITLE = NamedNode(DCTERMS + "title")
 _THEMES = (
     "BathingWater",
     "Floods",
@@ -42,32 +50,29 @@ def _name(random: Random) -> str:
     return "".join(random.choices(_SYLLABLES, k=4))
 
 
-def _property(namespace: str, name: str) -> NamedNode:
-    return NamedNode(namespace + name)
+def _pattern(*triples: TriplePattern, conditions: tuple[Call, ...] = ()) -> Pattern:
+    return Pattern(("dataset",), (Conjunction(triples, conditions),), is_normal=True)
 
 
 def _keyword(random: Random) -> Pattern:
     """Datasets with a keyword and a theme."""
     theme = NamedNode(THEME + random.choice(_THEMES))
-    triples = (
-        TriplePattern(_DATASET, _property(DCAT, "keyword"), Literal(_name(random))),
-        TriplePattern(_DATASET, _property(DCAT, "theme"), theme),
-    )
-    return Pattern(("dataset",), (Conjunction(triples),))
+    keyword = TriplePattern(_DATASET, _KEYWORD, Literal(_name(random)))
+    return _pattern(keyword, TriplePattern(_DATASET, _THEME, theme))
 
 
 def _word(random: Random) -> Pattern:
     """Datasets with a word in the title."""
-    triples = (TriplePattern(_DATASET, _property(DCTERMS, "title"), _TITLE),)
-    return Pattern(("dataset",), (Conjunction(triples, (Call("contains", (_TITLE, Literal(_name(random)))),)),))
+    contains = Call("contains", (_FIRST, Literal(_name(random))))
+    return _pattern(TriplePattern(_DATASET, _TITLE, _FIRST), conditions=(contains,))
 
 
 def _large_file(random: Random) -> Pattern:
     """Datasets of a theme with a file over a size, from tens of kilobytes to a gigabyte, the small ones oftener."""
     size = Literal(int(10 ** random.uniform(4.5, 9)))
-    triples = (
-        TriplePattern(_DATASET, _property(DCAT, "theme"), NamedNode(THEME + random.choice(_THEMES))),
-        TriplePattern(_DATASET, _property(DCAT, "distribution"), _FILE),
-        TriplePattern(_FILE, _property(DCAT, "byteSize"), _SIZE),
+    return _pattern(
+        TriplePattern(_SECOND, _BYTES, _FIRST),
+        TriplePattern(_DATASET, _DISTRIBUTION, _SECOND),
+        TriplePattern(_DATASET, _THEME, NamedNode(THEME + random.choice(_THEMES))),
+        conditions=(Call(">", (_FIRST, size)),),
     )
-    return Pattern(("dataset",), (Conjunction(triples, (Call(">", (_SIZE, size)),)),))

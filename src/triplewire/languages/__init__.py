@@ -1,8 +1,8 @@
 """Text in, patterns out: the query languages.
 
-Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixes) -> str`; this package looks them up by name,
-and normalizes what they give, so that equivalent queries become the same pattern whatever they were written in.
-It never evaluates anything, never does IO.
+Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixes) -> str`; this package looks them up
+by name, and normalizes what they give, so that equivalent queries become the same pattern whatever they were written
+in. It never evaluates anything, never does IO.
 """
 
 from __future__ import annotations

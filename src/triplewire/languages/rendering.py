@@ -122,14 +122,18 @@ class Printer:
             case Call("same", (left, right)):
                 sign = self.sameness if isinstance(right, NamedNode) else "="
                 return f"{self.operand(left)} {sign} {self.operand(right)}"
-            case Call("contains", (Call("str", (left,)), Literal() | Call("str") as right)):
-                part = right.arguments[0] if isinstance(right, Call) else right
-                return f"{self.operand(left)} contains {self.operand(part)}"
+            case Call("contains", (Literal() | Call("str") as left, Literal() | Call("str") as right)):
+                return f"{self.operand(_inside(left))} contains {self.operand(_inside(right))}"
             case Call(function, (left, right)) if function in self.relations:
                 return f"{self.operand(left)} {self.relations[function]} {self.operand(right)}"
             case Call(function, (left, right)) if function in LOOSE:
                 return f"{self.operand(left, True)} {function[1:]} {self.operand(right, True)}"
         raise self.refused(f"this language has no words for {spelled(condition)}")
+
+
+def _inside(text: Literal | Call) -> Expression:
+    """What a text is of: normal form has taken `str` from constants already."""
+    return text.arguments[0] if isinstance(text, Call) else text
 
 
 def is_keyword(word: str) -> bool:

@@ -15,6 +15,7 @@ from triplewire.cli import options
 from triplewire.cli.patterns import as_json, as_text
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.subscriptions import LANGUAGE_OF, Subscription, compile_one, load
+from triplewire.cli.texts import read_text
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -77,12 +78,20 @@ def _from_file(path: Path, language: str | None, prefixes: Mapping[str, str]) ->
     if path.suffix not in LANGUAGE_OF:
         if language is None:
             usage(f"{path}: the name does not say which language this is; add --language")
-        return Subscription(path.stem, language, path.read_text(encoding="utf-8"), prefixes, str(path))
+        return Subscription(path.stem, language, _text(path), prefixes, str(path))
     problems = Problems()
     found = load([str(path)], prefixes, problems)
     if not found:
         raise typer.Exit(problems.exit_code)
     return replace(found[0], language=language or found[0].language)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path)
+    except (OSError, ValueError) as error:
+        Problems().report(str(path), error)
+        raise typer.Exit(SOME_BAD) from None
 
 
 def _printed(pattern: Pattern, form: Form, prefixes: Mapping[str, str]) -> str:

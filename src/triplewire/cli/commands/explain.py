@@ -44,7 +44,7 @@ def run(
         usage("nothing to explain: name subscriptions (-s)")
     problems = Problems()
     found = subscriptions.load(subscription_paths, options.prefixes_of(prefix), problems)
-    index = index_of(found, documents.read_taxonomy(taxonomy, problems), problems)
+    index = index_of(found, documents.read_taxonomy(taxonomy), problems)
     prefixes = subscriptions.all_prefixes(found)
     wanted = _wanted(ids, [each.id for each in found], index, problems)
     for id in wanted:
@@ -66,8 +66,12 @@ def _wanted(ids: list[str] | None, found: list[str], index: Index, problems: Pro
 def _explain_document(
     path: Path, document: Document, ids: list[str], index: Index, prefixes: Mapping[str, str]
 ) -> None:
+    from triplewire.algebra.explain import why, why_not
+    from triplewire.algebra.wording import readable
+
     for id in ids:
-        reasons = index.why(id, document)
+        told = readable(index.pattern(id)), document.triples, index.taxonomy
+        reasons = why(*told)
         verdict = "matches" if reasons else "does not match"
-        text = "\n".join(map(str, reasons)) if reasons else str(index.why_not(id, document))
+        text = "\n".join(map(str, reasons)) if reasons else str(why_not(*told))
         typer.echo(f"{path} {verdict} {id}\n{short(text, prefixes)}\n")

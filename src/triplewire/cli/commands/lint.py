@@ -42,7 +42,7 @@ def run(
     patterns = subscriptions.compile_all(found, problems)
     prefixes = subscriptions.all_prefixes(found)
     errors = warnings = 0
-    for id, finding in _findings(patterns, documents.read_taxonomy(taxonomy, problems), problems):
+    for id, finding in _findings(patterns, documents.read_taxonomy(taxonomy), problems):
         typer.echo(_line(id, finding, prefixes, options.chosen(format)))
         errors += finding.severity == "error"
         warnings += finding.severity == "warning"
@@ -55,6 +55,7 @@ def _findings(
 ) -> Iterator[tuple[str, Finding]]:
     """What is wrong with each, alone and next to those that have the same answer variables: only these can cover it."""
     from triplewire import Taxonomy, lint
+    from triplewire.algebra.wording import readable
 
     known = Taxonomy() if taxonomy is None else taxonomy
     alike: defaultdict[frozenset[str], dict[str, Pattern]] = defaultdict(dict)
@@ -63,7 +64,7 @@ def _findings(
     for id in tracked([*patterns], "linting", problems.console):
         pattern = patterns[id]
         others = {other: p for other, p in alike[frozenset(pattern.answer)].items() if other != id}
-        for finding in lint(pattern, others=others, taxonomy=known):
+        for finding in lint(readable(pattern), others=others, taxonomy=known):
             yield id, finding
 
 

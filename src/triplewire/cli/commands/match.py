@@ -80,7 +80,7 @@ def run(
 def _index(file: Path | None, taxonomy: Path | None, found: list[Subscription], problems: Problems) -> Index:
     """The saved index, or an empty one, with these subscriptions added."""
     if file is None:
-        return index_of(found, documents.read_taxonomy(taxonomy, problems), problems)
+        return index_of(found, documents.read_taxonomy(taxonomy), problems)
     if taxonomy is not None:
         usage("a saved index has its own taxonomy; leave --taxonomy out")
     from triplewire import Index

@@ -28,6 +28,8 @@ def translate(query: syntax.Query) -> Pattern:
     """The pattern that a query means."""
     branches = _Translation(query).branches()
     conjunctions = tuple(done for branch in branches if (done := finished(branch)) is not None)
+    if not all(conjunction.triples for conjunction in conjunctions):
+        raise _without_triples(query)
     columns = query.columns
     if columns is None:
         columns = tuple(name for name in dict.fromkeys(_visible(query)) if name not in query.hidden)
@@ -39,6 +41,15 @@ def translate(query: syntax.Query) -> Pattern:
         bound = frozenset[str]().union(*(columns_of(conjunction) for conjunction in conjunctions))
         columns = tuple(name for name in columns if name in bound)
     return Pattern(columns, conjunctions)
+
+
+def _without_triples(query: syntax.Query) -> Exception:
+    whole = "the query has" if not any(isinstance(part, syntax.Union) for part in query.where.parts) else "a branch has"
+    return unsupported(
+        f"{whole} no triple pattern outside of OPTIONAL, so every document would match",
+        query.place,
+        hint="Add a triple that a document must have, for example ?x a ?class",
+    )
 
 
 def _visible(query: syntax.Query) -> Iterator[str]:
