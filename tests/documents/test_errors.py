@@ -127,3 +127,9 @@ def test_an_external_dtd_is_not_fetched_and_not_needed() -> None:
 def test_internal_entities_as_ontology_editors_write_them_are_read() -> None:
     text = '<!DOCTYPE rdf:RDF [<!ENTITY a "http://example.org/"><!ENTITY b "&a;b#">]>' + RDF_XML.format("&b;x")
     assert parse(text, uri=URI).ntriples == b'<a:s> <a:p> "http://example.org/b#x" .\n'
+
+
+def test_a_name_for_a_blank_node_that_no_line_can_hold_is_refused():
+    """pyoxigraph takes it from JSON-LD, writes it, and cannot read it again."""
+    with pytest.raises(DocumentError, match="_:_:b is not a name"):
+        parse('{"@id": "urn:a", "urn:p": {"@id": "_:_:b"}}', uri="urn:d", media_type="application/ld+json")

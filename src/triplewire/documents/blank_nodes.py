@@ -19,10 +19,11 @@ from triplewire.documents.effort import is_within
 from triplewire.documents.limits import Limits
 from triplewire.documents.refinement import order_of
 from triplewire.documents.surroundings import Surroundings, surroundings
-from triplewire.errors import DocumentTooLarge
+from triplewire.errors import DocumentError, DocumentTooLarge
 
 # A literal that imitates a blank node is followed by its quote, so the end of the line tells them apart.
 _BLANK_NODE = re.compile(rb'^_:| _:[^\s"<>]+ \.$', re.MULTILINE)
+_LABEL = re.compile(rb"_:[0-9A-Za-z_\x80-\xff](?:[0-9A-Za-z_.\x80-\xff-]*[0-9A-Za-z_\x80-\xff-])?")
 # About a fifth of a second. Another value would rename blank nodes in documents that are stored already.
 _ORDINARY_EFFORT = 200_000
 
@@ -31,6 +32,7 @@ def named(lines: bytes, *, uri: str, limits: Limits) -> bytes:
     """The N-Triples with canonical names for their blank nodes, lines in any order."""
     if b"_" not in lines or not _BLANK_NODE.search(lines):
         return lines
+    _refuse_unwritable(lines, uri)
     graph = surroundings(lines)
     is_ordinary = is_within(graph, _ORDINARY_EFFORT)
     if not is_ordinary and (order := order_of(graph)) is not None:
@@ -42,6 +44,16 @@ def named(lines: bytes, *, uri: str, limits: Limits) -> bytes:
         )
         raise DocumentTooLarge(reason, uri=uri)
     return _by_rdfc(lines)
+
+
+def _refuse_unwritable(lines: bytes, uri: str) -> None:
+    """JSON-LD can give a blank node a name (`_:_:b`) that pyoxigraph takes, and that no line can hold."""
+    for line in lines.split(b"\n")[:-1]:
+        subject, _, rest = line.split(b" ", 2)
+        for node in (subject, rest[:-2]):
+            if node.startswith(b"_:") and not _LABEL.fullmatch(node):
+                name = node.decode(errors="replace")
+                raise DocumentError(f"{name} is not a name for a blank node; use letters, digits, - and _", uri=uri)
 
 
 def _by_rdfc(lines: bytes) -> bytes:
