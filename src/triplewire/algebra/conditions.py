@@ -268,10 +268,15 @@ def _tightest(conditions: Iterable[Expression]) -> list[Expression]:
             continue
         key, amount, open_end = bound
         known = best.get(key)
-        tighter = amount > known[0] if known and key[1] else bool(known) and amount < known[0]  # type: ignore[index]
-        if known is None or tighter or (amount == known[0] and open_end):
+        if known is None or _is_tighter(amount, open_end, known[0], from_below=key[1]):
             best[key] = (amount, open_end, condition)
     return others + [condition for _, _, condition in best.values()]
+
+
+def _is_tighter(amount: Decimal, open_end: bool, than: Decimal, *, from_below: bool) -> bool:
+    if amount == than:
+        return open_end
+    return (amount > than) is from_below
 
 
 def _bound(condition: Expression) -> tuple[tuple[Expression, bool, bool], Decimal, bool] | None:
