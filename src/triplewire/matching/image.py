@@ -21,7 +21,7 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import ENTRY_COLUMNS, FAMILY_COLUMNS, RECORD_COLUMNS
 from triplewire.matching.strings import Strings, grown
 
-_MAGIC = b"triplewire index 1\n"
+_MAGIC = b"triplewire index 2\n"
 _ALIGN = 64
 _TABLES = ("terms", "programs", "ids")
 
@@ -34,10 +34,9 @@ class Image:
         self.arrays: dict[str, Array] = {
             "numbers": np.zeros(32, dtype=np.float64),
             "flags": np.zeros(32, dtype=np.int32),
-            "keys": np.zeros(64, dtype=np.int64),
-            "heads": np.full(64, -1, dtype=np.int32),
+            "keys": np.zeros((64, 2), dtype=np.int64),
             "bits": np.zeros(128, dtype=np.uint8),
-            "grams": np.zeros(1 << 10, dtype=np.uint8),
+            "grams": np.zeros(1 << 7, dtype=np.uint64),
             "popularity": np.zeros(1 << 14, dtype=np.int32),
             "records": np.zeros((16, RECORD_COLUMNS), dtype=np.int32),
             "record_slots": np.zeros(64, dtype=np.int64),

@@ -28,6 +28,27 @@ from triplewire.matching.image import Image
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import (
+    A_BITS,
+    A_CODE,
+    A_CONSTANTS,
+    A_ENTRIES,
+    A_FAMILIES,
+    A_FLAGS,
+    A_GRAMS,
+    A_KEYS,
+    A_LIMITS,
+    A_MARKS,
+    A_MEMBERS,
+    A_NUMBERS,
+    A_PARENT_STARTS,
+    A_PARENTS,
+    A_QUEUE,
+    A_RECORDS,
+    A_SETTINGS,
+    A_SLOTS,
+    A_STARTS,
+    A_STRINGS,
+    A_THRESHOLDS,
     DONE,
     EMISSION,
     M_DOCUMENT,
@@ -48,6 +69,21 @@ if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
+_ARRAYS = {
+    A_NUMBERS: "numbers",
+    A_FLAGS: "flags",
+    A_KEYS: "keys",
+    A_BITS: "bits",
+    A_GRAMS: "grams",
+    A_RECORDS: "records",
+    A_CONSTANTS: "constants",
+    A_FAMILIES: "families",
+    A_THRESHOLDS: "thresholds",
+    A_PARENT_STARTS: "parent_starts",
+    A_PARENTS: "parents",
+    A_MEMBERS: "members",
+    A_ENTRIES: "entries",
+}
 
 
 class _Setting:
@@ -95,13 +131,10 @@ class Index:
         self._image = image
         self._registry = Registry(image)
         self._room = Room()
-        self._one, self._ends = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
         self._conditions: dict[int, tuple[Expression, ...]] = {}
         """Decoded conditions of the entries that Python had to check; forgotten at the next change."""
-        self._spent = np.zeros((1, 3), dtype=np.int32)
-        self._queue = self._marks = np.zeros(0, dtype=np.int32)
-        self._arguments: tuple[Array, ...] | None = None
-        self._refresh()
+        self._is_lined_up = False
+        self._line_up()
 
     # -- subscriptions
 
@@ -116,13 +149,13 @@ class Index:
             if self._registry.number_of(id) >= 0:
                 raise DuplicateSubscription(id)
             self._registry.add(id, branches, normal.answer)
-            self._arguments = None
+            self._is_lined_up = False
 
     def remove(self, id: str) -> None:
         """Remove a subscription."""
         with self._lock:
             self._registry.remove(self._number(id))
-            self._arguments = None
+            self._is_lined_up = False
 
     def pattern(self, id: str) -> Pattern:
         """The pattern of a subscription, in normal form."""
@@ -159,7 +192,7 @@ class Index:
         with self._lock:
             install_taxonomy(self._image, taxonomy)
             self._setting = _Setting(self._limits[0], taxonomy)
-            self._arguments = None
+            self._is_lined_up = False
 
     @property
     def nbytes(self) -> int:
@@ -179,14 +212,15 @@ class Index:
     def match(self, document: Document) -> Matches:
         """The subscriptions that the document matches, with their rows."""
         with self._lock:
-            size = len(document.ntriples)
-            if 2 * size > self._room.capacity:
-                self._room.make_text(size)
-            self._room.buffer[:size] = document.ntriples
-            self._one[1] = size
-            out, told, flags = self._find((document,), self._one, self._ends)
+            room, size = self._room, len(document.ntriples)
+            if 2 * size > room.capacity:
+                room.make_text(size)
+            room.buffer[:size] = document.ntriples
+            room.one[1] = size
+            used, count, flags = self._find((document,))
+            out, told = room.out[:used].copy(), room.told[:count].copy()
             if flags:
-                told, errors = self._checked((document,), self._one, out, told)
+                told, errors = self._checked((document,), room.one, out, told)
                 return Matches(document, told, out, 0, self._tables, self._setting, errors[0])
             return Matches(document, told, out, 0, self._tables, self._setting, _NO_ERRORS)
 
@@ -196,71 +230,59 @@ class Index:
         if not batch:
             return []
         with self._lock:
-            data = b"".join([document.ntriples for document in batch])
+            room, data = self._room, b"".join([document.ntriples for document in batch])
             bounds = np.zeros(len(batch) + 1, dtype=np.int64)
             np.cumsum([len(document.ntriples) for document in batch], out=bounds[1:])
-            self._room.make_text(len(data))
-            self._room.buffer[: len(data)] = data
-            ends = np.zeros_like(bounds)
-            out, told, flags = self._find(batch, bounds, ends)
+            room.make_text(len(data))
+            room.buffer[: len(data)] = data
+            ends = room.for_many(bounds)
+            try:
+                used, count, flags = self._find(batch)
+            finally:
+                room.for_one()
+            out, told = room.out[:used].copy(), room.told[:count].copy()
             errors: Sequence[Mapping[str, SubscriptionError]] = [_NO_ERRORS] * len(batch)
             if flags:
                 told, errors = self._checked(batch, bounds, out, told)
                 ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
+            first, end, base = ends[:-1].tolist(), ends[1:].tolist(), bounds.tolist()
             return [
-                Matches(
-                    document, told[ends[i] : ends[i + 1]], out, int(bounds[i]), self._tables, self._setting, errors[i]
-                )
+                Matches(document, told[first[i] : end[i]], out, base[i], self._tables, self._setting, errors[i])
                 for i, document in enumerate(batch)
             ]
 
-    def _find(self, batch: Sequence[Document], bounds: Array, ends: Array) -> tuple[Array, Array, int]:
-        """Run the kernel until it has all the room that it needs; gives what it wrote and the matches' flags."""
+    def _find(self, batch: Sequence[Document]) -> tuple[int, int, int]:
+        """Run the kernel until it has all the room that it needs; gives how much it wrote, and the matches' flags."""
+        if not self._is_lined_up:
+            self._line_up()
+        room = self._room
         while True:
-            if self._arguments is None:
-                self._refresh()
-            room = self._room
-            status, used, count, flags = run_kernel(  # type: ignore[call-arg]  # arrays and settings in tuples
-                room.text,
-                bounds,
-                *self._arguments,  # type: ignore[misc]  # _refresh has set it
-                room.work,
-                room.unit,
-                room.values,
-                self._queue,
-                self._marks,
-                room.candidates,
-                self._spent,
-                room.out,
-                *self._readers,
-                room.told,
-                ends,
-                *self._settings,
-            )
+            status, used, count, flags = run_kernel(room.table)
             if status == DONE:
-                return room.out[:used].copy(), room.told[:count].copy(), flags
+                return used, count, flags
             if status == MALFORMED:
                 reason = "its bytes are not canonical N-Triples; make documents with triplewire.parse"
                 raise DocumentError(reason, uri=batch[used].uri)
-            self._spent[:] = 0
             room.make(status)
 
-    def _refresh(self) -> None:
-        """Line up the image's arrays as the kernel takes them, after a change."""
-        image, terms = self._image, self._image.terms
-        first = ("numbers", "flags", "keys", "heads", "bits", "grams", "records", "constants")
-        last = ("families", "thresholds", "parent_starts", "parents")
-        programs, tables = self._registry.code, (terms.slots, terms.starts, terms.text)
-        self._arguments = (*tables, *(image[name] for name in first), programs, *(image[name] for name in last))
-        self._readers = (image["members"], image["entries"])
-        self._settings = (image.used["free_flags"], *self._limits)
+    def _line_up(self) -> None:
+        """Tell the kernel where the image's arrays are, after a change."""
+        image, terms, room = self._image, self._image.terms, self._room
+        for row, name in _ARRAYS.items():
+            room.put(row, image[name])
+        room.put(A_SLOTS, terms.slots)
+        room.put(A_STARTS, terms.starts)
+        room.put(A_STRINGS, terms.text)
+        room.put(A_CODE, self._registry.code)
+        room.table[A_SETTINGS, 1] = image.used["free_flags"]
+        room.table[A_LIMITS] = self._limits
+        classes = image["parent_starts"].size
+        if room.table[A_QUEUE, 1] != classes + 1:
+            room.put(A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
+            room.put(A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
         self._tables = (image.ids, terms, image["constants"])
         self._conditions.clear()
-        if len(self._spent) < image.used["records"]:
-            self._spent = np.zeros((len(image["records"]), 3), dtype=np.int32)
-        if len(self._marks) != image["parent_starts"].size + 2:  # a counter before, a place to write to behind
-            self._queue = np.zeros(image["parent_starts"].size + 1, dtype=np.int32)
-            self._marks = np.zeros(image["parent_starts"].size + 2, dtype=np.int32)
+        self._is_lined_up = True
 
     # -- what the kernel leaves to Python
 

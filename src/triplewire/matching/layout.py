@@ -42,7 +42,8 @@ KIND_NAMES = {
 # Columns of the records table.
 R_PROGRAM, R_CONSTANTS, R_NEXT, R_PREVIOUS, R_HEAD, R_FAMILY, R_CUT, R_KIND, R_KEY_LOW, R_KEY_HIGH = range(10)
 R_PART, R_OFFSET = 10, 11  # the text that it waits for and where in it the gram is; or -1 and a second key's hash
-RECORD_COLUMNS = 12
+R_TEXT, R_TEXT_LENGTH = 12, 13  # where that text stands among the strings
+RECORD_COLUMNS = 16  # two are spare: so many are one line of the processor's cache
 
 # Columns of the entries table: who wants a record (or a member of its family), and under which column names.
 E_SUBSCRIPTION, E_COLUMNS, E_NEXT, E_PREVIOUS, E_SIBLING, E_RECORD, E_THRESHOLD = range(7)
@@ -76,6 +77,45 @@ EMISSION = 6
 UNCERTAIN = 1  # only Python's exact arithmetic, or a residual condition, can tell
 TOO_MANY_ROWS = 2
 TOO_MANY_STEPS = 4
+
+# Columns of the table of what each record has spent on a document, found by the record's number plus one.
+S_RECORD, S_STEPS, S_ROWS, S_SEED = range(4)
+SPENT_COLUMNS = 4
+
+# Rows of the table of addresses: the arrays of the image, of the working memory, and of one call.
+(
+    A_SLOTS,
+    A_STARTS,
+    A_STRINGS,
+    A_NUMBERS,
+    A_FLAGS,
+    A_KEYS,
+    A_BITS,
+    A_GRAMS,
+    A_RECORDS,
+    A_CONSTANTS,
+    A_CODE,
+    A_FAMILIES,
+    A_THRESHOLDS,
+    A_PARENT_STARTS,
+    A_PARENTS,
+    A_MEMBERS,
+    A_ENTRIES,
+    A_QUEUE,
+    A_MARKS,
+    A_TEXT,
+    A_WORK,
+    A_VALUES,
+    A_CANDIDATES,
+    A_SPENT,
+    A_OUT,
+    A_TOLD,
+    A_BOUNDS,
+    A_ENDS,
+) = range(28)
+A_SETTINGS = 28  # (unit, flags of free predicates)
+A_LIMITS = 29  # (most rows, most steps)
+ADDRESSES = 30
 
 # How a call of the kernel ends.
 DONE, NEED_LINES, NEED_CANDIDATES, NEED_OUTPUT, NEED_TOLD, MALFORMED = range(6)

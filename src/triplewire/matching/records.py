@@ -102,7 +102,9 @@ class Records:
         record = self._rows.take()
         family = families.new_family(image) if (ids < 0).any() else -1
         low, high = _halves(int(key))
-        image["records"][record] = (program, at, -1, -1, -1, family, -1, kind, low, high, part, offset)
+        text, length = self._text(part)
+        row = (program, at, -1, -1, -1, family, -1, kind, low, high, part, offset, text, length)
+        image["records"][record, : len(row)] = row
         self._put(h, record)
         if part >= 0:
             self._note_gram(record)
@@ -112,6 +114,13 @@ class Records:
         else:
             image["flags"][predicate] |= 1 << kind
         return record
+
+    def _text(self, part: int) -> tuple[int, int]:
+        """Where the text of a literal stands among the strings, behind its quotation mark."""
+        if part < 0:
+            return -1, 0
+        first, end = self.image.terms.starts[part : part + 2].tolist()
+        return first + 1, end - first - 1
 
     def _put(self, h: int, record: int) -> None:
         """Make the record be found by its content."""
@@ -126,33 +135,32 @@ class Records:
         image.used["entered"] = self._rows.live
 
     def _note_gram(self, record: int) -> None:
-        """Note in the bitmap of grams what a record waits for; with two bytes a record, most other grams miss."""
+        """Note in the filter of grams what a record waits for; with two bytes a record, nearly all other grams miss."""
         image = self.image
         image.used["gram_records"] += 1
         tables = image["records"], image["constants"], self.code, image.terms.starts, image.terms.text
-        if 2 * image.used["gram_records"] <= image["grams"].size:
+        if 2 * image.used["gram_records"] <= image["grams"].nbytes:
             note_gram(record, *tables, image["grams"])
             return
-        grams = image.arrays["grams"] = np.zeros(2 * image["grams"].size, dtype=np.uint8)
+        grams = image.arrays["grams"] = np.zeros(2 * image["grams"].size, dtype=np.uint64)
         rehash_grams(image.used["records"], *tables, grams)
 
     def _wait(self, record: int, key: int) -> None:
         """Put a record into the chain of its access key."""
         image = self.image
-        if 2 * (image.used["keys"] + 1) > image["keys"].size:
+        if 2 * (image.used["keys"] + 1) > len(image["keys"]):
             self._grow_keys()
-        image.used["keys"] += wait(record, key, image["keys"], image["heads"], image["bits"], image["records"])
+        image.used["keys"] += wait(record, key, image["keys"], image["bits"], image["records"])
 
     def _grow_keys(self) -> None:
         """More room; keys without records are left behind."""
         image = self.image
-        old_keys, old_heads = image["keys"], image["heads"]
-        held = int(np.sum((old_keys != 0) & (old_heads >= 0)))
-        size = old_keys.size * (2 if 4 * held >= old_keys.size else 1)
-        image.arrays["keys"] = np.zeros(size, dtype=np.int64)
-        image.arrays["heads"] = np.full(size, -1, dtype=np.int32)
+        old = image["keys"]
+        held = int(np.sum((old[:, 0] != 0) & (old[:, 1] >= 0)))
+        size = len(old) * (2 if 4 * held >= len(old) else 1)
+        image.arrays["keys"] = np.zeros((size, 2), dtype=np.int64)
         image.arrays["bits"] = np.zeros(2 * size, dtype=np.uint8)
-        move_keys(old_keys, old_heads, image["keys"], image["heads"], image["bits"])
+        move_keys(old, image["keys"], image["bits"])
         image.used["keys"] = held
 
     def remove(self, record: int) -> None:
@@ -169,7 +177,7 @@ class Records:
             image["records"][row[R_PREVIOUS], R_NEXT] = row[R_NEXT]
         else:
             key = (row[R_KEY_HIGH] << 32) | (row[R_KEY_LOW] & 0xFFFFFFFF)
-            image["heads"][find_key(key, image["keys"])] = row[R_NEXT]
+            image["keys"][find_key(key, image["keys"]), 1] = row[R_NEXT]
         image["records"][record, R_PROGRAM] = -1
         self._rows.give(record)
 

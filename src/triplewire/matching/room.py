@@ -4,39 +4,88 @@ from __future__ import annotations
 
 import numpy as np
 
+from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.kernel.telling import TOLD
-from triplewire.matching.layout import NEED_CANDIDATES, NEED_LINES, NEED_OUTPUT, W_STACK, W_UNITS
+from triplewire.matching.layout import (
+    A_BOUNDS,
+    A_CANDIDATES,
+    A_ENDS,
+    A_OUT,
+    A_SETTINGS,
+    A_SPENT,
+    A_TEXT,
+    A_TOLD,
+    A_VALUES,
+    A_WORK,
+    ADDRESSES,
+    NEED_CANDIDATES,
+    NEED_LINES,
+    NEED_OUTPUT,
+    SPENT_COLUMNS,
+    W_STACK,
+    W_UNITS,
+)
 
 
 class Room:
-    """Arrays for one document at a time. `text` shows the bytes of `buffer`, half of which is for unescaped text."""
+    """Arrays for one document at a time, and the table that tells the kernel where all arrays are.
 
-    def __init__(self) -> None:
-        self.make_text(1 << 11)
-        self.unit = 32
-        self.make(NEED_LINES)
-        self.candidates = np.zeros((1 << 11, 3), dtype=np.int32)
-        self.out = np.zeros(1 << 14, dtype=np.int32)
-        self.told = np.zeros((1 << 10, TOLD), dtype=np.int32)
+    `text` shows the bytes of `buffer`, half of which is for unescaped text.
+    """
 
     capacity = 0
+
+    def __init__(self) -> None:
+        self.table = np.zeros((ADDRESSES, 2), dtype=np.int64)
+        self._held: dict[int, Array] = {}
+        self.one = np.zeros(2, dtype=np.int64)
+        self._ends = np.zeros(2, dtype=np.int64)
+        self.unit = 32
+        self.out, self.told = np.zeros(1 << 12, dtype=np.int32), np.zeros((1 << 8, TOLD), dtype=np.int32)
+        self.candidates = np.zeros((1 << 9, 3), dtype=np.int32)
+        self.make_text(1 << 11)
+        for status in range(NEED_LINES, NEED_LINES + 4):
+            self.make(status)
+        self.for_one()
+
+    def put(self, row: int, array: Array) -> None:
+        """Tell the kernel where an array is, and keep it there."""
+        self._held[row] = array
+        self.table[row] = array.ctypes.data, len(array)
+
+    def for_one(self) -> None:
+        """Take one document at a time."""
+        self.put(A_BOUNDS, self.one)
+        self.put(A_ENDS, self._ends)
+
+    def for_many(self, bounds: Array) -> Array:
+        """Take the documents between these bounds; gives where the ends of their matches will be."""
+        ends = np.zeros_like(bounds)
+        self.put(A_BOUNDS, bounds)
+        self.put(A_ENDS, ends)
+        return ends
 
     def make_text(self, size: int) -> None:
         """Make sure that there is room for documents of this many bytes together."""
         if 2 * size > self.capacity:
             self.capacity = 4 * size + 64
             self.buffer = bytearray(self.capacity)
-            self.text = np.frombuffer(self.buffer, dtype=np.uint8)
+            self.put(A_TEXT, np.frombuffer(self.buffer, dtype=np.uint8))
 
     def make(self, status: int) -> None:
         """Make more of what the kernel ran out of."""
         if status == NEED_LINES:
             self.unit *= 2
-            self.work = np.zeros(self.unit * W_UNITS + W_STACK, dtype=np.int32)
-            self.values = np.zeros(3 * self.unit, dtype=np.float64)
+            self.put(A_WORK, np.zeros(self.unit * W_UNITS + W_STACK, dtype=np.int32))
+            self.put(A_VALUES, np.zeros(3 * self.unit, dtype=np.float64))
+            self.table[A_SETTINGS, 0] = self.unit
         elif status == NEED_CANDIDATES:
             self.candidates = np.zeros((4 * len(self.candidates), 3), dtype=np.int32)
+            self.put(A_CANDIDATES, self.candidates)
+            self.put(A_SPENT, np.zeros((2 * len(self.candidates), SPENT_COLUMNS), dtype=np.int32))
         elif status == NEED_OUTPUT:
             self.out = np.zeros(4 * self.out.size, dtype=np.int32)
+            self.put(A_OUT, self.out)
         else:
             self.told = np.zeros((4 * len(self.told), TOLD), dtype=np.int32)
+            self.put(A_TOLD, self.told)

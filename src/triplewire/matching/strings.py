@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_string, hash_bytes, put_string, rehash_strings
+from triplewire.matching.kernel.hashing import find_string, hash_bytes, place_of, put_string, rehash_strings, tag_of
 
 
 def grown(array: Array, needed: int) -> Array:
@@ -24,7 +24,7 @@ def grown(array: Array, needed: int) -> Array:
 def _intern_one(blob: Array, start: int, end: int, count: int, slots: Array, starts: Array, text: Array) -> int:
     """The number of the string at start..end of a blob; it is entered as number `count` if it is new."""
     h = hash_bytes(blob, start, end)
-    number = find_string(h, blob, start, end - start, slots, starts, text)
+    number = find_string(tag_of(h), place_of(h), blob, start, end - start, slots, starts, text)
     if number >= 0:
         return number
     at = starts[count]
@@ -87,7 +87,8 @@ class Strings:
         """The number of a string, or -1."""
         blob = np.frombuffer(string + b"\0", dtype=np.uint8)
         h = hash_bytes(blob, 0, len(string))
-        return int(find_string(h, blob, 0, len(string), self.slots, self.starts, self.text))
+        tables = self.slots, self.starts, self.text
+        return int(find_string(tag_of(h), place_of(h), blob, 0, len(string), *tables))
 
     def get(self, number: int) -> bytes:
         """The string of a number."""

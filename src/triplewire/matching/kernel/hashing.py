@@ -15,6 +15,7 @@ from triplewire.matching.kernel.compiled import Array, compiled
 from triplewire.matching.layout import TEXT_1
 
 _FIRST, _SECOND = uint64(1099511628211), uint64(0x9E3779B97F4A7C15)
+_ONES, _TOPS, _COUNT = uint64(0x0101010101010101), uint64(0x8080808080808080), uint64(0x0001020304050607)
 _A, _B, _C, _D, _E = 4294967311, -7046029254386353131, 5700357409661599241, 2862933555777941757, -4658895280553007687
 
 
@@ -44,13 +45,29 @@ def gram_length(kind: int) -> int:
 
 
 @compiled
-def gram_bit(predicate: int, gram: int, size: int) -> int:
-    """Where the bitmap of grams notes one: cheaper than a key, because every position of every text asks."""
-    return (((uint64(gram) ^ (uint64(predicate) * _SECOND)) * _SECOND) >> uint64(40)) & uint64(size - 1)  # type: ignore[return-value]
+def hash_gram(predicate: int, gram: int) -> Any:
+    """What the filter of grams knows one by: cheaper than a key, because every position of every text asks.
+
+    The last bytes are folded onto the first, because only what is below a bit of a product has a say in it.
+    """
+    x = uint64(gram) ^ (uint64(predicate) * _FIRST)
+    return (x ^ (x >> uint64(32))) * _SECOND
 
 
 @compiled
-def _word(text: Array, i: Any) -> Any:
+def gram_bits(h: Any) -> Any:
+    """The two bits that note a gram in its word of the filter: one memory access, and few grams pass by accident."""
+    return (uint64(1) << ((h >> uint64(34)) & uint64(63))) | (uint64(1) << ((h >> uint64(28)) & uint64(63)))
+
+
+@compiled
+def gram_word(h: Any, size: int) -> Any:
+    """Which word of the filter notes a gram."""
+    return (h >> uint64(40)) & uint64(size - 1)
+
+
+@compiled
+def word(text: Array, i: Any) -> Any:
     """Eight bytes as one number. With unsigned places the compiler makes a single read of it."""
     return (
         uint64(text[i])
@@ -65,12 +82,27 @@ def _word(text: Array, i: Any) -> Any:
 
 
 @compiled
+def find_byte(text: Array, at: int, end: int, wanted: int) -> int:
+    """The first place from `at` on that holds a byte, or `end`; eight bytes at a time, some of them behind the end."""
+    i, n = uint64(at), uint64(end)
+    pattern = uint64(wanted) * _ONES
+    while i < n:
+        x = word(text, i) ^ pattern
+        zeros = (x - _ONES) & ~x & _TOPS  # the top bit of each byte that is zero; the lowest is right
+        if zeros != uint64(0):
+            lowest = zeros & (~zeros + uint64(1))
+            return min(np.int64(i + (((lowest >> uint64(7)) * _COUNT) >> uint64(56))), end)
+        i += uint64(8)
+    return end
+
+
+@compiled
 def hash_bytes(text: Array, start: int, end: int) -> int:
     """A hash in the manner of FNV-1a, eight bytes at a time."""
     h = uint64(end - start) * _FIRST
     i, n = uint64(start), uint64(end)
     while i + uint64(8) <= n:
-        h = (h ^ _word(text, i)) * _SECOND
+        h = (h ^ word(text, i)) * _SECOND
         h ^= h >> uint64(32)
         i += uint64(8)
     while i < n:
@@ -86,7 +118,7 @@ def hash_bytes(text: Array, start: int, end: int) -> int:
 def same_bytes(first: Array, at: int, second: Array, there: int, length: int) -> bool:
     i, j, n = uint64(at), uint64(there), uint64(at + length)
     while i + uint64(8) <= n:
-        if _word(first, i) != _word(second, j):
+        if word(first, i) != word(second, j):
             return False
         i += uint64(8)
         j += uint64(8)
@@ -104,11 +136,18 @@ def tag_of(h: int) -> int:
 
 
 @compiled
-def find_string(h: int, text: Array, start: int, length: int, slots: Array, starts: Array, strings: Array) -> int:
-    """The number of a string in a string table, or -1."""
+def place_of(h: int) -> int:
+    """Where the probing for a string begins, in a table of any size."""
+    return h & 0x7FFFFFFF
+
+
+@compiled
+def find_string(
+    tag: int, place: int, text: Array, start: int, length: int, slots: Array, starts: Array, strings: Array
+) -> int:
+    """The number of a string in a string table, or -1; `tag_of` and `place_of` its hash say where to look."""
     mask = slots.size - 1
-    tag = tag_of(h)
-    i = h & mask
+    i = place & mask
     while True:
         slot = slots[i]
         if slot == 0:
@@ -125,7 +164,7 @@ def find_string(h: int, text: Array, start: int, length: int, slots: Array, star
 def put_string(h: int, number: int, slots: Array) -> None:
     """Enter a string that is not in the table; the caller keeps the table at most half full."""
     mask = slots.size - 1
-    i = h & mask
+    i = place_of(h) & mask
     while slots[i] != 0:
         i = (i + 1) & mask
     slots[i] = (tag_of(h) << 32) | (number + 1)
@@ -141,9 +180,9 @@ def rehash_strings(count: int, slots: Array, starts: Array, strings: Array) -> N
 @compiled
 def find_key(key: int, keys: Array) -> int:
     """The slot of an access key, or of the empty slot where it would go."""
-    mask = keys.size - 1
+    mask = len(keys) - 1
     i = key & mask
-    while keys[i] != 0 and keys[i] != key:
+    while keys[i, 0] != 0 and keys[i, 0] != key:
         i = (i + 1) & mask
     return i
 

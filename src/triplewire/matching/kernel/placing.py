@@ -1,11 +1,11 @@
-"""Placing: records in their hash table, in the chains of their access keys, and in the bitmap of grams."""
+"""Placing: records in their hash table, in the chains of their access keys, and in the filter of grams."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, set_bit, tag_of
+from triplewire.matching.kernel.hashing import find_key, gram_bits, gram_length, gram_word, hash_gram, set_bit, tag_of
 from triplewire.matching.kernel.planning import body_of, hash_body, same_body
 from triplewire.matching.layout import (
     H_CONSTANTS,
@@ -21,30 +21,31 @@ from triplewire.matching.layout import (
 
 
 @compiled
-def wait(record: int, key: int, keys: Array, heads: Array, bits: Array, records: Array) -> int:
+def wait(record: int, key: int, keys: Array, bits: Array, records: Array) -> int:
     """Put a record at the head of its key's chain; gives 1 if the key is new."""
     slot = find_key(key, keys)
-    new = 1 if keys[slot] == 0 else 0
+    new = 1 if keys[slot, 0] == 0 else 0
     if new:
-        keys[slot] = key
+        keys[slot, 0] = key
+        keys[slot, 1] = -1
         set_bit(key, bits)
-    head = heads[slot]
+    head = keys[slot, 1]
     records[record, R_NEXT] = head
     if head >= 0:
         records[head, R_PREVIOUS] = record
-    heads[slot] = record
+    keys[slot, 1] = record
     return new
 
 
 @compiled
-def move_keys(old_keys: Array, old_heads: Array, keys: Array, heads: Array, bits: Array) -> None:
+def move_keys(old_keys: Array, keys: Array, bits: Array) -> None:
     """Enter the keys that have records in empty tables."""
-    for i in range(old_keys.size):
-        if old_keys[i] != 0 and old_heads[i] >= 0:
-            slot = find_key(old_keys[i], keys)
-            keys[slot] = old_keys[i]
-            heads[slot] = old_heads[i]
-            set_bit(old_keys[i], bits)
+    for i in range(len(old_keys)):
+        if old_keys[i, 0] != 0 and old_keys[i, 1] >= 0:
+            slot = find_key(old_keys[i, 0], keys)
+            keys[slot, 0] = old_keys[i, 0]
+            keys[slot, 1] = old_keys[i, 1]
+            set_bit(old_keys[i, 0], bits)
 
 
 @compiled
@@ -120,22 +121,22 @@ def rehash_records(count: int, slots: Array, records: Array, constants: Array, c
 def note_gram(
     record: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
 ) -> None:
-    """Set the bit of the gram that a record waits for."""
+    """Note the gram that a record waits for in the filter."""
     program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
     predicate = constants[base - code[program + HEADER + 2] - 1]
     first = starts[records[record, R_PART]] + 1 + records[record, R_OFFSET]
     gram = 0
     for i in range(gram_length(records[record, R_KIND])):
-        gram = (gram << 8) | strings[first + i]
-    bit = gram_bit(predicate, gram, grams.size * 8)
-    grams[bit >> 3] |= np.uint8(1 << (bit & 7))
+        gram |= np.int64(strings[first + i]) << (8 * i)
+    h = hash_gram(predicate, gram)
+    grams[gram_word(h, grams.size)] |= gram_bits(h)
 
 
 @compiled
 def rehash_grams(
     count: int, records: Array, constants: Array, code: Array, starts: Array, strings: Array, grams: Array
 ) -> None:
-    """Set the bits of all records in an empty bitmap."""
+    """Note the grams of all records in an empty filter."""
     for record in range(count):
         if records[record, R_PROGRAM] >= 0 and records[record, R_PART] >= 0:
             note_gram(record, records, constants, code, starts, strings, grams)

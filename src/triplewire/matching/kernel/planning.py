@@ -96,15 +96,15 @@ def _text_key(
         return 0, -1, 0, 0
     size = min(8, end - start)  # a short text is its own gram, so that only true matches are found by it
     kind = TEXT_1 + size - 1
-    gram, last = 0, -1 if size == 8 else (1 << (8 * size)) - 1
     best, best_count, offset = 0, -1, 0
-    for i in range(start, end):
-        gram = ((gram << 8) | strings[i]) & last
-        if i - start >= size - 1:
-            key = mix(kind, predicate, gram, 0)
-            count = _popular(key, popularity, change)
-            if best_count < 0 or count < best_count:
-                best, best_count, offset = key, count, i - size + 1 - start
+    for i in range(start, end - size + 1):
+        gram = 0
+        for k in range(size):
+            gram |= np.int64(strings[i + k]) << (8 * k)
+        key = mix(kind, predicate, gram, 0)
+        count = _popular(key, popularity, change)
+        if best_count < 0 or count < best_count:
+            best, best_count, offset = key, count, i - start
     return best, kind, best_count, offset
 
 
@@ -180,8 +180,9 @@ def choose_access(
                 count = _popular(key, popularity, change)
             if kind >= 0:
                 score = (count + 1) * _WEIGHTS[kind]
-                if score < best_score:
-                    best_triple, best_kind, best_key, best_score = t, kind, key, score
+                is_narrower = best_triple == t and best_kind == P  # of the same triples, only those that pass the test
+                if score < best_score or is_narrower:
+                    best_triple, best_kind, best_key, best_score = t, kind, key, min(score, best_score)
                     best_part, best_offset = part, offset
     if best_part < 0:
         best_offset = second if first_triple == best_triple else first

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_string, hash_bytes, same_bytes, tag_of
+from triplewire.matching.kernel.hashing import find_byte, find_string, hash_bytes, place_of, same_bytes, tag_of
 from triplewire.matching.layout import (
     T_FIRST,
     T_GLOBAL,
@@ -92,29 +92,19 @@ def _unescape(text: Array, start: int, end: int, tail: int) -> int:
 @compiled
 def _literal_quote(text: Array, at: int, end: int) -> tuple[int, bool]:
     """The closing quote of the literal that opens at `at` (or the end), and whether it has escapes."""
-    escaped = False
+    i = find_byte(text, at + 1, end, QUOTE)
+    if i == end or find_byte(text, at + 1, i, BACKSLASH) == i:
+        return i, False
     i = at + 1
-    while i < end:
-        c = text[i]
-        if c == QUOTE:
-            break
-        if c == BACKSLASH:
-            escaped = True
-            i += 1
-        i += 1
-    return i, escaped
+    while i < end and text[i] != QUOTE:
+        i += 2 if text[i] == BACKSLASH else 1
+    return i, True
 
 
 @compiled
 def _term_end(text: Array, at: int, end: int) -> int:
     """The end of the IRI, blank node or rest of a literal at `at`: where the space behind it is, or -1."""
-    if text[at] == LESS:
-        while at < end and text[at] != GREATER:
-            at += 1
-        at += 1
-    else:
-        while at < end and text[at] != SPACE:
-            at += 1
+    at = find_byte(text, at, end, GREATER) + 1 if text[at] == LESS else find_byte(text, at, end, SPACE)
     return at if at < end and text[at] == SPACE else -1
 
 
@@ -124,9 +114,6 @@ def _enter(
     begin: int,
     length: int,
     terms: int,
-    slots: Array,
-    starts: Array,
-    strings: Array,
     work: Array,
     unit: int,
 ) -> int:
@@ -153,14 +140,27 @@ def _enter(
     work[T_SUFFIX * unit + terms] = -1
     work[T_TEXT * unit + terms] = begin + 1 if text[begin] == LESS else -1
     work[T_TEXT_LENGTH * unit + terms] = length - 2
-    number = find_string(h, text, begin, length, slots, starts, strings)
-    work[T_GLOBAL * unit + terms] = number
-    if number >= 0:
-        j = _known_slot(number, mask)
-        while work[W_KNOWN * unit + j] != 0:
-            j = (j + 1) & mask
-        work[W_KNOWN * unit + j] = terms + 1
+    work[T_GLOBAL * unit + terms] = place_of(h)
     return terms
+
+
+@compiled
+def _recognise(terms: int, text: Array, slots: Array, starts: Array, strings: Array, work: Array, unit: int) -> None:
+    """Find the document's terms among those of the index, where T_GLOBAL says that their probing begins.
+
+    In a loop of its own, so that the waits for memory of one term and the next overlap.
+    """
+    mask = 8 * unit - 1
+    for term in range(terms):
+        begin, length = work[T_START * unit + term], work[T_LENGTH * unit + term]
+        tag, place = work[T_TAG * unit + term], work[T_GLOBAL * unit + term]
+        number = find_string(tag, place, text, begin, length, slots, starts, strings)
+        work[T_GLOBAL * unit + term] = number
+        if number >= 0:
+            j = _known_slot(number, mask)
+            while work[W_KNOWN * unit + j] != 0:
+                j = (j + 1) & mask
+            work[W_KNOWN * unit + j] = term + 1
 
 
 @compiled
@@ -197,13 +197,13 @@ def read(
             if stop < 0 or (text[at] != LESS and text[at] != UNDERSCORE):
                 return -1, at
             subject_at, subject_length = at, stop - at
-            subject = _enter(text, at, subject_length, terms, slots, starts, strings, work, unit)
+            subject = _enter(text, at, subject_length, terms, work, unit)
             terms = max(terms, subject + 1)
         at += subject_length + 1
         stop = _term_end(text, at, end) if at < end else -1
         if stop < 0 or text[at] != LESS:
             return -1, at
-        predicate = _enter(text, at, stop - at, terms, slots, starts, strings, work, unit)
+        predicate = _enter(text, at, stop - at, terms, work, unit)
         terms = max(terms, predicate + 1)
         at = stop + 1
         if at >= end:
@@ -216,7 +216,7 @@ def read(
         stop = _term_end(text, max(at, quote), end) if quote < end else -1
         if stop < 0 or stop + 2 >= end or text[stop + 1] != DOT or text[stop + 2] != NEWLINE:
             return -1, at
-        object_ = _enter(text, at, stop - at, terms, slots, starts, strings, work, unit)
+        object_ = _enter(text, at, stop - at, terms, work, unit)
         if object_ == terms:
             terms += 1
             if quote >= 0:
@@ -233,6 +233,7 @@ def read(
         triples += 1
     if triples > 0:
         work[W_RUN_END * unit + run] = triples
+    _recognise(terms, text, slots, starts, strings, work, unit)
     return triples, terms
 
 

@@ -52,6 +52,10 @@ from triplewire.matching.layout import (
     R_PART,
     R_PROGRAM,
     RESIDUAL,
+    S_RECORD,
+    S_ROWS,
+    S_SEED,
+    S_STEPS,
     STARTS,
     STEP,
     T_FIRST,
@@ -165,7 +169,6 @@ def touch(
     constants: Array,
     code: Array,
     entries: Array,
-    spent: Array,
     marks: Array,
 ) -> None:
     """Read a little of all that running the candidates will need.
@@ -176,7 +179,7 @@ def touch(
     """
     total = 0
     for candidate in range(found):
-        total += records[candidates[candidate, 0], R_PROGRAM] + spent[candidates[candidate, 0], 0]
+        total += records[candidates[candidate, 0], R_PROGRAM]
     for candidate in range(found):
         record = candidates[candidate, 0]
         total += constants[records[record, R_CONSTANTS]] + code[records[record, R_PROGRAM] + HEADER]
@@ -274,14 +277,12 @@ def _emit(
     bindings: int,
     families: Array,
     thresholds: Array,
-    spent: Array,
     work: Array,
     unit: int,
     out: Array,
     used: int,
 ) -> int:
     """Write a complete match, for all members of the family that it satisfies; gives the new end, -1 if it is full."""
-    spent[record, 1] += 1
     if family < 0 or low < high:
         used = _write(out, used, document, record, low, high, flags, variables, bindings, work, unit)
     if family >= 0:
@@ -290,6 +291,31 @@ def _emit(
             if used >= 0 and _member_holds(comparison, value, exact, thresholds[i]):
                 used = _write(out, used, document, record, i, i + 1, flags, variables, bindings, work, unit)
     return used
+
+
+@inlined
+def _clear(spent: Array, found: int) -> int:
+    """Empty as much of the table of what was spent as the candidates need; gives how much that is."""
+    size = 16
+    while size < 2 * found:
+        size *= 2
+    for i in range(size):
+        spent[i, S_RECORD] = 0
+    return size
+
+
+@inlined
+def _own(record: int, spent: Array, mask: int) -> int:
+    """The row in which a record's spending is noted; a new one begins with nothing."""
+    own = (record * 0x9E3779B1 >> 8) & mask
+    while spent[own, S_RECORD] != 0 and spent[own, S_RECORD] != record + 1:
+        own = (own + 1) & mask
+    if spent[own, S_RECORD] == 0:
+        spent[own, S_RECORD] = record + 1
+        spent[own, S_STEPS] = 0
+        spent[own, S_ROWS] = 0
+        spent[own, S_SEED] = 0
+    return own
 
 
 @compiled
@@ -323,29 +349,32 @@ def run(
     """Run every candidate; gives the new end of the output, -1 if it is full."""
     cursors = W_UNITS * unit
     bindings = cursors + 2 * MOST_STEPS_IN_PROGRAM
+    mask = _clear(spent, found) - 1
     for candidate in range(found):
         record, seed, hint = candidates[candidate, 0], candidates[candidate, 1], candidates[candidate, 2]
-        if spent[record, 2] == seed + 1 or spent[record, 2] < 0:
+        own = _own(record, spent, mask)
+        if spent[own, S_SEED] == seed + 1 or spent[own, S_SEED] < 0:
             continue  # the same text woke it twice, or it has had its share
-        spent[record, 2] = seed + 1
+        spent[own, S_SEED] = seed + 1
         program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
         variables, steps = code[program + H_VARIABLES], code[program + H_STEPS]
         family, cut = records[record, R_FAMILY], records[record, R_CUT]
         uncertain = code[program + H_FLAGS] & RESIDUAL != 0
         low, high, comparison, value, exact = 0, 0, 0, 0.0, True
         depth, entering, taken, over = 0, True, 0, 0
-        budget = most_steps - spent[record, 0]
+        budget = most_steps - spent[own, S_STEPS]
         while depth >= 0 and over == 0:
             if depth == steps:
                 used = _emit(
                     document, record, family, low, high, comparison, value, exact, UNCERTAIN if uncertain else 0,
-                    variables, bindings, families, thresholds, spent, work, unit, out, used,
+                    variables, bindings, families, thresholds, work, unit, out, used,
                 )  # fmt: skip
                 if used < 0:
                     return -1
-                if spent[record, 1] > most_rows:
+                spent[own, S_ROWS] += 1
+                if spent[own, S_ROWS] > most_rows:
                     over = TOO_MANY_ROWS
-                depth = steps - 1 if uncertain else cut
+                depth = steps - 1 if uncertain else (cut if cut > 0 else -1)  # step 0 has no other triple
                 entering = False
                 continue
             taken += 1
@@ -400,18 +429,13 @@ def run(
                 passed = is_below(operation - TEST_CLASS, number, wanted, parent_starts, parents, queue, marks)
             depth += 1 if passed else -1
             entering = passed
-        spent[record, 0] += taken
-        if over != 0 or (cut < 0 and spent[record, 1] > 0 and not uncertain):
-            spent[record, 2] = -1  # it has had its share; or one match is all that is wanted of it
+        spent[own, S_STEPS] += taken
+        if over != 0 or (cut < 0 and spent[own, S_ROWS] > 0 and not uncertain):
+            spent[own, S_SEED] = -1  # it has had its share; or one match is all that is wanted of it
         if over != 0:
             low = families[family, F_START] if family >= 0 else 0
             high = low + families[family, F_SIZE] if family >= 0 else 0
             used = _write(out, used, document, record, low, high, over, 0, bindings, work, unit)
             if used < 0:
                 return -1
-    for candidate in range(found):
-        record = candidates[candidate, 0]
-        spent[record, 0] = 0
-        spent[record, 1] = 0
-        spent[record, 2] = 0
     return used

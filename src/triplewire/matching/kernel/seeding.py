@@ -7,12 +7,25 @@ candidates found, not of the records there are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import uint64
 
 from triplewire.matching.kernel.classes import ancestors
-from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_key, gram_bit, gram_length, has_bit, mix, same_bytes, second_hash
+from triplewire.matching.kernel.compiled import Array, compiled, inlined
+from triplewire.matching.kernel.hashing import (
+    find_key,
+    gram_bits,
+    gram_length,
+    gram_word,
+    has_bit,
+    hash_gram,
+    mix,
+    same_bytes,
+    second_hash,
+    word,
+)
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, SEEN, STRICT, STRICT_EXACT, read_number, single_bits
 from triplewire.matching.layout import (
     FREE_ALL,
@@ -28,7 +41,8 @@ from triplewire.matching.layout import (
     PSO,
     R_NEXT,
     R_OFFSET,
-    R_PART,
+    R_TEXT,
+    R_TEXT_LENGTH,
     SUBJECT_BELOW_OR_SELF,
     SUBJECT_CHILD,
     T_GLOBAL,
@@ -88,7 +102,6 @@ def _wake(
     key: int,
     triple: int,
     keys: Array,
-    heads: Array,
     records: Array,
     work: Array,
     unit: int,
@@ -102,9 +115,9 @@ def _wake(
     if found < 0:
         return found
     slot = find_key(key, keys)
-    if keys[slot] == 0:
+    if keys[slot, 0] == 0:
         return found
-    record, base, mask = heads[slot], W_KEYS * unit, 128 * unit - 1
+    record, base, mask = keys[slot, 1], W_KEYS * unit, 128 * unit - 1
     while record >= 0:
         second = records[record, R_OFFSET]
         bit = second & mask
@@ -120,50 +133,82 @@ def _wake(
 
 
 @compiled
-def _seed_text(
-    ways: int,
+def _seed_texts(
+    triples: int,
+    text: Array,
+    strings: Array,
+    flags: Array,
+    grams: Array,
+    keys: Array,
+    records: Array,
+    work: Array,
+    unit: int,
+    candidates: Array,
+    found: int,
+) -> int:
+    """Look up every gram of every text, in each length that some record waits for.
+
+    In three loops, each so short that the waits for memory of one gram and the next overlap: which grams pass the
+    filter, which record waits for each, whether its whole text stands there.
+    """
+    hits = found
+    for triple in range(triples):
+        predicate = work[T_GLOBAL * unit + work[W_PREDICATE * unit + triple]]
+        if predicate < 0 or flags[predicate] & _TEXTS == 0:
+            continue
+        start = work[T_TEXT * unit + work[W_OBJECT * unit + triple]]
+        if start < 0:
+            continue
+        end = start + work[T_TEXT_LENGTH * unit + work[W_OBJECT * unit + triple]]
+        for kind in range(TEXT_1, TEXT_8 + 1):
+            if flags[predicate] & (1 << kind):
+                hits = _filter(kind, predicate, triple, text, start, end, grams, candidates, hits)
+                if hits < 0:
+                    return -1
+    for hit in range(found, hits):
+        predicate = work[T_GLOBAL * unit + work[W_PREDICATE * unit + candidates[hit, 1]]]
+        gram = _gram(text, uint64(candidates[hit, 2]), _gram_mask(candidates[hit, 0]))
+        slot = find_key(mix(candidates[hit, 0], predicate, np.int64(gram), 0), keys)
+        candidates[hit, 0] = keys[slot, 1] if keys[slot, 0] != 0 else -1
+    return _standing(found, hits, text, strings, records, work, unit, candidates)
+
+
+@inlined
+def _gram_mask(kind: int) -> Any:
+    return ~uint64(0) >> uint64(64 - 8 * gram_length(kind))
+
+
+@inlined
+def _gram(text: Array, i: Any, mask: Any) -> Any:
+    """The bytes from a place on as one number; there are always eight more in the array."""
+    return word(text, i) & mask
+
+
+@compiled
+def _filter(
+    kind: int,
     predicate: int,
     triple: int,
     text: Array,
     start: int,
     end: int,
-    starts: Array,
-    strings: Array,
     grams: Array,
-    keys: Array,
-    heads: Array,
-    records: Array,
     candidates: Array,
     found: int,
 ) -> int:
-    """Look up every gram of a text, in each length that some record waits for.
-
-    Nearly every gram of every text ends at the bitmap.
-    """
-    size, before = grams.size * 8, found
-    for kind in range(TEXT_1, TEXT_8 + 1):
-        if ways & (1 << kind) == 0:
-            continue
-        length = gram_length(kind)
-        gram, above = uint64(0), uint64(64 - 8 * length)
-        for i in range(start, min(end, start + length - 1)):
-            gram = (gram << uint64(8)) | uint64(text[i])
-        for i in range(uint64(start + length - 1), uint64(end)):  # unsigned, which spares a test at every read
-            gram = (((gram << uint64(8)) | uint64(text[i])) << above) >> above
-            bit = gram_bit(predicate, gram, size)
-            if (grams[bit >> uint64(3)] >> (bit & uint64(7))) & 1 == 0:
-                continue
-            slot = find_key(mix(kind, predicate, int(np.int64(gram)), 0), keys)
-            record = heads[slot] if keys[slot] != 0 else -1
-            while record >= 0:
-                if found == len(candidates):
-                    return -1
-                candidates[found, 0] = record
-                candidates[found, 1] = triple
-                candidates[found, 2] = np.int64(i) - length + 1
-                found += 1
-                record = records[record, R_NEXT]
-    return _standing(before, found, text, start, end, starts, strings, records, candidates)
+    """Note kind, triple and place of each gram that passes the filter, which nearly all of them do not."""
+    mask = _gram_mask(kind)
+    for i in range(uint64(start), uint64(max(start, end - gram_length(kind) + 1))):
+        h = hash_gram(predicate, _gram(text, i, mask))
+        noted = gram_bits(h)
+        if grams[gram_word(h, grams.size)] & noted == noted:
+            if found == len(candidates):
+                return -1
+            candidates[found, 0] = kind
+            candidates[found, 1] = triple
+            candidates[found, 2] = i
+            found += 1
+    return found
 
 
 @compiled
@@ -171,27 +216,36 @@ def _standing(
     before: int,
     found: int,
     text: Array,
-    start: int,
-    end: int,
-    starts: Array,
     strings: Array,
     records: Array,
+    work: Array,
+    unit: int,
     candidates: Array,
 ) -> int:
-    """Keep those of the new candidates whose whole text stands where their gram does.
-
-    In a loop of its own, so short that the waits for memory of one candidate and the next overlap.
-    """
-    kept = before
-    for candidate in range(before, found):
-        record = candidates[candidate, 0]
-        part = records[record, R_PART]
-        here = candidates[candidate, 2] - records[record, R_OFFSET]
-        first = starts[part] + 1
-        length = starts[part + 1] - first
-        if here >= start and here + length <= end and same_bytes(strings, first, text, here, length):
+    """Keep those of the new candidates whose whole text stands where their gram does; others may wait behind them."""
+    kept, candidate = before, before
+    while candidate < found:
+        record, triple, place = candidates[candidate, 0], candidates[candidate, 1], candidates[candidate, 2]
+        candidate += 1
+        if record < 0:
+            continue
+        after = records[record, R_NEXT]
+        if after >= 0:
+            if found == len(candidates):
+                return -1
+            candidates[found, 0] = after
+            candidates[found, 1] = triple
+            candidates[found, 2] = place
+            found += 1
+        term = work[W_OBJECT * unit + triple]
+        start = work[T_TEXT * unit + term]
+        here = place - records[record, R_OFFSET]
+        first, length = records[record, R_TEXT], records[record, R_TEXT_LENGTH]
+        if here < start or here + length > start + work[T_TEXT_LENGTH * unit + term]:
+            continue
+        if same_bytes(strings, first, text, here, length):
             candidates[kept, 0] = record
-            candidates[kept, 1] = candidates[candidate, 1]
+            candidates[kept, 1] = triple
             candidates[kept, 2] = here
             kept += 1
     return kept
@@ -204,7 +258,6 @@ def _seed_number(
     predicate: int,
     triple: int,
     keys: Array,
-    heads: Array,
     bits: Array,
     records: Array,
     work: Array,
@@ -219,7 +272,7 @@ def _seed_number(
     for bits_near in range(single - around, single + around + 1):
         key = mix(NUMBER, predicate, bits_near, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, records, work, unit, candidates, found)
     return found
 
 
@@ -234,7 +287,6 @@ def _seed_class(
     queue: Array,
     marks: Array,
     keys: Array,
-    heads: Array,
     bits: Array,
     records: Array,
     work: Array,
@@ -245,18 +297,18 @@ def _seed_class(
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
     key = mix(kind, predicate, node, 0)
     if has_bit(key, bits):
-        found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+        found = _wake(key, triple, keys, records, work, unit, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
             key = mix(kind + relation, predicate, queue[i], 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
             key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
     return found
 
 
@@ -267,7 +319,6 @@ def _seed_free(
     object_: int,
     triple: int,
     keys: Array,
-    heads: Array,
     bits: Array,
     records: Array,
     work: Array,
@@ -279,19 +330,19 @@ def _seed_free(
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
         key = mix(FREE_SO, subject, object_, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, records, work, unit, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
         key = mix(FREE_S, subject, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, records, work, unit, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
         key = mix(FREE_O, object_, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, records, work, unit, candidates, found)
     if flags & (1 << FREE_ALL):
         key = mix(FREE_ALL, 0, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, records, work, unit, candidates, found)
     return found
 
 
@@ -315,12 +366,10 @@ def number_of(term: int, text: Array, work: Array, unit: int, values: Array) -> 
 def seed(
     triples: int,
     text: Array,
-    starts: Array,
     strings: Array,
     flags: Array,
     free_flags: int,
     keys: Array,
-    heads: Array,
     bits: Array,
     grams: Array,
     records: Array,
@@ -334,7 +383,7 @@ def seed(
     candidates: Array,
 ) -> int:
     """Fill the candidates with record, triple and place in its text; gives how many, -1 if there is no room."""
-    found = 0
+    found, texts = 0, 0
     _note_keys(triples, work, unit)
     for triple in range(triples):
         subject = work[T_GLOBAL * unit + work[W_SUBJECT * unit + triple]]
@@ -345,44 +394,26 @@ def seed(
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
             key = mix(PSO, predicate, subject, object_)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
             key = mix(PO, predicate, object_, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
         if ways & (1 << PS) and subject >= 0:
             key = mix(PS, predicate, subject, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
         if ways & (1 << P):
             key = mix(P, predicate, 0, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, heads, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, records, work, unit, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
                 found = _seed_number(
-                    state, values[term], predicate, triple, keys, heads, bits, records, work, unit, candidates, found
+                    state, values[term], predicate, triple, keys, bits, records, work, unit, candidates, found
                 )
-        if ways & _TEXTS and work[T_TEXT * unit + term] >= 0:
-            start = work[T_TEXT * unit + term]
-            end = start + work[T_TEXT_LENGTH * unit + term]
-            found = _seed_text(
-                ways,
-                predicate,
-                triple,
-                text,
-                start,
-                end,
-                starts,
-                strings,
-                grams,
-                keys,
-                heads,
-                records,
-                candidates,
-                found,
-            )
+        texts |= ways & _TEXTS
         for side in range(2):
             node = object_ if side == 0 else subject
             if node >= 0 and ways & (_OBJECT_CLASSES if side == 0 else _SUBJECT_CLASSES):
@@ -397,7 +428,6 @@ def seed(
                     queue,
                     marks,
                     keys,
-                    heads,
                     bits,
                     records,
                     work,
@@ -406,9 +436,9 @@ def seed(
                     found,
                 )
         if free_flags:
-            found = _seed_free(
-                free_flags, subject, object_, triple, keys, heads, bits, records, work, unit, candidates, found
-            )
+            found = _seed_free(free_flags, subject, object_, triple, keys, bits, records, work, unit, candidates, found)
         if found < 0:
             return -1
+    if texts:
+        found = _seed_texts(triples, text, strings, flags, grams, keys, records, work, unit, candidates, found)
     return found

@@ -8,7 +8,6 @@ from triplewire.matching.layout import (
     E_NEXT,
     E_SUBSCRIPTION,
     EMISSION,
-    M_DOCUMENT,
     M_FLAGS,
     M_HIGH,
     M_LOW,
@@ -25,15 +24,13 @@ TOLD = 5
 
 @compiled
 def tell(
-    out: Array, used: int, records: Array, members: Array, entries: Array, told: Array, ends: Array
+    out: Array, at: int, used: int, records: Array, members: Array, entries: Array, told: Array, count: int
 ) -> tuple[int, int]:
-    """Write a row for every entry of every match; gives how many (-1: no room), and all the matches' flags together.
+    """Write a row for every entry of the matches from `at` to `used`, behind the `count` rows there are.
 
-    The rows of document i are then ends[i] to ends[i + 1].
+    Gives how many there are now (-1: no room), and all these matches' flags together.
     """
-    count, flags, at = 0, 0, 0
-    for i in range(ends.size):
-        ends[i] = 0
+    flags = 0
     while at < used:
         record = out[at + M_RECORD]
         flags |= out[at + M_FLAGS]
@@ -52,8 +49,5 @@ def tell(
                 told[count, 4] = entry
                 count += 1
                 entry = entries[entry, E_NEXT]
-        ends[out[at + M_DOCUMENT] + 1] = count
         at += EMISSION + 2 * out[at + M_VARIABLES]
-    for i in range(1, ends.size):
-        ends[i] = max(ends[i], ends[i - 1])
     return count, flags
