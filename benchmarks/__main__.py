@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 
-from benchmarks import core
-
-BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {"core": core.main}
-"""The benchmarks by name; each takes the arguments after its name and gives an exit code."""
+BENCHMARKS = {"core": "benchmarks.core", "engine": "benchmarks.engine.run", "mdv": "benchmarks.mdv.run"}
+"""The modules of the benchmarks by name; each has a `main` that takes the arguments after its name and gives an exit
+code. They are imported when they are asked for, because not every one needs everything that the others do."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -16,7 +16,8 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] not in BENCHMARKS:
         print(f"usage: ./run bench NAME [...]; the benchmarks are: {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 0 if arguments[:1] in (["--help"], ["-h"]) else 2
-    return BENCHMARKS[arguments[0]](arguments[1:])
+    code: int = import_module(BENCHMARKS[arguments[0]]).main(arguments[1:])
+    return code
 
 
 if __name__ == "__main__":

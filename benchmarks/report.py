@@ -27,6 +27,8 @@ class Line:
     """How many subscriptions were measured, if not all: the time is scaled to all of them."""
     bytes: int | None = None
     """How large it is, where that is what was asked."""
+    triples: int | None = None
+    """How many triples the store held before the first document, where there is a store."""
 
     def to_json(self) -> str:
         """The line as JSON, without what was not measured."""

@@ -6,13 +6,21 @@ import triplewire
 from triplewire import errors
 
 PROMISED = {
+    "Changed",
     "Document",
+    "Event",
     "Index",
     "Limits",
     "Match",
+    "Matched",
     "Matches",
     "Pattern",
+    "Publish",
+    "Retract",
+    "Schema",
+    "Subscription",
     "Taxonomy",
+    "Unmatched",
     "compile",
     "covers",
     "evaluate",

@@ -16,7 +16,7 @@ ORDER = (
     ("errors",),
     ("model",),
     ("documents", "algebra"),
-    ("languages", "matching"),
+    ("languages", "matching", "schema"),
     ("",),  # triplewire itself: the public names
     ("store",),
     ("engine",),
@@ -29,7 +29,7 @@ LEVEL = {package: level for level, packages in enumerate(ORDER) for package in p
 HEAVY = ("pyspark", "fastapi", "starlette", "uvicorn", "sqlalchemy", "psycopg", "httpx", "numba", "llvmlite", "rdflib")
 """What importing the core must not load: nobody pays for Spark, web, SQL or a compiler before using them."""
 
-PURE = ("model", "documents", "algebra", "languages", "matching")
+PURE = ("model", "documents", "algebra", "languages", "matching", "schema")
 FORBIDDEN_IN_PURE = {
     "socket",
     "urllib.request",

@@ -46,7 +46,7 @@ def generate(name: str, subscriptions: int, seed: int) -> Workload:
     random.Random(f"{name} {seed}").shuffle(order)  # neighbouring rules do not have neighbouring values
 
     def parameter(i: int) -> str | int:
-        return _uri(order[i]) + "#host" if name == "W2-OID" else order[i]
+        return uri(order[i]) + "#host" if name == "W2-OID" else order[i]
 
     pattern = _template(name)
     return Workload(
@@ -70,19 +70,21 @@ def rule_text(workload: Workload, i: int) -> str:
     return KINDS[workload.name].format(workload.parameter(i))
 
 
-def _uri(number: int) -> str:
+def uri(number: int) -> str:
+    """Where the document of a number is."""
     return f"http://providers.example/doc{number}.rdf"
 
 
 def _documents(name: str, subscriptions: int, seed: int) -> list[Document]:
     count = min(MOST_DOCUMENTS, subscriptions)
     numbers = random.Random(f"{name} {seed} documents").sample(range(subscriptions), count)
-    return [_document(number, synth=subscriptions // 10, memory=number) for number in numbers]
+    return [document(number, synth=subscriptions // 10, memory=number) for number in numbers]
 
 
-def _document(number: int, *, synth: int, memory: int) -> Document:
-    uri, name = _uri(number), NAMESPACE
-    provider, server = f"<{uri}#host>", f"<{uri}#info>"
+def document(number: int, *, synth: int, memory: int) -> Document:
+    """A cycle provider and its server, as in MDV's figure 1."""
+    place, name = uri(number), NAMESPACE
+    provider, server = f"<{place}#host>", f"<{place}#info>"
     lines = [
         f"{provider} <{RDF}type> <{name}CycleProvider> .",
         f'{provider} <{name}serverHost> "pirates{number}.uni-passau.de" .',
@@ -93,7 +95,7 @@ def _document(number: int, *, synth: int, memory: int) -> Document:
         f'{server} <{name}memory> "{memory}" .',
         f'{server} <{name}cpu> "600" .',
     ]
-    return Document.from_lines(uri, "\n".join(lines).encode())
+    return Document.from_lines(place, "\n".join(lines).encode())
 
 
 def _template(name: str) -> Callable[[str | int], Pattern]:

@@ -2,17 +2,25 @@
 
     TriplewireError
     ├── DocumentError              a document could not be read
-    │   └── DocumentTooLarge       it is over a limit that the caller can raise
+    │   ├── DocumentTooLarge       it is over a limit that the caller can raise
+    │   └── SchemaViolation        it breaks the schema
     ├── QueryError                 a subscription's text could not be compiled
     │   ├── QuerySyntaxError       it is not a sentence of its language
     │   └── UnsupportedQuery       it is, but standing queries do not serve it
     ├── PatternError               a pattern was put together wrongly
     ├── TaxonomyError              a taxonomy has a cycle, or is not a taxonomy
+    ├── SchemaError                a schema contradicts itself
     ├── SubscriptionError          one subscription failed; the others did not
     │   ├── UnknownSubscription    no subscription has this id
     │   ├── DuplicateSubscription  the id is taken
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
-    └── IndexFileError             a saved index could not be opened
+    ├── IndexFileError             a saved index could not be opened
+    └── StoreError                 a store could not be used
+        ├── StoreUnavailable       it cannot be opened, or its server not be reached
+        ├── NotAStore              what is there is something else
+        ├── NewerStore             a newer Triplewire wrote it
+        ├── DamagedStore           it is a store, but broken
+        └── StoreBusy              another writer did not end in time
 
 Every error carries its data as attributes, reads as a sentence that says what to do, and survives pickling,
 because errors cross process borders on a cluster.
@@ -20,6 +28,7 @@ because errors cross process borders on a cluster.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -56,6 +65,16 @@ class DocumentError(TriplewireError):
 
 class DocumentTooLarge(DocumentError):
     """A document is over a limit; `reason` names the limit and how to raise it."""
+
+
+class SchemaViolation(DocumentError):
+    """A document breaks the schema; `violations` has each statement that does, with its reason."""
+
+    def __init__(self, violations: Sequence[Any], *, uri: str) -> None:
+        more = len(violations) - 1
+        others = f" (and {more} more: see `violations`)" if more > 0 else ""
+        super().__init__(f"it breaks the schema: {violations[0]}{others}", uri=uri)
+        self.violations = tuple(violations)
 
 
 class QueryError(TriplewireError):
@@ -105,6 +124,10 @@ class TaxonomyError(TriplewireError):
         self.cycle = cycle
 
 
+class SchemaError(TriplewireError):
+    """A schema contradicts itself, or says something that cannot be meant."""
+
+
 class SubscriptionError(TriplewireError):
     """One subscription failed; `subscription` is its id. The others were served."""
 
@@ -134,3 +157,39 @@ class MatchLimitExceeded(SubscriptionError):
 
 class IndexFileError(TriplewireError):
     """A saved index could not be opened: it is not one, it is damaged, or another version wrote it."""
+
+
+class StoreError(TriplewireError):
+    """A store could not be used; the subclasses say why."""
+
+
+class StoreUnavailable(StoreError):
+    """A store cannot be opened, or its server cannot be reached."""
+
+
+class NotAStore(StoreError):
+    """What is in this place is something else; nothing was changed."""
+
+
+class NewerStore(StoreError):
+    """A newer Triplewire wrote the store; `found` is its version, `known` the newest that this one knows."""
+
+    def __init__(self, name: str, *, found: int, known: int) -> None:
+        super().__init__(
+            f"{name}: the store has version {found}, and this Triplewire knows versions up to {known}; "
+            "install a newer Triplewire"
+        )
+        self.found = found
+        self.known = known
+
+
+class DamagedStore(StoreError):
+    """The store is broken: restore a backup."""
+
+
+class StoreBusy(StoreError):
+    """Another writer did not end within `waited` seconds; nothing was changed."""
+
+    def __init__(self, name: str, waited: float) -> None:
+        super().__init__(f"{name}: another writer did not end within {waited:g} seconds; try again")
+        self.waited = waited

@@ -66,6 +66,7 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
+    from triplewire.matching.findings import Found
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
@@ -217,6 +218,7 @@ class Index:
                 room.make_text(size)
             room.buffer[:size] = document.ntriples
             room.one[1] = size
+            room.expect(document.ntriples.count(b"\n"))
             used, count, flags = self._find((document,))
             out, told = room.out[:used].copy(), room.told[:count].copy()
             if flags:
@@ -236,6 +238,7 @@ class Index:
             room.make_text(len(data))
             room.buffer[: len(data)] = data
             ends = room.for_many(bounds)
+            room.expect(max(document.ntriples.count(b"\n") for document in batch))
             try:
                 used, count, flags = self._find(batch)
             finally:
@@ -250,6 +253,13 @@ class Index:
                 Matches(document, told[first[i] : end[i]], out, base[i], self._tables, self._setting, errors[i])
                 for i, document in enumerate(batch)
             ]
+
+    def find(self, documents: Iterable[Document]) -> list[Found]:
+        """`match_many` for those who keep the answers: rows and derivations as spellings, at once."""
+        with self._lock:
+            from triplewire.matching.findings import spell
+
+            return spell(self.match_many(documents), self._registry)
 
     def _find(self, batch: Sequence[Document]) -> tuple[int, int, int]:
         """Run the kernel until it has all the room that it needs; gives how much it wrote, and the matches' flags."""

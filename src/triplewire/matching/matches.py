@@ -97,6 +97,8 @@ class Matches(Sequence[Match]):
         self._tables = tables
         self._setting = setting
         self._list: list[Match] | None = None
+        self._terms: dict[int, Term] = {}
+        self._graph: Graph | None = None
 
     def _matches(self) -> list[Match]:
         if self._list is None:
@@ -105,9 +107,11 @@ class Matches(Sequence[Match]):
                 grouped.setdefault(told[0], []).append(told)
             ids = self._tables[0]
             self._list = [Match(ids.get(number).decode(), self, grouped[number]) for number in sorted(grouped)]
-            self._terms: dict[int, Term] = {}
-            self._graph: Graph | None = None
         return self._list
+
+    def written(self) -> tuple[Array, Array, int]:
+        """What the kernel wrote: whom to tell, the matches, and where the document's text began."""
+        return self._told, self._out, self._base
 
     @property
     def max_rows(self) -> int:
@@ -123,7 +127,7 @@ class Matches(Sequence[Match]):
         """The rows of one match for one subscription's columns."""
         _, at, columns, constants, _ = told
         _, words, fixed = self._tables
-        answer, places, optionals = _columns(words.get(columns))
+        answer, places, optionals = columns_of(words.get(columns))
         row: Row = {}
         for name, place in places:
             if isinstance(place, str):
@@ -179,8 +183,12 @@ class Matches(Sequence[Match]):
         return f"<Matches of {self.document.uri}: {', '.join(self.subscriptions) or 'none'}>"
 
 
+Columns = tuple[list[str], list[tuple[str, int | str]], tuple[Optional, ...]]
+"""The names of a subscription's columns, where each value is, and its optional parts."""
+
+
 @lru_cache(maxsize=4096)
-def _columns(text: bytes) -> tuple[list[str], list[tuple[str, int | str]], tuple[Optional, ...]]:
+def columns_of(text: bytes) -> Columns:
     """The columns of a subscription's rows: names, where each value is, and optional parts."""
     answer, places, optionals = loads(text[1:])
     names = [slot_name(i) for i in range(MOST_VARIABLES)] if optionals else []

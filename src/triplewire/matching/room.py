@@ -26,6 +26,8 @@ from triplewire.matching.layout import (
     W_UNITS,
 )
 
+_LEAST_UNIT = 64
+
 
 class Room:
     """Arrays for one document at a time, and the table that tells the kernel where all arrays are.
@@ -40,7 +42,7 @@ class Room:
         self._held: dict[int, Array] = {}
         self.one = np.zeros(2, dtype=np.int64)
         self._ends = np.zeros(2, dtype=np.int64)
-        self.unit = 32
+        self.unit = self._capacity = _LEAST_UNIT // 2
         self.out, self.told = np.zeros(1 << 12, dtype=np.int32), np.zeros((1 << 8, TOLD), dtype=np.int32)
         self.candidates = np.zeros((1 << 9, 3), dtype=np.int32)
         self.make_text(1 << 11)
@@ -65,6 +67,21 @@ class Room:
         self.put(A_ENDS, ends)
         return ends
 
+    def expect(self, lines: int) -> None:
+        """Lay the working memory out for documents of at most so many lines: what is cleared is no more than needed."""
+        unit = max(_LEAST_UNIT, 1 << (lines - 1).bit_length() if lines > 1 else 1)
+        if unit > self._capacity:
+            self._make_lines(unit)
+        elif unit != self.unit:
+            self.unit = unit
+            self.table[A_SETTINGS, 0] = unit
+
+    def _make_lines(self, unit: int) -> None:
+        self.unit = self._capacity = unit
+        self.put(A_WORK, np.zeros(unit * W_UNITS + W_STACK, dtype=np.int32))
+        self.put(A_VALUES, np.zeros(3 * unit, dtype=np.float64))
+        self.table[A_SETTINGS, 0] = unit
+
     def make_text(self, size: int) -> None:
         """Make sure that there is room for documents of this many bytes together."""
         if 2 * size > self.capacity:
@@ -75,10 +92,7 @@ class Room:
     def make(self, status: int) -> None:
         """Make more of what the kernel ran out of."""
         if status == NEED_LINES:
-            self.unit *= 2
-            self.put(A_WORK, np.zeros(self.unit * W_UNITS + W_STACK, dtype=np.int32))
-            self.put(A_VALUES, np.zeros(3 * self.unit, dtype=np.float64))
-            self.table[A_SETTINGS, 0] = self.unit
+            self._make_lines(2 * self.unit)
         elif status == NEED_CANDIDATES:
             self.candidates = np.zeros((4 * len(self.candidates), 3), dtype=np.int32)
             self.put(A_CANDIDATES, self.candidates)

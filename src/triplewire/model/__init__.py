@@ -1,9 +1,34 @@
-"""The values that everything else speaks of: terms, triples and documents.
+"""The values that everything else speaks of: terms, triples, documents and subscriptions; changes in, events out.
 
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
 """
 
+from triplewire.model.change import Change, Publish, Retract
 from triplewire.model.document import Document
-from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term
+from triplewire.model.event import EVENTS, Behind, Changed, Event, Matched, Unmatched
+from triplewire.model.row import Row
+from triplewire.model.subscription import Scope, Start, Subscription
+from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
 
-__all__ = ["RDF", "RDFS", "XSD", "Document", "Term", "parse_term"]
+__all__ = [
+    "EVENTS",
+    "RDF",
+    "RDFS",
+    "XSD",
+    "Behind",
+    "Change",
+    "Changed",
+    "Document",
+    "Event",
+    "Matched",
+    "Publish",
+    "Retract",
+    "Row",
+    "Scope",
+    "Start",
+    "Subscription",
+    "Term",
+    "Unmatched",
+    "parse_term",
+    "parse_triple",
+]

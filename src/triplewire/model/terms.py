@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 Term = NamedNode | BlankNode | Literal
 
@@ -47,3 +47,12 @@ def parse_term(text: str) -> Term:
             return Literal(value, language=language, direction=BaseDirection(direction))
         return Literal(value, language=language)
     return Literal(value)
+
+
+def parse_triple(subject: str, predicate: str, object: str) -> Triple:
+    """The triple of three spellings.
+
+    >>> parse_triple("<urn:a>", "<urn:p>", '"1"').object.value
+    '1'
+    """
+    return Triple(parse_term(subject), parse_term(predicate), parse_term(object))  # type: ignore[arg-type]  # its places

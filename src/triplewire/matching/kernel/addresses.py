@@ -11,21 +11,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+from numba.np.numpy_support import carray
 
 from triplewire.matching.kernel.compiled import Array, inlined
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba has no types
-def _pointer(typing_context: Any, address: Any) -> Any:
+def _as_pointer(typing_context: Any, address: Any) -> Any:
     """An address as a pointer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 
     return types.voidptr(types.int64), generate
+
+
+_pointer: Any = intrinsic(_as_pointer)
 
 
 @inlined

@@ -91,7 +91,8 @@ def find_byte(text: Array, at: int, end: int, wanted: int) -> int:
         zeros = (x - _ONES) & ~x & _TOPS  # the top bit of each byte that is zero; the lowest is right
         if zeros != uint64(0):
             lowest = zeros & (~zeros + uint64(1))
-            return min(np.int64(i + (((lowest >> uint64(7)) * _COUNT) >> uint64(56))), end)
+            found = int(np.int64(i + (((lowest >> uint64(7)) * _COUNT) >> uint64(56))))
+            return min(found, end)
         i += uint64(8)
     return end
 

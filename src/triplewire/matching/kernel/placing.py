@@ -125,10 +125,10 @@ def note_gram(
     program, base = records[record, R_PROGRAM], records[record, R_CONSTANTS]
     predicate = constants[base - code[program + HEADER + 2] - 1]
     first = starts[records[record, R_PART]] + 1 + records[record, R_OFFSET]
-    gram = 0
+    gram = np.int64(0)
     for i in range(gram_length(records[record, R_KIND])):
         gram |= np.int64(strings[first + i]) << (8 * i)
-    h = hash_gram(predicate, gram)
+    h = hash_gram(predicate, int(gram))
     grams[gram_word(h, grams.size)] |= gram_bits(h)
 
 

@@ -98,10 +98,10 @@ def _text_key(
     kind = TEXT_1 + size - 1
     best, best_count, offset = 0, -1, 0
     for i in range(start, end - size + 1):
-        gram = 0
+        gram = np.int64(0)
         for k in range(size):
             gram |= np.int64(strings[i + k]) << (8 * k)
-        key = mix(kind, predicate, gram, 0)
+        key = mix(kind, predicate, int(gram), 0)
         count = _popular(key, popularity, change)
         if best_count < 0 or count < best_count:
             best, best_count, offset = key, count, i - start

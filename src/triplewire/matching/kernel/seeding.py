@@ -168,7 +168,7 @@ def _seed_texts(
     for hit in range(found, hits):
         predicate = work[T_GLOBAL * unit + work[W_PREDICATE * unit + candidates[hit, 1]]]
         gram = _gram(text, uint64(candidates[hit, 2]), _gram_mask(candidates[hit, 0]))
-        slot = find_key(mix(candidates[hit, 0], predicate, np.int64(gram), 0), keys)
+        slot = find_key(mix(candidates[hit, 0], predicate, int(np.int64(gram)), 0), keys)
         candidates[hit, 0] = keys[slot, 1] if keys[slot, 0] != 0 else -1
     return _standing(found, hits, text, strings, records, work, unit, candidates)
 

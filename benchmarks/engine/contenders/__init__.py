@@ -1,0 +1,1 @@
+"""Ours, and what ours is compared with. Each follows the same history with the same subscriptions."""

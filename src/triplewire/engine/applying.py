@@ -1,0 +1,197 @@
+"""Applying: one batch of changes, from documents to events, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.engine.differences import (
+    Difference,
+    Seeds,
+    candidates,
+    document_difference,
+    document_rows,
+    graph_difference,
+    new_rows,
+    seeds_of,
+    spelled,
+)
+from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.reasons import Touched
+from triplewire.engine.revisions import Revision, spelled_document
+from triplewire.engine.standing import Standing
+from triplewire.errors import SubscriptionError
+from triplewire.matching.incremental import Triple
+from triplewire.model import Document
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Writer
+
+
+@dataclass(slots=True)
+class Meaning:
+    """What a batch changes besides documents: the taxonomy, and the triples that this gives another meaning."""
+
+    taxonomy: Taxonomy
+    touched: Sequence[Triple] = ()
+
+
+@dataclass(slots=True)
+class Applied:
+    """How a batch ended: its number, and the queries that failed in it."""
+
+    number: int
+    errors: dict[int, SubscriptionError] = field(default_factory=dict)
+
+
+def apply(
+    writer: Writer,
+    standing: Standing,
+    revisions: Sequence[Revision],
+    batch: str,
+    *,
+    strong: Sequence[int],
+    meaning: Meaning | None = None,
+) -> Applied:
+    """Write the revisions, and what they do to rows; the events are in the log then."""
+    return _Application(writer, standing, revisions, strong, meaning).run(batch)
+
+
+class _Application:
+    def __init__(
+        self,
+        writer: Writer,
+        standing: Standing,
+        revisions: Sequence[Revision],
+        strong: Sequence[int],
+        meaning: Meaning | None,
+    ) -> None:
+        self._writer, self._standing = writer, standing
+        self._revisions, self._strong, self._meaning = revisions, strong, meaning
+        self._touched = list(meaning.touched) if meaning is not None else []
+        self._applied = Applied(writer.batches.next())
+
+    def run(self, batch: str) -> Applied:
+        writer, errors = self._writer, self._applied.errors
+        old = Neighbourhoods(writer, self._standing, errors)
+        seeds = seeds_of(self._standing, self._revisions, self._touched, old)
+        leaving = candidates(old, seeds, self._standing)
+        before = self._document_rows_before()
+        self._write_documents()
+        if self._meaning is not None:
+            self._standing.use_taxonomy(self._meaning.taxonomy)
+            seeds = self._with_new_meaning(seeds)
+        new = Neighbourhoods(writer, self._standing, errors)
+        difference = graph_difference(writer, self._standing, new, seeds, leaving)
+        difference.add(self._document_difference(before))
+        events = self._events(difference, new)
+        resources = self._resources(difference)
+        writer.rows.delete(difference.deletes)
+        writer.rows.insert(new_rows(difference, resources))
+        writer.log.append(self._applied.number, events)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(events))
+        return self._applied
+
+    # -- documents
+
+    def _document_rows_before(self) -> dict[int, Rows]:
+        """Where the rows of documents came from: only needed of those that had a version."""
+        there = [revision for revision in self._revisions if revision.before]
+        documents = {r.id: spelled_document(r.uri, r.old) for r in there}
+        documents |= self._retouched()
+        return document_rows(self._standing.documents, documents, self._writer, self._applied.errors)
+
+    def _write_documents(self) -> None:
+        writer = self._writer
+        changes = [(revision.uri, revision.content) for revision in self._revisions]
+        for revision, record in zip(self._revisions, writer.documents.save(changes, self._applied.number), strict=True):
+            revision.after = record.version if record.present else 0
+        writer.triples.replace([(revision.id, revision.removed, revision.added) for revision in self._revisions])
+
+    def _document_difference(self, before: Mapping[int, Rows]) -> Difference:
+        errors = self._applied.errors
+        documents = {r.id: r.document for r in self._revisions if r.content is not None}
+        after: dict[int, Rows] = {revision.id: {} for revision in self._revisions}
+        after |= document_rows(self._standing.documents, documents, self._writer, errors)
+        again = self._retouched()
+        published = {record.id: record.published for record in self._writer.documents.by_ids(list(again))}
+        for id, rows in document_rows(self._standing.documents, again, self._writer, errors).items():
+            after[id] = {key: why for key, why in rows.items() if self._standing.start_of(key[0]) < published[id]}
+        return document_difference(self._writer, after, before, errors.keys())
+
+    def _retouched(self) -> dict[int, Document]:
+        """Documents that do not change, but state a triple that has another meaning now."""
+        if not self._touched or not len(self._standing.documents):
+            return {}
+        changed = {revision.id for revision in self._revisions}
+        stating = {id for ids in self._writer.triples.stated_by(self._touched) for id in ids} - changed
+        records = self._writer.documents.by_ids(sorted(stating))
+        contents = self._writer.documents.contents([(record.id, record.version) for record in records])
+        return {
+            record.id: spelled(record.id, record.uri, content or b"")
+            for record, content in zip(records, contents, strict=True)
+        }
+
+    def _with_new_meaning(self, seeds: Seeds) -> Seeds:
+        """The taxonomy decides which atoms a triple fits, too."""
+        again = seeds_of(
+            self._standing,
+            self._revisions,
+            self._touched,
+            Neighbourhoods(self._writer, self._standing, self._applied.errors),
+        )
+        return Seeds(
+            list(dict.fromkeys([*seeds.removed, *again.removed])), list(dict.fromkeys([*seeds.added, *again.added]))
+        )
+
+    # -- events
+
+    def _events(self, difference: Difference, new: Neighbourhoods) -> list[NewEvent]:
+        """Ended rows first, then those that begin, then those that stay with new content."""
+        touched = Touched(self._writer, self._revisions, self._strong)
+        staying = self._staying(difference, touched, new)
+        kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
+        events = []
+        for kind, rows in kinds:
+            behind = touched.documents_behind(rows)
+            for (query, terms), derivation in rows.items():
+                events.append(NewEvent(query, kind, terms, derivation, behind[query, terms]))
+        return events
+
+    def _staying(self, difference: Difference, touched: Touched, new: Neighbourhoods) -> Rows:
+        """Rows that stay and bind a resource whose content differs, with a derivation."""
+        gone = set(difference.deletes)
+        records = [record for record in self._writer.rows.binding(list(touched.resources)) if record.id not in gone]
+        bound = {term for record in records for term in record.terms} & touched.resources.keys()
+        changed = touched.changed(bound) if bound else set()
+        stays = {(record.query, record.terms): record for record in records if changed.intersection(record.terms)}
+        for key in (*difference.begun, *difference.ended):
+            stays.pop(key, None)
+        derived = self._derived_in_documents({key: r.document for key, r in stays.items() if r.document})
+        graph = [key for key, record in stays.items() if not record.document]
+        derived |= self._derived_in_graph(graph, new)
+        return {key: derived.get(key, ()) for key in stays}
+
+    def _derived_in_graph(self, keys: Sequence[Key], new: Neighbourhoods) -> Rows:
+        if not keys:
+            return {}
+        found = new.having(keys)
+        return {key: found[key] for key in keys if key in found}
+
+    def _derived_in_documents(self, keys: Mapping[Key, int]) -> Rows:
+        """Derivations from the documents that give these rows."""
+        records = self._writer.documents.by_ids(sorted(set(keys.values())))
+        contents = self._writer.documents.contents([(record.id, record.version) for record in records])
+        documents = {
+            record.id: spelled(record.id, record.uri, content or b"")
+            for record, content in zip(records, contents, strict=True)
+        }
+        rows = document_rows(self._standing.documents, documents, self._writer, self._applied.errors)
+        return {key: rows[document].get(key, ()) for key, document in keys.items()}
+
+    def _resources(self, difference: Difference) -> set[int]:
+        """Those of the new rows' terms that are no literals."""
+        terms = list({term for (_, terms), _ in difference.inserts for term in terms if term})
+        texts = self._writer.terms.texts(terms)
+        return {term for term, text in zip(terms, texts, strict=True) if not text.startswith('"')}

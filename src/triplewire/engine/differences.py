@@ -1,0 +1,259 @@
+"""Differences: which rows a batch begins and ends (M6).
+
+Deletions as MDV does it (section 3.5): candidates from the old state, survivors from the new state, then what the new
+triples add; at the end, the net difference with the rows on record. A batch has one `OldState` before its statements
+are written, and one `NewState` after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
+from triplewire.engine.revisions import Revision, spelled_document
+from triplewire.engine.standing import Standing
+from triplewire.errors import SubscriptionError
+from triplewire.matching import Index
+from triplewire.matching.incremental import Seed, Triple
+from triplewire.model import Document
+from triplewire.store import NewRow, Reader, RowRecord, triples_of
+
+Columns = Mapping[int, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Difference:
+    """Rows that begin and rows that end, with a derivation after and before; and the records of rows that change."""
+
+    begun: Rows = field(default_factory=dict)
+    ended: Rows = field(default_factory=dict)
+    inserts: list[tuple[Key, int]] = field(default_factory=list)
+    """Rows to put on record, each with its document (0 for the graph)."""
+    deletes: list[int] = field(default_factory=list)
+
+    def add(self, other: Difference) -> None:
+        """Take another one in; they are of different queries."""
+        self.begun |= other.begun
+        self.ended |= other.ended
+        self.inserts += other.inserts
+        self.deletes += other.deletes
+
+
+# -- scope "graph"
+
+
+@dataclass(slots=True)
+class Seeds:
+    """The seeds of a batch: in what it takes away, and in what it brings."""
+
+    removed: list[Seed]
+    added: list[Seed]
+
+
+def seeds_of(
+    standing: Standing, revisions: Sequence[Revision], touched: Sequence[Triple], neighbourhoods: Neighbourhoods
+) -> Seeds:
+    """Where the batch's statements fit an atom.
+
+    A new version publishes all its triples: they count for queries that began after the version before. `touched`
+    triples stay, but what they mean may change, because the taxonomy does.
+    """
+    if not len(standing.graph):
+        return Seeds([], [])
+    last = standing.last_start
+    removed = {triple for revision in revisions for triple in revision.removed}
+    added = {
+        triple
+        for revision in revisions
+        for triple in (revision.added if revision.published > last or not revision.before else revision.statements)
+    }
+    return Seeds(
+        _seeds(standing, [*removed, *touched], neighbourhoods), _seeds(standing, [*added, *touched], neighbourhoods)
+    )
+
+
+def _seeds(standing: Standing, triples: Sequence[Triple], neighbourhoods: Neighbourhoods) -> list[Seed]:
+    if not triples:
+        return []
+    spelled, numbers = neighbourhoods.spell(dict.fromkeys(triples))
+    return standing.seeds_in([spelled_document("urn:triplewire:batch", spelled)], numbers)
+
+
+def candidates(old: Neighbourhoods, seeds: Seeds, standing: Standing) -> Rows:
+    """Rows of the old state that may end: they use what is taken away, or an optional column of theirs may change."""
+    return old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
+
+
+def graph_difference(
+    reader: Reader, standing: Standing, new: Neighbourhoods, seeds: Seeds, candidates: Rows
+) -> Difference:
+    """What the batch does to the rows of the graph's queries; the new state is written already, the rows are not."""
+    found = new.around([*seeds.added, *(seed for seed in seeds.removed if standing.is_optional(seed))])
+    queries = standing.queries(reader, {query for query, _ in (*found, *candidates)})
+    wide = {query: required_columns(queries[query]) for query in queries if queries[query].wide}
+    difference = _narrow(
+        reader,
+        standing,
+        new,
+        {key: triples for key, triples in found.items() if key[0] not in wide},
+        {key: triples for key, triples in candidates.items() if key[0] not in wide},
+    )
+    hints = [key for key in (*found, *candidates) if key[0] in wide]
+    if hints:
+        answers = {query: queries[query].pattern.answer for query in wide}
+        difference.add(_wide(reader, new, hints, wide, answers, candidates))
+    return difference
+
+
+def _narrow(reader: Reader, standing: Standing, new: Neighbourhoods, found: Rows, candidates: Rows) -> Difference:
+    keys = list(dict.fromkeys([*found, *candidates]))
+    recorded = {key: records[0] for key, records in zip(keys, reader.rows.find(keys), strict=True) if records}
+    fresh = {key: triples for key, triples in found.items() if key not in recorded}
+    begun, doubtful = _visible(reader, standing, fresh)
+    leaving = [key for key in candidates if key in recorded and not _is_sure(key, found, standing)]
+    confirmed = new.having([*doubtful, *leaving])
+    begun |= {key: confirmed[key] for key in doubtful if key in confirmed}
+    ended = {key: candidates[key] for key in leaving if key not in confirmed and key[0] not in new.errors}
+    begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
+    return Difference(begun, ended, [(key, 0) for key in begun], [recorded[key].id for key in ended])
+
+
+def _is_sure(key: Key, found: Rows, standing: Standing) -> bool:
+    """A row found in the new state is there, if its query sees all of it."""
+    return key in found and not standing.start_of(key[0])
+
+
+def _visible(reader: Reader, standing: Standing, rows: Rows) -> tuple[Rows, list[Key]]:
+    """The rows whose derivation their query sees, and the others, which may have another one."""
+    seen: Rows = {}
+    hidden: list[Key] = []
+    by_start: dict[int, list[Key]] = {}
+    for key in rows:
+        by_start.setdefault(standing.start_of(key[0]), []).append(key)
+    for start, keys in by_start.items():
+        triples = list(dict.fromkeys(triple for key in keys for triple in rows[key])) if start else []
+        visible = {
+            t for t, is_visible in zip(triples, reader.triples.visible(triples, start), strict=True) if is_visible
+        }
+        for key in keys:
+            if not start or visible.issuperset(rows[key]):
+                seen[key] = rows[key]
+            else:
+                hidden.append(key)
+    return seen, hidden
+
+
+def _wide(
+    reader: Reader,
+    new: Neighbourhoods,
+    hints: Iterable[Key],
+    columns: Columns,
+    answers: Columns,
+    candidates: Rows,
+) -> Difference:
+    """Rows with optional columns: all that have the required columns of a hint, before and after."""
+
+    def part(key: Key) -> Key:
+        query, terms = key
+        chosen = dict(zip(answers[query], terms, strict=True))
+        return query, tuple(chosen[name] for name in columns[query])
+
+    asked = list(dict.fromkeys(part(key) for key in hints))
+    wanted = set(asked)
+    after = {key: triples for key, triples in new.having(asked, columns).items() if part(key) in wanted}
+    before = {
+        (record.query, record.terms): record
+        for record in _on_record(reader, asked)
+        if part((record.query, record.terms)) in wanted
+    }
+    failed = new.errors.keys()
+    begun = {key: triples for key, triples in after.items() if key not in before and key[0] not in failed}
+    gone = [key for key in before if key not in after and key[0] not in failed]
+    ended = {key: candidates.get(key, ()) for key in gone}
+    return Difference(begun, ended, [(key, 0) for key in begun], [before[key].id for key in gone])
+
+
+def _on_record(reader: Reader, parts: Iterable[Key]) -> list[RowRecord]:
+    """All rows of the queries."""
+    found: list[RowRecord] = []
+    for query in dict.fromkeys(query for query, _ in parts):
+        page = reader.rows.of_query(query)
+        while page:
+            found += page
+            page = reader.rows.of_query(query, page[-1].key)
+    return found
+
+
+# -- scope "document"
+
+
+def document_rows(
+    index: Index, documents: Mapping[int, Document], reader: Reader, errors: dict[int, SubscriptionError]
+) -> dict[int, Rows]:
+    """The rows of each document, by its number."""
+    if not documents or not len(index):
+        return {id: {} for id in documents}
+    rows: dict[int, Rows] = {}
+    founds = index.find(list(documents.values()))
+    texts = {
+        text
+        for found in founds
+        for _, row, triples in found.findings
+        for text in (*row, *(text for triple in triples for text in triple))
+        if text is not None
+    }
+    ordered = list(texts)
+    numbers = dict(zip(ordered, reader.terms.find(ordered), strict=True))
+    for document, found in zip(documents, founds, strict=True):
+        errors.update({int(id): error for id, error in found.errors.items()})
+        own = rows[document] = {}
+        for id, row, triples in found.findings:
+            key = int(id), tuple([numbers[text] if text is not None else 0 for text in row])
+            if key not in own:
+                own[key] = tuple([(numbers[s], numbers[p], numbers[o]) for s, p, o in triples])
+    return rows
+
+
+def document_difference(
+    reader: Reader, after: Mapping[int, Rows], before: Mapping[int, Rows], failed: Collection[int]
+) -> Difference:
+    """What the batch does to rows of documents; a row is there while any document gives it.
+
+    `after` has the rows of each document that the batch touches, `before` derivations of what it gave until now.
+    """
+    inserts: list[tuple[Key, int]] = []
+    deletes: dict[int, Key] = {}
+    for document, records in zip(after, reader.rows.of_documents(list(after)), strict=True):
+        known = {(record.query, record.terms): record for record in records}
+        inserts += [(key, document) for key in after[document] if key not in known and key[0] not in failed]
+        deletes |= {
+            record.id: key for key, record in known.items() if key not in after[document] and key[0] not in failed
+        }
+    keys = list(dict.fromkeys([*(key for key, _ in inserts), *deletes.values()]))
+    recorded = dict(zip(keys, reader.rows.find(keys), strict=True))
+    brought = {key: after[document][key] for key, document in reversed(inserts)}
+    difference = Difference(inserts=inserts, deletes=list(deletes))
+    for key in keys:
+        is_left = any(record.id not in deletes for record in recorded[key])
+        if key in brought and not recorded[key]:
+            difference.begun[key] = brought[key]
+        elif recorded[key] and not is_left and key not in brought:
+            given = (before[record.document] for record in recorded[key] if record.document in before)
+            difference.ended[key] = next((rows[key] for rows in given if key in rows), ())
+    return difference
+
+
+def new_rows(difference: Difference, resources: Collection[int]) -> list[NewRow]:
+    """The rows to write; `resources` has those terms that are no literals."""
+    return [
+        NewRow(query, document, terms, tuple(dict.fromkeys(term for term in terms if term in resources)))
+        for (query, terms), document in difference.inserts
+    ]
+
+
+def spelled(document: int, uri: str, content: bytes) -> Document:
+    """A stored version with the hub's names for its blank nodes."""
+    if b"_:" not in content:
+        return Document(uri, content)
+    return spelled_document(uri, triples_of(document, content))

@@ -1,0 +1,318 @@
+"""The hub: documents and subscriptions in, events out, all of it kept in one store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from uuid import uuid4
+
+from pyoxigraph import Quad, Triple
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.documents import Limits, parse
+from triplewire.engine import policies, subscribing, taxonomies
+from triplewire.engine.applying import Applied, Meaning, apply
+from triplewire.engine.revisions import Revision, revise
+from triplewire.engine.standing import Standing
+from triplewire.engine.telling import Outcome, Teller, Versions, stated_in
+from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownSubscription
+from triplewire.matching.incremental import load_pattern
+from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription
+from triplewire.schema import Schema
+from triplewire.store import EventRecord, Reader, Store, SubscriptionRecord, Writer
+
+_PAGE = 1000
+
+
+class Hub:
+    """Subscribers register a query once; publishers register, change and withdraw documents; events say what that did.
+
+    `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
+    Several processes may use one store at the same time: any number reads while one applies a batch; another one that
+    wants to write waits for `timeout` seconds at most.
+
+    >>> hub = Hub(":memory:")
+    >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
+    >>> [event.kind for event in hub.publish("<urn:d1> <urn:theme> <urn:water> .", uri="urn:doc")]
+    ['matched']
+    >>> [event.kind for event in hub.retract("urn:doc")]
+    ['unmatched']
+    """
+
+    def __init__(self, url: str = ":memory:", *, timeout: float = 60.0, limits: Limits | None = None) -> None:
+        self.store = Store.open(url, timeout=timeout)
+        self._limits = limits
+        self._lock = threading.RLock()
+        self._standing = Standing()
+        self._book = policies.Book()
+        self._taxonomy_number = -1
+
+    def close(self) -> None:
+        """Let go of the store; what was committed is there."""
+        with self._lock:
+            if self._standing.is_worth_an_image and self.store.url != ":memory:":
+                with self.store.writing() as writer:
+                    self._standing.keep_image(writer)
+            self.store.close()
+
+    def __enter__(self) -> Hub:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        with self._lock, self.store.reading() as reader:
+            self._catch_up(reader)
+            yield reader
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        """A transaction. If it fails, the taxonomy is read again: the rest of memory knows only what is committed."""
+        with self._lock:
+            try:
+                with self.store.writing() as writer:
+                    self._catch_up(writer)
+                    yield writer
+            except BaseException:
+                self._taxonomy_number = -1
+                raise
+
+    def _catch_up(self, reader: Reader) -> None:
+        self._standing.catch_up(reader)
+        self._book.catch_up(reader)
+        number = taxonomies.number_of(reader)
+        if number != self._taxonomy_number:
+            self._standing.use_taxonomy(taxonomies.read(reader))
+            self._taxonomy_number = number
+
+    # -- subscriptions
+
+    def subscribe(
+        self,
+        text: str | Pattern,
+        *,
+        language: str = "sparql",
+        id: str | None = None,
+        scope: Scope = "document",
+        start: Start = "now",
+        owner: str | None = None,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Subscription:
+        """Register a query; with start "ever", what answers it already is in its events first.
+
+        `scope` says whether all triples of an answer must come from one document, or may come from several. `start`
+        "now" counts only what is published from now on. An id is made if none is given.
+        """
+        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner)
+        with self._writing() as writer:
+            pattern = subscribing.compiled(writer, text, language, prefixes)
+            subscribing.refuse_unserved(pattern, scope, language)
+            self._register(writer, wanted, pattern)
+        return Subscription(wanted.id, wanted.text, language, scope, start, owner, pattern)
+
+    def subscribe_many(self, wanted: Iterable[Subscription]) -> int:
+        """Register many queries in one transaction; gives how many. A `pattern` is taken as it is, if there is one."""
+        count = 0
+        with self._writing() as writer:
+            for one in wanted:
+                pattern = subscribing.compiled(writer, one.pattern or one.text, one.language, None)
+                subscribing.refuse_unserved(pattern, one.scope, one.language)
+                self._register(writer, one, pattern)
+                count += 1
+        if self.store.url != ":memory:":
+            with self._writing() as writer:
+                self._standing.keep_image(writer)
+        return count
+
+    def _register(self, writer: Writer, wanted: Subscription, pattern: Pattern) -> None:
+        record, is_new = subscribing.register(writer, wanted, pattern)
+        if wanted.start == "ever" and writer.batches.last():
+            subscribing.tell_existing(writer, self._standing, record, pattern, wanted.scope, is_new)
+
+    def unsubscribe(self, id: str) -> None:
+        """Forget a subscription, its rows and its events."""
+        with self._writing() as writer:
+            subscribing.unregister(writer, id)
+
+    def subscription(self, id: str) -> Subscription:
+        """The subscription of an id."""
+        with self._reading() as reader:
+            return _subscription(reader, _record(reader, id))
+
+    def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
+        """All subscriptions, or those of one owner, by id."""
+        after = ""
+        while True:
+            with self._reading() as reader:
+                page = reader.subscriptions.listing(after, _PAGE, owner=owner)
+                found = [_subscription(reader, record) for record in page]
+            if not found:
+                return
+            yield from found
+            after = found[-1].id
+
+    # -- changes
+
+    def publish(
+        self,
+        data: Document | bytes | str,
+        *,
+        uri: str | None = None,
+        media_type: str | None = None,
+        batch: str | None = None,
+    ) -> Outcome:
+        """Register a document, or a new version of it; gives the events that it causes."""
+        if not isinstance(data, Document):
+            if uri is None:
+                raise TypeError("a document needs its uri: publish(data, uri=...)")
+            limits = {} if self._limits is None else {"limits": self._limits}
+            data = parse(data, uri=uri, media_type=media_type, **limits)
+        return self.apply([Publish(data)], batch=batch)
+
+    def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
+        """Take a document back; gives the events that this causes."""
+        return self.apply([Retract(uri)], batch=batch)
+
+    def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
+        """Apply a batch of changes: all of them or none, and told as one.
+
+        With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
+        """
+        name = batch or f"b-{uuid4().hex}"
+        with self._writing() as writer:
+            known = writer.batches.find(name) if batch is not None else None
+            if known is not None:
+                return Outcome(self._told(writer, writer.log.of_batch(known.number)), name)
+            revisions = revise(writer, list(changes))
+            warnings = self._book.check(writer, revisions)
+            meaning = self._meaning(writer, revisions)
+            applied = apply(writer, self._standing, revisions, name, strong=self._book.strong(writer), meaning=meaning)
+            return self._outcome(writer, name, applied, warnings)
+
+    def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:
+        if not taxonomies.is_revised(revisions):
+            return None
+        after = taxonomies.revised(writer, revisions)
+        touched = taxonomies.touched(writer, self._standing.taxonomy, after)
+        self._taxonomy_number = taxonomies.note_change(writer)
+        return Meaning(after, touched)
+
+    def _outcome(
+        self, writer: Writer, batch: str, applied: Applied, warnings: Sequence[SchemaViolation] = ()
+    ) -> Outcome:
+        errors: list[SubscriptionError] = []
+        failed = list(applied.errors)
+        for query, owners in zip(failed, writer.subscriptions.of_queries(failed), strict=True):
+            reason = applied.errors[query].reason
+            errors += [MatchLimitExceeded(reason, subscription=record.id) for record in owners]
+        return Outcome(self._told(writer, writer.log.of_batch(applied.number)), batch, warnings, errors)
+
+    def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
+        """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
+        triples = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
+        spelled = taxonomies.given([t.triple if isinstance(t, Quad) else t for t in triples])
+        name = f"taxonomy-{uuid4().hex}"
+        with self._writing() as writer:
+            before = self._standing.taxonomy
+            taxonomies.save(writer, spelled)
+            after = taxonomies.read(writer)
+            self._taxonomy_number = taxonomies.note_change(writer)
+            meaning = Meaning(after, taxonomies.touched(writer, before, after))
+            applied = apply(writer, self._standing, [], name, strong=self._book.strong(writer), meaning=meaning)
+            return self._outcome(writer, name, applied)
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """What is-a conditions are tested against now: the given taxonomy, and what documents state."""
+        with self._reading():
+            return self._standing.taxonomy
+
+    def set_schema(self, schema: Schema, *, on_violation: policies.Policy = "refuse") -> None:
+        """Check documents against a schema from now on; those that break it are refused, or let in with a warning."""
+        if on_violation not in ("refuse", "warn"):
+            raise ValueError(f'on_violation must be "refuse" or "warn", not {on_violation!r}')
+        with self._writing() as writer:
+            policies.save(writer, schema, on_violation)
+
+    @property
+    def schema(self) -> Schema:
+        """What documents are checked against; it declares nothing if none was set."""
+        with self._reading():
+            return self._book.schema
+
+    # -- answers
+
+    def rows(self, id: str) -> list[Row]:
+        """What answers a subscription now."""
+        with self._reading() as reader:
+            record = _record(reader, id)
+            found: list[tuple[int, ...]] = []
+            page = reader.rows.of_query(record.query)
+            while page:
+                found += [row.terms for row in page]
+                page = reader.rows.of_query(record.query, page[-1].key)
+            return self._teller(reader).rows(record.columns, found)
+
+    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """The events of a subscription with a cursor over `after`, in order."""
+        with self._reading() as reader:
+            record = _record(reader, id)
+            most = limit if limit is not None else 1 << 60
+            shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
+            own = reader.log.of_query(-record.number, after, most)
+            told = sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
+            return self._teller(reader).events([(event, record) for event in told])
+
+    def _told(self, reader: Reader, records: Sequence[EventRecord]) -> list[Event]:
+        """Events of a batch, for each subscription that hears them."""
+        queries = list(dict.fromkeys(record.query for record in records if record.query > 0))
+        owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
+        told = [
+            (event, subscription)
+            for event in records
+            for subscription in owners.get(event.query, ())
+            if subscription.first_cursor < event.cursor
+        ]
+        return self._teller(reader).events(told)
+
+    def _teller(self, reader: Reader) -> Teller:
+        return Teller(reader, self._book.schema.strong, self._stated_in)
+
+    def _stated_in(self, versions: Versions) -> list[Triple]:
+        with self.store.reading() as reader:
+            return stated_in(reader, versions)
+
+    def document(self, uri: str, version: int | None = None) -> Document | None:
+        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
+        with self._reading() as reader:
+            (record,) = reader.documents.current([uri])
+            if record is None or (version is None and not record.present):
+                return None
+            (content,) = reader.documents.contents([(record.id, version or record.version)])
+            return None if content is None else Document(uri, content)
+
+
+def _record(reader: Reader, id: str) -> SubscriptionRecord:
+    (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    return record
+
+
+def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
+    (query,) = reader.queries.by_ids([record.query])
+    assert query is not None, "a subscription has its query"
+    pattern = load_pattern(query.pattern)
+    return Subscription(
+        record.id,
+        record.text,
+        record.language,
+        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
+        record.start,  # type: ignore[arg-type]
+        record.owner,
+        pattern,
+    )

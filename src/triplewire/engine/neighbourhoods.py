@@ -1,0 +1,144 @@
+"""Neighbourhoods: gathered triples as a document, and what the graph's queries find in it.
+
+Every row found in a part of the graph is a row of the graph, because patterns have no negation. Only optional parts
+are not like that: a row may lack a column whose triple was not gathered. Queries with optional parts are *wide*, and
+what is found of them is only a hint; `Rows` of these are made by asking for all that has the same required columns.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.revisions import Spelled, spelled_document
+from triplewire.engine.standing import Query, Standing
+from triplewire.errors import MatchLimitExceeded, SubscriptionError
+from triplewire.matching import Index
+from triplewire.matching.incremental import Question, Seed, Triple, gather, solve
+from triplewire.store import Reader
+
+Terms = tuple[int, ...]
+"""A row: the numbers of its terms in the order of its query's answer, 0 where an optional column has no value."""
+
+Key = tuple[int, Terms]
+"""A row of a query."""
+
+Derivation = tuple[Triple, ...]
+Rows = dict[Key, Derivation]
+"""Rows, each with the triples that make it."""
+
+
+class Neighbourhoods:
+    """Finds rows in one state of the store."""
+
+    def __init__(self, reader: Reader, standing: Standing, errors: dict[int, SubscriptionError]) -> None:
+        self._reader, self._standing = reader, standing
+        self._lookups: dict[int, StoreLookups] = {}
+        self.errors = errors
+        """The queries that failed, by number: the others were served."""
+
+    def around(self, seeds: Sequence[Seed]) -> Rows:
+        """The rows that use a seed, and perhaps others; hints, for wide queries."""
+        if not seeds:
+            return {}
+        gathered = gather(seeds, self._standing.shapes, self._lookup(0), self._users)
+        self._refuse_shapes(gathered.refused)
+        return self.rows_in(gathered.triples, self._standing.graph)
+
+    def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
+        """Those of the rows that are there; with `columns`, the rows of wide queries that have these values there.
+
+        Each query sees only what was published since it began.
+        """
+        asked: defaultdict[int, list[Key]] = defaultdict(list)
+        for key in keys:
+            asked[self._standing.start_of(key[0])].append(key)
+        found: Rows = {}
+        for start, alike in asked.items():
+            questions, owners = self._questions(alike, columns)
+            gathered = solve(questions, self._lookup(start))
+            for place, reason in gathered.refused.items():
+                self._fail(owners[place], reason)
+            found |= self.rows_in(gathered.triples, self._standing.graph, {query for query, _ in alike})
+        return found
+
+    def _questions(
+        self, keys: Sequence[Key], columns: Mapping[int, Sequence[str]] | None
+    ) -> tuple[list[Question], list[int]]:
+        queries = self._standing.queries(self._reader, (query for query, _ in keys))
+        questions: list[Question] = []
+        owners: list[int] = []
+        for query, terms in keys:
+            pattern = queries[query].pattern
+            names = pattern.answer if columns is None else columns[query]
+            bindings = {name: term for name, term in zip(names, terms, strict=True) if term}
+            for branch in pattern.branches:
+                questions.append((branch, bindings))
+                owners.append(query)
+        return questions, owners
+
+    def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
+        """What an index finds in triples."""
+        spelled, numbers = self.spell(triples)
+        (found,) = index.find([spelled_document("urn:triplewire:neighbourhood", spelled)])
+        for id, error in found.errors.items():
+            self._fail(int(id), error.reason)
+        rows: Rows = {}
+        for id, row, derivation in found.findings:
+            query = int(id)
+            if only is None or query in only:
+                key = query, tuple([numbers[text] if text is not None else 0 for text in row])
+                if key not in rows:
+                    rows[key] = tuple([(numbers[s], numbers[p], numbers[o]) for s, p, o in derivation])
+        return rows
+
+    def spell(self, triples: Iterable[Triple]) -> tuple[list[Spelled], Numbers]:
+        """Triples with their terms spelled out, and the way back."""
+        pairs = list(triples)
+        ids = list({number for triple in pairs for number in triple})
+        texts = dict(zip(ids, self._reader.terms.texts(ids), strict=True))
+        spelled = [(texts[s], texts[p], texts[o]) for s, p, o in pairs]
+        return spelled, Numbers(self._reader, {text: number for number, text in texts.items()})
+
+    def _lookup(self, start: int) -> StoreLookups:
+        if start not in self._lookups:
+            self._lookups[start] = StoreLookups(self._reader, start)
+        return self._lookups[start]
+
+    def _users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
+        return self._standing.users(self._reader, atoms, most)
+
+    def _refuse_shapes(self, refused: Mapping[int, str]) -> None:
+        if not refused:
+            return
+        for atom in self._reader.atoms.atoms():
+            if atom.shape in refused:
+                for query, _ in self._reader.atoms.users(atom.id, atom.users):
+                    self._fail(query, refused[atom.shape])
+
+    def _fail(self, query: int, reason: str) -> None:
+        self.errors.setdefault(query, MatchLimitExceeded(reason, subscription=str(query)))
+
+
+class Numbers(dict[str, int]):
+    """The numbers of terms; a constant of a pattern that is in no gathered triple is looked up when it is needed."""
+
+    def __init__(self, reader: Reader, known: Mapping[str, int]) -> None:
+        super().__init__(known)
+        self._reader = reader
+
+    def __missing__(self, text: str) -> int:
+        (number,) = self._reader.terms.find([text])
+        self[text] = number
+        return number
+
+
+def required_columns(query: Query) -> tuple[str, ...]:
+    """The answer's columns that have a value in every row, whichever branch it is of."""
+    branches = query.pattern.branches
+    return tuple(
+        name
+        for name in query.pattern.answer
+        if all(name in branch.variables or name in dict(branch.bindings) for branch in branches)
+    )

@@ -1,0 +1,70 @@
+"""The hub's schema: which documents are let in, and what a resource's content includes (M2, M7)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from triplewire.engine.revisions import Revision
+from triplewire.errors import SchemaViolation
+from triplewire.model import RDF, parse_triple
+from triplewire.schema import Schema
+from triplewire.store import Reader, Writer
+
+Policy = Literal["refuse", "warn"]
+_SCHEMA, _POLICY = "hub.schema", "hub.schema.policy"
+
+
+def save(writer: Writer, schema: Schema, policy: Policy) -> None:
+    """Remember the schema, for this process and others."""
+    spelled = [[str(triple.subject), str(triple.predicate), str(triple.object)] for triple in schema.triples]
+    writer.settings.set(_SCHEMA, spelled)
+    writer.settings.set(_POLICY, policy)
+
+
+class Book:
+    """The schema as it is in the store, read again when it has changed."""
+
+    def __init__(self) -> None:
+        self._spelled: list[list[str]] = []
+        self.schema = Schema()
+        self.policy: Policy = "refuse"
+
+    def catch_up(self, reader: Reader) -> None:
+        """Know the schema that the store has now."""
+        spelled = reader.settings.get(_SCHEMA, [])
+        if spelled != self._spelled:
+            self.schema = Schema.from_triples(parse_triple(*triple) for triple in spelled)
+            self._spelled = spelled
+        self.policy = reader.settings.get(_POLICY, "refuse")
+
+    def strong(self, reader: Reader) -> list[int]:
+        """The numbers of the strong references' predicates."""
+        return [number for number in reader.terms.find([f"<{iri}>" for iri in self.schema.strong]) if number]
+
+    def check(self, reader: Reader, revisions: Sequence[Revision]) -> list[SchemaViolation]:
+        """The documents that break the schema; raises the first one where the hub refuses them."""
+        found = []
+        for revision in revisions if self.schema.triples else ():
+            if revision.content is None:
+                continue
+            triples = [parse_triple(*spelled) for spelled in revision.new]
+            types = self._types(reader, self.schema.asks(triples))
+            violations = self.schema.check(triples, types.get)
+            if violations:
+                found.append(SchemaViolation(violations, uri=revision.uri))
+        if found and self.policy == "refuse":
+            raise found[0]
+        return found
+
+    def _types(self, reader: Reader, resources: Collection[str]) -> dict[str, list[str]]:
+        """The classes of resources that other documents describe."""
+        asked = sorted(resources)
+        (type_number,) = reader.terms.find([f"<{RDF}type>"])
+        numbers = reader.terms.find([f"<{iri}>" for iri in asked])
+        if not type_number or not any(numbers):
+            return {}
+        known = [(iri, number) for iri, number in zip(asked, numbers, strict=True) if number]
+        answers = reader.triples.forward([(number, type_number) for _, number in known])
+        texts = [reader.terms.texts([o for _, _, o in triples]) for triples in answers]
+        return {iri: [text[1:-1] for text in own] for (iri, _), own in zip(known, texts, strict=True) if own}

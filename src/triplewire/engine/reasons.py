@@ -1,0 +1,103 @@
+"""Reasons: which rows a batch touches without ending them, and which documents are behind an event (M6, X4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from triplewire.engine.neighbourhoods import Derivation, Key
+from triplewire.engine.revisions import Revision
+from triplewire.matching.incremental import Triple
+from triplewire.store import Reader
+
+Documents = tuple[tuple[int, int, int], ...]
+"""Documents by number, with their versions before and after; 0: it is not there."""
+
+
+class Touched:
+    """What a batch does to the content of resources; asked after its statements are written.
+
+    Who holds a resource is seen in the new state. That is enough: where a way to a changed resource was cut, whoever
+    held the beginning of that way has changed itself. Only for the documents behind an event the ways that were cut
+    count as well.
+    """
+
+    def __init__(self, reader: Reader, revisions: Sequence[Revision], strong: Collection[int]) -> None:
+        self._reader, self._strong = reader, strong
+        self._revisions = {revision.id: revision for revision in revisions}
+        self._removers: defaultdict[Triple, set[int]] = defaultdict(set)
+        self._adders: defaultdict[Triple, set[int]] = defaultdict(set)
+        self._by_subject: defaultdict[int, set[Triple]] = defaultdict(set)
+        origins: defaultdict[int, set[int]] = defaultdict(set)
+        for revision in revisions:
+            for triples, who in ((revision.removed, self._removers), (revision.added, self._adders)):
+                for triple in triples:
+                    who[triple].add(revision.id)
+                    origins[triple[0]].add(revision.id)
+                    self._by_subject[triple[0]].add(triple)
+        self.resources = self._climbed(origins)
+        """The resources in whose content a statement changed, with the documents of these statements."""
+
+    def _climbed(self, origins: Mapping[int, set[int]]) -> dict[int, set[int]]:
+        """Hand the documents up to whoever holds a resource, until nobody hears of a new one."""
+        reached = {resource: set(documents) for resource, documents in origins.items()}
+        fresh: Iterable[int] = list(reached)
+        while fresh:
+            above = self._holders(list(fresh))
+            grown = set()
+            for holder, held in above:
+                before = reached.setdefault(holder, set())
+                if not reached[held] <= before:
+                    before |= reached[held]
+                    grown.add(holder)
+            fresh = grown
+        return reached
+
+    def _holders(self, resources: Sequence[int]) -> list[tuple[int, int]]:
+        """Pairs of a resource and what it holds."""
+        texts = self._reader.terms.texts(resources)
+        blank = {number for number, text in zip(resources, texts, strict=True) if text.startswith("_:")}
+        keys = [(0, number) for number in blank]
+        keys += [(predicate, number) for number in resources if number not in blank for predicate in self._strong]
+        pairs = [(s, o) for triples in (self._reader.triples.backward(keys) if keys else ()) for s, _, o in triples]
+        wanted = set(resources)
+        pairs += [(s, o) for s, p, o in self._removers if o in wanted and (o in blank or p in self._strong)]
+        return pairs
+
+    def changed(self, bound: Collection[int]) -> set[int]:
+        """Those of the resources whose content differs, however many documents state it."""
+        is_flat = len(self.resources) == len(self._by_subject)  # nobody holds anything: a resource is its own content
+        subjects = [subject for subject in self._by_subject if not is_flat or subject in bound]
+        triples = [triple for subject in subjects for triple in self._by_subject[subject]]
+        stated = dict(zip(triples, self._reader.triples.stated_by(triples), strict=True))
+        reached = {s for s in subjects if any(self._is_real(t, set(stated[t])) for t in self._by_subject[s])}
+        fresh = set() if is_flat else set(reached)
+        while fresh:
+            fresh = {holder for holder, _ in self._holders(list(fresh))} - reached
+            reached |= fresh
+        return reached & set(bound)
+
+    def _is_real(self, triple: Triple, stated: set[int]) -> bool:
+        """True if the triple itself comes or goes, not only a document that states it too."""
+        before = (stated - self._adders.get(triple, set())) | self._removers.get(triple, set())
+        return bool(before) != bool(stated)
+
+    def documents_behind(self, rows: Mapping[Key, Derivation]) -> dict[Key, Documents]:
+        """For each row the documents that state its derivation, before or after, or changed what it binds."""
+        triples = list(dict.fromkeys(triple for derivation in rows.values() for triple in derivation))
+        stated = dict(zip(triples, self._reader.triples.stated_by(triples), strict=True))
+        found = {key: self._behind(key, derivation, stated) for key, derivation in rows.items()}
+        others = list({document for ids in found.values() for document in ids} - self._revisions.keys())
+        records = zip(others, self._reader.documents.by_ids(others), strict=True)
+        versions = {document: (record.version, record.version) for document, record in records}
+        versions |= {id: (revision.before, revision.after) for id, revision in self._revisions.items()}
+        return {key: tuple((id, *versions[id]) for id in sorted(ids)) for key, ids in found.items()}
+
+    def _behind(self, key: Key, derivation: Derivation, stated: Mapping[Triple, list[int]]) -> set[int]:
+        found: set[int] = set()
+        for triple in derivation:
+            found.update(stated[triple])
+            found |= self._removers.get(triple, set())
+        for term in key[1]:
+            found |= self.resources.get(term, set())
+        return found

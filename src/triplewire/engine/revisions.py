@@ -1,0 +1,91 @@
+"""Revisions: what a batch does to each document, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triplewire.model import Change, Document, Publish
+from triplewire.store import DocumentRecord, Triple, Writer, digest, triples_of
+
+Spelled = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Revision:
+    """A document that a batch changes.
+
+    `before` and `after` are its versions, 0 where it is not there. `old` and `new` have the statements of these
+    versions as the store spells them: a blank node under the name that it has in the whole hub.
+    """
+
+    uri: str
+    id: int
+    content: bytes | None
+    before: int
+    published: int
+    after: int = 0
+    old: tuple[Spelled, ...] = ()
+    new: tuple[Spelled, ...] = ()
+    removed: list[Triple] = field(default_factory=list)
+    added: list[Triple] = field(default_factory=list)
+    statements: list[Triple] = field(default_factory=list)
+
+    @property
+    def document(self) -> Document:
+        """The new version, with the hub's names for its blank nodes."""
+        return spelled_document(self.uri, self.new)
+
+
+def spelled_document(uri: str, triples: Iterable[Spelled]) -> Document:
+    """A document of triples whose terms are spelled out."""
+    return Document.from_lines(uri, "\n".join([f"{s} {p} {o} ." for s, p, o in triples]).encode())
+
+
+def revise(writer: Writer, changes: Sequence[Change]) -> list[Revision]:
+    """What the changes do, in the order of the uris' first occurrence; what changes nothing is left out."""
+    last = {change.uri: change.document if isinstance(change, Publish) else None for change in changes}
+    records = dict(zip(last, writer.documents.current(list(last)), strict=True))
+    wanted = {uri: document for uri, document in last.items() if _differs(document, records[uri])}
+    ids = dict(zip(wanted, writer.documents.ids(list(wanted)), strict=True))
+    revisions = [_revision(uri, ids[uri], document, records[uri]) for uri, document in wanted.items()]
+    _spell(writer, revisions)
+    return revisions
+
+
+def _differs(document: Document | None, record: DocumentRecord | None) -> bool:
+    is_there = record is not None and record.present
+    if document is None:
+        return is_there
+    return not is_there or record is None or record.digest != digest(document.ntriples)
+
+
+def _revision(uri: str, id: int, document: Document | None, record: DocumentRecord | None) -> Revision:
+    is_there = record is not None and record.present
+    content = None if document is None else document.ntriples
+    before = record.version if record is not None and is_there else 0
+    return Revision(uri, id, content, before, record.published if record is not None and is_there else 0)
+
+
+def _spell(writer: Writer, revisions: Sequence[Revision]) -> None:
+    """Find the statements of both versions; terms that are new get their numbers."""
+    there = [revision for revision in revisions if revision.before]
+    contents = writer.documents.contents([(revision.id, revision.before) for revision in there])
+    for revision, content in zip(there, contents, strict=True):
+        revision.old = tuple(triples_of(revision.id, content or b""))
+    for revision in revisions:
+        if revision.content is not None:
+            revision.new = tuple(triples_of(revision.id, revision.content))
+    numbers = numbered(writer, (triple for revision in revisions for triple in (*revision.old, *revision.new)))
+    for revision in revisions:
+        revision.statements = [(numbers[s], numbers[p], numbers[o]) for s, p, o in revision.new]
+        old = [(numbers[s], numbers[p], numbers[o]) for s, p, o in revision.old]
+        were, are = set(old), set(revision.statements)
+        revision.removed = [triple for triple in old if triple not in are]
+        revision.added = [triple for triple in revision.statements if triple not in were]
+
+
+def numbered(writer: Writer, triples: Iterable[Spelled]) -> Mapping[str, int]:
+    """The numbers of all terms of triples."""
+    texts = list(dict.fromkeys(text for triple in triples for text in triple))
+    return dict(zip(texts, writer.terms.ids(texts), strict=True))

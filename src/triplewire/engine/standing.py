@@ -1,0 +1,240 @@
+"""The standing queries in memory: three indexes that are kept up with the store.
+
+    documents   queries of scope "document", matched against one document at a time
+    graph       queries of scope "graph", matched against the gathered neighbourhood of a change
+    seeds       the atoms of the graph's queries: which shapes a changed triple may be a part of
+
+Another process may add or remove subscriptions: the store numbers these changes, and `catch_up` brings this process to
+the newest. Building the indexes of many subscriptions takes long, so images of them are kept in the store.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.matching import Index
+from triplewire.matching.incremental import Seed, Shape, load_pattern, shape_of
+from triplewire.model import Document
+from triplewire.store import Reader, Writer
+
+GRAPH, DOCUMENT = "graph", "document"
+_INDEXES = ("documents", "graph", "seeds")
+_IMAGE = "standing"
+_WORTH_AN_IMAGE = 500
+_MANY = 10_000
+_PATTERNS_KEPT = 20_000
+
+
+@dataclass(slots=True)
+class Query:
+    """A query as the engine works with it: `wide` if optional parts add columns to its rows."""
+
+    id: int
+    scope: str
+    start: int
+    pattern: Pattern
+    wide: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.wide = any(branch.optionals for branch in self.pattern.branches)
+
+
+class Standing:
+    """The indexes, and what finding and gathering need to know of the queries in them."""
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.documents, self.graph, self.seeds = Index(), Index(), Index()
+        self.shapes: dict[int, Shape] = {}
+        self.taxonomy: Taxonomy = EMPTY
+        self._starts: dict[int, int] = {}
+        self.last_start = 0
+        """Documents published after this batch are visible to every graph query."""
+        self._number = self._imaged = 0
+        self._generation: int | None = None
+        self._queries: OrderedDict[int, Query] = OrderedDict()
+        self._removed = 0
+
+    # -- keeping up
+
+    def catch_up(self, reader: Reader) -> None:
+        """Know all subscriptions that the store has now."""
+        if self._generation is None:
+            self._load(reader)
+        changes = reader.subscriptions.changes_after(self._number)
+        touched = list(dict.fromkeys(change.query for change in changes))
+        for first in range(0, len(touched), _MANY):
+            self._take(reader, touched[first : first + _MANY])
+        if changes:
+            self._number = changes[-1].number
+        if self._removed > _WORTH_AN_IMAGE:
+            self._sweep(reader)
+        self._generation = reader.generation
+
+    def _take(self, reader: Reader, queries: Sequence[int]) -> None:
+        """Add the queries that are new, and let go of those that are no more."""
+        fresh = []
+        for id, record in zip(queries, reader.queries.by_ids(queries), strict=True):
+            if record is None:
+                self._drop(id)
+            elif str(id) not in (self.graph if record.scope == GRAPH else self.documents):
+                self._add(Query(id, record.scope, record.start, load_pattern(record.pattern)))
+                if record.scope == GRAPH:
+                    fresh.append(id)
+        self._seed(reader, fresh)
+
+    def _add(self, query: Query) -> None:
+        index = self.graph if query.scope == GRAPH else self.documents
+        index.add(str(query.id), query.pattern)
+        if query.start:
+            self._starts[query.id] = query.start
+            if query.scope == GRAPH:
+                self.last_start = max(self.last_start, query.start)
+
+    def _drop(self, id: int) -> None:
+        for index in (self.documents, self.graph):
+            if str(id) in index:
+                index.remove(str(id))
+                self._removed += index is self.graph
+        self._starts.pop(id, None)
+        self._queries.pop(id, None)
+
+    def _seed(self, reader: Reader, queries: Sequence[int]) -> None:
+        """Wait for the atoms of new graph queries."""
+        if not queries:
+            return
+        atoms = reader.atoms.atoms(sorted({atom for uses in reader.atoms.of_queries(queries) for atom, _ in uses}))
+        for atom in atoms:
+            id = f"{atom.id}.{atom.shape}.{atom.position}"
+            if id not in self.seeds:
+                self.seeds.add(id, _enumerating(load_pattern(atom.definition)))
+        for shape in reader.atoms.shapes(sorted({atom.shape for atom in atoms} - self.shapes.keys())):
+            self.shapes[shape.id] = Shape.decode(shape.definition)
+
+    def _sweep(self, reader: Reader) -> None:
+        """Let go of atoms that no query uses: until then they only make a gathering larger than it need be."""
+        used = {atom.id for atom in reader.atoms.atoms()}
+        for id in [id for id in self.seeds if int(id.split(".")[0]) not in used]:
+            self.seeds.remove(id)
+        self._removed = 0
+
+    def use_taxonomy(self, taxonomy: Taxonomy) -> None:
+        """Test is-a against another taxonomy."""
+        self.taxonomy = taxonomy
+        for index in (self.documents, self.graph, self.seeds):
+            index.set_taxonomy(taxonomy)
+
+    # -- images
+
+    def _load(self, reader: Reader) -> None:
+        """Begin with the image that the store has, if there is one."""
+        self._forget()
+        found = reader.images.load(_IMAGE)
+        if found is None:
+            return
+        number, described = found
+        images = [reader.images.load(f"{_IMAGE}.{name}") for name in _INDEXES]
+        if any(image is None or image[0] != number for image in images):
+            return
+        self.documents, self.graph, self.seeds = (_opened(image[1]) for image in images if image is not None)
+        facts = json.loads(described)
+        self._starts = {int(id): start for id, start in facts["starts"].items()}
+        self.last_start = facts["last"]
+        self.shapes = {shape.id: Shape.decode(shape.definition) for shape in reader.atoms.shapes()}
+        self._number = self._imaged = number
+
+    @property
+    def is_worth_an_image(self) -> bool:
+        """True if there is enough that the last image did not have."""
+        return self._number - self._imaged >= _WORTH_AN_IMAGE
+
+    def keep_image(self, writer: Writer) -> None:
+        """Save images for other processes, if it is worth it."""
+        if not self.is_worth_an_image:
+            return
+        for name in _INDEXES:
+            writer.images.save(f"{_IMAGE}.{name}", self._number, _closed(getattr(self, name)))
+        writer.images.save(_IMAGE, self._number, json.dumps({"starts": self._starts, "last": self.last_start}).encode())
+        self._imaged = self._number
+
+    # -- what is known of queries
+
+    def queries(self, reader: Reader, ids: Iterable[int]) -> Mapping[int, Query]:
+        """These queries, with their patterns; the ones that were asked for lately are kept."""
+        wanted = list(dict.fromkeys(ids))
+        missing = [id for id in wanted if id not in self._queries]
+        for record in reader.queries.by_ids(missing):
+            if record is not None:
+                self._queries[record.id] = Query(record.id, record.scope, record.start, load_pattern(record.pattern))
+        found = {id: self._queries[id] for id in wanted if id in self._queries}
+        while len(self._queries) > _PATTERNS_KEPT:
+            self._queries.popitem(last=False)
+        return found
+
+    def start_of(self, query: int) -> int:
+        """The batch after which documents are visible to a query."""
+        return self._starts.get(query, 0)
+
+    def users(self, reader: Reader, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
+        """For each atom the constants of the conjunctions that use it, as numbers; None if more than `most`."""
+        uses = [reader.atoms.users(atom, most + 1) for atom in atoms]
+        queries = self.queries(reader, (query for used in uses if len(used) <= most for query, _ in used))
+        spelled = [
+            None
+            if len(used) > most
+            else [_constants(queries[query], branch) for query, branch in used if query in queries]
+            for used in uses
+        ]
+        names = list(dict.fromkeys(text for one in spelled if one is not None for texts_of in one for text in texts_of))
+        texts = dict(zip(names, reader.terms.find(names), strict=True))
+        return [
+            None if one is None else list(dict.fromkeys(tuple(texts[text] for text in constants) for constants in one))
+            for one in spelled
+        ]
+
+    def seeds_in(self, documents: Sequence[Document], numbers: Mapping[str, int]) -> list[Seed]:
+        """The atoms that triples of these documents fit; `numbers` has the terms."""
+        seeds = []
+        for found in self.seeds.find(documents):
+            for id, _, ((s, p, o),) in found.findings:
+                atom, shape, position = map(int, id.split("."))
+                seeds.append(Seed(shape, position, (numbers[s], numbers[p], numbers[o]), atom))
+        return seeds
+
+    def is_optional(self, seed: Seed) -> bool:
+        """True if the seed's atom is of an optional part."""
+        return seed.position >= len(self.shapes[seed.shape].required)
+
+
+def _enumerating(atom: Pattern) -> Pattern:
+    """The atom, with every variable an answer: each triple that fits is told, not only the first."""
+    names = sorted({name for branch in atom.branches for name in branch.variables})
+    return Pattern(tuple(names), atom.branches, is_normal=True)
+
+
+def _constants(query: Query, branch: int) -> list[str]:
+    return [str(constant) for constant in shape_of(query.pattern.branches[branch]).constants]
+
+
+def _closed(index: Index) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index"
+        index.save(path)
+        return path.read_bytes()
+
+
+def _opened(content: bytes) -> Index:
+    """The index, mapped from a file that nobody else sees."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "index"
+        path.write_bytes(content)
+        return Index.load(path)

@@ -1,0 +1,154 @@
+"""The hub's taxonomy: the one that it was given, and what documents state of classes and properties (G3, X3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyoxigraph import Triple
+
+from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.engine.revisions import Revision
+from triplewire.model import RDFS, Term, parse_term, parse_triple
+from triplewire.store import Reader, Writer
+
+BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
+_GIVEN, _NUMBER, _PLACES = "hub.taxonomy", "hub.taxonomy.number", "hub.taxonomy.places"
+
+Place = tuple[str, bool]
+"""A predicate ("" for any), and whether it is the object (or the subject) that an is-a condition tests."""
+
+
+def number_of(reader: Reader) -> int:
+    """Grows with every change of the taxonomy."""
+    return int(reader.settings.get(_NUMBER, 0))
+
+
+def read(reader: Reader) -> Taxonomy:
+    """The taxonomy as it is in the store."""
+    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
+    return Taxonomy.from_triples([*given, *_stated(reader)])
+
+
+def given(triples: Iterable[Triple]) -> list[list[str]]:
+    """The taxonomy to be given, in the form that is stored; triples that say nothing of a taxonomy are left out."""
+    kept = []
+    for triple in triples:
+        if Taxonomy.from_triples([triple]).parents(triple.subject):  # type: ignore[arg-type]  # no triple terms here
+            kept.append([str(triple.subject), str(triple.predicate), str(triple.object)])
+    return kept
+
+
+def save(writer: Writer, spelled: list[list[str]]) -> None:
+    """Remember the given taxonomy."""
+    writer.settings.set(_GIVEN, spelled)
+
+
+def note_change(writer: Writer) -> int:
+    """Number a change of the taxonomy, so that other processes see it."""
+    number = number_of(writer) + 1
+    writer.settings.set(_NUMBER, number)
+    return number
+
+
+def _stated(reader: Reader) -> list[Triple]:
+    predicates = [number for number in reader.terms.find(BELOW) if number]
+    triples = [triple for found in reader.triples.scan(predicates) for triple in found]
+    ids = list({number for triple in triples for number in triple})
+    terms = {number: parse_term(text) for number, text in zip(ids, reader.terms.texts(ids), strict=True)}
+    return [Triple(terms[s], terms[p], terms[o]) for s, p, o in triples]  # type: ignore[arg-type]
+
+
+def is_revised(revisions: Sequence[Revision]) -> bool:
+    """True if a document's new version says something else of classes and properties."""
+    for revision in revisions:
+        if revision.removed or revision.added:
+            old = {triple for triple in revision.old if triple[1] in BELOW}
+            if old != {triple for triple in revision.new if triple[1] in BELOW}:
+                return True
+    return False
+
+
+def revised(reader: Reader, revisions: Sequence[Revision]) -> Taxonomy:
+    """The taxonomy with the revisions; TaxonomyError if they close a cycle."""
+    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
+    ids = {revision.id for revision in revisions}
+    predicates = [number for number in reader.terms.find(BELOW) if number]
+    triples = list({triple for found in reader.triples.scan(predicates) for triple in found})
+    kept = [t for t, by in zip(triples, reader.triples.stated_by(triples), strict=True) if set(by) - ids]
+    numbers = list({number for triple in kept for number in triple})
+    texts = dict(zip(numbers, reader.terms.texts(numbers), strict=True))
+    spelled = [(texts[s], texts[p], texts[o]) for s, p, o in kept]
+    spelled += [triple for revision in revisions for triple in revision.new if triple[1] in BELOW]
+    stated = [parse_triple(*triple) for triple in dict.fromkeys(spelled)]
+    return Taxonomy.from_triples([*given, *stated])
+
+
+# -- what a change of the taxonomy touches
+
+
+def places_of(pattern: Pattern) -> set[Place]:
+    """Where the terms stand that the pattern's is-a conditions test."""
+    found: set[Place] = set()
+    for branch in pattern.branches:
+        conditions = [*branch.conditions, *(c for part in branch.optionals for c in part.conditions)]
+        triples = [*branch.triples, *(t for part in branch.optionals for t in part.triples)]
+        tested = {name for condition in conditions for name in _tested(condition)}
+        found |= {place for triple in triples for place in _places(triple, tested)}
+    return found
+
+
+def _tested(condition: Expression) -> frozenset[str]:
+    if not isinstance(condition, Call):
+        return frozenset()
+    if condition.function in IS_A:
+        return variables_of(condition)
+    return frozenset().union(*map(_tested, condition.arguments))
+
+
+def _places(triple: TriplePattern, tested: set[str]) -> set[Place]:
+    predicate = str(triple.predicate) if not str(triple.predicate).startswith("?") else ""
+    found = set()
+    if str(triple.subject)[1:] in tested:
+        found.add((predicate, False))
+    if str(triple.object)[1:] in tested:
+        found.add((predicate, True))
+    if not predicate and str(triple.predicate)[1:] in tested:
+        found |= {("", False), ("", True)}
+    return found
+
+
+def note_places(writer: Writer, pattern: Pattern) -> None:
+    """Remember the places of a new query's is-a conditions."""
+    places = places_of(pattern)
+    if places:
+        known = {(p, o) for p, o in writer.settings.get(_PLACES, [])}
+        if not places <= known:
+            writer.settings.set(_PLACES, sorted(known | places))
+
+
+def touched(reader: Reader, before: Taxonomy, after: Taxonomy) -> list[tuple[int, int, int]]:
+    """The stored triples whose meaning for some query may differ: an is-a condition tests a term of theirs."""
+    places = [(predicate, is_object) for predicate, is_object in reader.settings.get(_PLACES, [])]
+    terms = [str(term) for term in moved(before, after)] if places else []
+    numbers = [number for number in reader.terms.find(terms) if number]
+    predicates = dict(zip((p for p, _ in places), reader.terms.find([p for p, _ in places]), strict=True))
+    wanted = [(predicates[p] if p else 0, is_object) for p, is_object in places if not p or predicates[p]]
+    back = [(predicate, number) for predicate, is_object in wanted if is_object for number in numbers]
+    forth = [(number, predicate) for predicate, is_object in wanted if not is_object for number in numbers]
+    found = [*(reader.triples.backward(back) if back else ()), *(reader.triples.forward(forth) if forth else ())]
+    own = [number for number in numbers if any(not predicate for predicate, _ in wanted)]
+    found += reader.triples.scan(own) if own else []
+    return list(dict.fromkeys(triple for triples in found for triple in triples))
+
+
+def moved(before: Taxonomy, after: Taxonomy) -> set[Term]:
+    """The nodes that are below something else now, and those that have something else below them."""
+    nodes = {*before.nodes(), *after.nodes()}
+    changed = {node for node in nodes if set(before.parents(node)) != set(after.parents(node))}
+    found = set(changed)
+    for taxonomy in (before, after):
+        for node in changed:
+            found.update(taxonomy.descendants(node))
+            found.update(taxonomy.ancestors(node))
+    return found

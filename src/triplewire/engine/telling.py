@@ -1,0 +1,122 @@
+"""Telling: from the numbers of the log to events and rows that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pyoxigraph import Triple
+
+from triplewire.algebra.content import contents
+from triplewire.errors import SchemaViolation, SubscriptionError
+from triplewire.model import EVENTS, Behind, Event, Row, Term, parse_term, parse_triple
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Reader, SubscriptionRecord, triples_of
+
+_KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
+
+Versions = tuple[tuple[int, int], ...]
+"""Documents by number, each with a version."""
+
+Contents = Callable[[Versions], Sequence[Triple]]
+"""Reads what versions of documents state."""
+
+
+class Outcome(list[Event]):
+    """The events of a batch, and what else is to be said of it.
+
+    `batch` is its id, `warnings` are documents that break the schema of a hub that lets them in, and `errors` are
+    subscriptions that failed in it, with the reason: their rows are as before.
+    """
+
+    def __init__(
+        self,
+        events: Iterable[Event],
+        batch: str,
+        warnings: Sequence[SchemaViolation] = (),
+        errors: Sequence[SubscriptionError] = (),
+    ) -> None:
+        super().__init__(events)
+        self.batch, self.warnings, self.errors = batch, tuple(warnings), tuple(errors)
+
+
+class Teller:
+    """Makes events of records; terms and documents are looked up for all of them together."""
+
+    def __init__(self, reader: Reader, strong: frozenset[str], read: Contents) -> None:
+        self._reader, self._strong, self._read = reader, strong, read
+
+    def events(self, told: Sequence[tuple[EventRecord, SubscriptionRecord]]) -> list[Event]:
+        """The events, each for its subscription."""
+        records = [record for record, _ in told]
+        terms = self._terms(n for r in records for n in (*r.terms, *(n for triple in r.triples for n in triple)))
+        uris = self._uris({document for record in records for document, _, _ in record.documents})
+        batches = {number: self._batch(number) for number in {record.batch for record in records}}
+        return [self._event(record, subscription, terms, uris, batches) for record, subscription in told]
+
+    def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
+        """Rows by the names of their columns; one without a value is left out."""
+        terms = self._terms(number for row in rows for number in row)
+        return [_row(columns, row, terms) for row in rows]
+
+    def _terms(self, numbers: Iterable[int]) -> dict[int, Term]:
+        wanted = list({number for number in numbers if number})
+        return {n: parse_term(text) for n, text in zip(wanted, self._reader.terms.texts(wanted), strict=True)}
+
+    def _uris(self, documents: set[int]) -> dict[int, str]:
+        ids = list(documents)
+        return {record.id: record.uri for record in self._reader.documents.by_ids(ids)}
+
+    def _batch(self, number: int) -> str:
+        (record,) = self._reader.batches.listing(number - 1, 1)
+        return record.id
+
+    def _event(
+        self,
+        record: EventRecord,
+        subscription: SubscriptionRecord,
+        terms: Mapping[int, Term],
+        uris: Mapping[int, str],
+        batches: Mapping[int, str],
+    ) -> Event:
+        row = _row(subscription.columns, record.terms, terms)
+        triples = tuple(Triple(terms[s], terms[p], terms[o]) for s, p, o in record.triples)  # type: ignore[arg-type]
+        behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
+        old = tuple((id, before) for id, before, _ in record.documents if before)
+        new = tuple((id, after) for id, _, after in record.documents if after)
+        state = self._state_of(row)
+        return _KINDS[record.kind](
+            subscription.id,
+            row,
+            batches[record.batch],
+            record.cursor,
+            triples,
+            behind,
+            lambda: state(old),
+            lambda: state(new),
+        )
+
+    def _state_of(self, row: Row) -> Callable[[Versions], tuple[Triple, ...] | None]:
+        read, strong = self._read, self._strong
+
+        def state(versions: Versions) -> tuple[Triple, ...] | None:
+            """What these versions say about the row's resources."""
+            stated = read(versions)
+            if not stated:
+                return None
+            by_subject: dict[object, list[Triple]] = {}
+            for triple in stated:
+                by_subject.setdefault(triple.subject, []).append(triple)
+            return contents(row.values(), lambda nodes: [t for n in nodes for t in by_subject.get(n, ())], strong)
+
+        return state
+
+
+def _row(columns: Sequence[str], numbers: Sequence[int], terms: Mapping[int, Term]) -> Row:
+    return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})
+
+
+def stated_in(reader: Reader, versions: Versions) -> list[Triple]:
+    """The triples of versions of documents, with the hub's names for blank nodes."""
+    found: dict[tuple[str, str, str], None] = {}
+    for (document, _), content in zip(versions, reader.documents.contents(versions), strict=True):
+        found.update(dict.fromkeys(triples_of(document, content or b"")))
+    return [parse_triple(*spelled) for spelled in found]

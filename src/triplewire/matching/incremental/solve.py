@@ -1,0 +1,69 @@
+"""Solving: the triples of all solutions of a conjunction, with some of its variables fixed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from triplewire.algebra.pattern import Conjunction
+from triplewire.matching.incremental.gather import Gathered, plans_of
+from triplewire.matching.incremental.groups import BY_CONSTANTS, bound_by
+from triplewire.matching.incremental.lookups import Lookups
+from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES, Neighbourhood
+from triplewire.matching.incremental.plans import Bindings, Plan
+from triplewire.matching.incremental.shapes import Shaped, shape_of
+
+Question = tuple[Conjunction, Mapping[str, int]]
+"""A conjunction, and terms for some of its variables."""
+
+
+def solve(
+    questions: Sequence[Question], lookups: Lookups, *, high: int = HIGH, most_triples: int = MOST_TRIPLES
+) -> Gathered:
+    """The triples of all solutions of each question, optional parts included; all questions advance together.
+
+    Only required variables are fixed: a row is told by all that widens it, so optional parts are looked up whole.
+    Conditions are left to whoever matches what is found. Equal conjunctions are refused together.
+    """
+    asked: defaultdict[Conjunction, list[int]] = defaultdict(list)
+    for place, (conjunction, _) in enumerate(questions):
+        asked[conjunction].append(place)
+    shaped = {places[0]: shape_of(conjunction) for conjunction, places in asked.items()}
+    plans = plans_of({first: one.shape for first, one in shaped.items()}, lookups)
+    numbers = _numbers(list(shaped.values()), lookups)
+    found = Neighbourhood(lookups, None, high, most_triples)
+    for places in asked.values():
+        plan, one = plans[places[0]], shaped[places[0]]
+        if plan.required is None:
+            continue
+        for place in places:
+            match = _fixed(plan, one, numbers, questions[place][1])
+            if match is not None:
+                group = found.group(places[0], plan, plan.required, 0, bound_by(match), BY_CONSTANTS)
+                found.put(group, {match: BY_CONSTANTS})
+    found.run()
+    refused = {
+        place: found.refused[places[0]] for places in asked.values() for place in places if places[0] in found.refused
+    }
+    return Gathered(found.triples, refused)
+
+
+def _numbers(shaped: list[Shaped], lookups: Lookups) -> dict[str, int]:
+    """The numbers of all constants, looked up together."""
+    texts = list(dict.fromkeys(str(constant) for one in shaped for constant in one.constants))
+    return dict(zip(texts, lookups.terms(texts), strict=True))
+
+
+def _fixed(plan: Plan, shaped: Shaped, numbers: Mapping[str, int], bindings: Mapping[str, int]) -> Bindings | None:
+    """The partial match with the constants and what is given; None if a required constant is in no triple."""
+    assert plan.required is not None
+    match = [0] * plan.width
+    for slot, constant in zip(plan.constants, shaped.constants, strict=True):
+        match[slot] = numbers[str(constant)]
+        if not match[slot] and plan.required.mask >> slot & 1:
+            return None
+    for name, number in bindings.items():
+        slot_of = shaped.slots.get(name, -1)
+        if slot_of >= 0 and plan.required.mask >> slot_of & 1:
+            match[slot_of] = number
+    return tuple(match)

@@ -1,0 +1,44 @@
+"""Changes: what publishers do to documents. Re-registering a document is its update (MDV section 2.2; M4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triplewire.model.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Register a document, or replace what is registered under its uri."""
+
+    document: Document
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.document, Document):
+            raise TypeError(f"Publish takes a Document, not {type(self.document).__name__}; make one with parse()")
+
+    @property
+    def uri(self) -> str:
+        """The uri of the document."""
+        return self.document.uri
+
+    def __str__(self) -> str:
+        return f"publish {self.uri} ({len(self.document)} triples)"
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """Take a document back, with everything that it states."""
+
+    uri: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.uri, str):
+            raise TypeError(f"Retract takes the uri of a document, not {type(self.uri).__name__}")
+
+    def __str__(self) -> str:
+        return f"retract {self.uri}"
+
+
+Change = Publish | Retract
+"""One change of one document; a batch is a list of them."""

@@ -1,0 +1,46 @@
+"""A subscription: what a person or a program registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from triplewire.errors import SubscriptionError
+
+Scope = Literal["document", "graph"]
+"""Where the triples of one answer come from: one document, or all of them together, whenever they arrived."""
+
+Start = Literal["now", "ever"]
+"""What counts: only triples published since the subscription was made (S4), or what was there before as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A query that stands: its text and language, where it looks, since when, and who asked.
+
+    `pattern` is what the text compiles to, a `triplewire.Pattern`; the model does not know the algebra. It does not
+    count in comparisons, because the text, its language and the vocabulary it was compiled with decide it.
+    """
+
+    id: str
+    text: str
+    language: str
+    scope: Scope = "document"
+    start: Start = "now"
+    owner: str | None = None
+    pattern: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check("scope", self.scope, get_args(Scope))
+        self._check("start", self.start, get_args(Start))
+
+    def _check(self, name: str, value: str, allowed: tuple[str, ...]) -> None:
+        if value not in allowed:
+            choices = " or ".join(map(repr, allowed))
+            raise SubscriptionError(f"{name} is {value!r}; it must be {choices}", subscription=self.id)
+
+    def __str__(self) -> str:
+        owner = f" of {self.owner}" if self.owner else ""
+        return (
+            f"{self.id}{owner} ({self.language}, scope {self.scope}, start {self.start}): {' '.join(self.text.split())}"
+        )

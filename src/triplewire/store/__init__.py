@@ -1,0 +1,48 @@
+"""The memory of a hub, in SQL: documents with their versions, triples, subscriptions, rows, events.
+
+In come records and numbers, in bulk, inside a transaction; out come the same, by keys, in bulk. The store knows which
+database it speaks to (SQLite or PostgreSQL, see `databases` and `dialects`) and nothing of what a pattern means: it
+never parses a document, matches a triple or decides what an event is. `schema` has the tables.
+"""
+
+from __future__ import annotations
+
+from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
+from triplewire.store.batches import BatchRecord
+from triplewire.store.compaction import Compacted
+from triplewire.store.documents import DocumentRecord, VersionRecord
+from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
+from triplewire.store.packing import Triple, digest
+from triplewire.store.queries import QueryRecord
+from triplewire.store.rows import NewRow, RowRecord
+from triplewire.store.spelling import scoped, triples_of
+from triplewire.store.store import Store
+from triplewire.store.subscriptions import RegistryChange, SubscriptionRecord
+from triplewire.store.transactions import Reader, Writer
+
+__all__ = [
+    "CHANGED",
+    "MATCHED",
+    "UNMATCHED",
+    "AtomRecord",
+    "AtomUse",
+    "BatchRecord",
+    "Compacted",
+    "DocumentRecord",
+    "EventRecord",
+    "NewEvent",
+    "NewRow",
+    "QueryRecord",
+    "Reader",
+    "RegistryChange",
+    "RowRecord",
+    "ShapeRecord",
+    "Store",
+    "SubscriptionRecord",
+    "Triple",
+    "VersionRecord",
+    "Writer",
+    "digest",
+    "scoped",
+    "triples_of",
+]

@@ -1,0 +1,149 @@
+"""Shapes and atoms: what queries have in common.
+
+A shape is a conjunction without its constants; an atom is one place of a shape with the condition on one triple that
+seeds it. Equal ones are one, and an atom counts its users, so that the last user's end is seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triplewire.store import schema
+from triplewire.store.packing import digest_of
+from triplewire.store.sql import Sql, Values
+
+_COLUMNS = "t.id, t.digest, t.shape, t.position, t.definition, t.users"
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRecord:
+    """A shape, in the words of the matcher."""
+
+    id: int
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtomRecord:
+    """An atom, and how many branches of queries use it."""
+
+    id: int
+    shape: int
+    position: int
+    definition: str
+    users: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtomUse:
+    """A branch of a query has this atom at this position of its shape."""
+
+    branch: int
+    shape: int
+    position: int
+    definition: str
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for uses of one atom."""
+        return digest_of(self.shape, self.position, self.definition)
+
+
+class AtomReader:
+    """Shapes, atoms, and who uses them."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def shapes(self, ids: Sequence[int] | None = None) -> list[ShapeRecord]:
+        """These shapes, or all, by number."""
+        if ids is None:
+            found = self._sql.rows("SELECT id, definition FROM shapes ORDER BY id")
+        else:
+            text = "WITH k(a) AS ({keys}) SELECT t.id, t.definition FROM k CROSS JOIN shapes t WHERE t.id = k.a"
+            found = sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(ids)]))
+        return [ShapeRecord(*row) for row in found]
+
+    def atoms(self, ids: Sequence[int] | None = None) -> list[AtomRecord]:
+        """These atoms, or all, by number."""
+        if ids is None:
+            found = self._sql.rows(f"SELECT {_COLUMNS} FROM atoms t ORDER BY t.id")
+        else:
+            text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.id = k.a"
+            found = sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(ids)]))
+        return [_atom(row) for row in found]
+
+    def of_queries(self, queries: Sequence[int]) -> list[list[tuple[int, int]]]:
+        """The (atom, branch) pairs of each query."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        text = (
+            "WITH k(a) AS ({keys}) SELECT t.query, t.atom, t.branch FROM k CROSS JOIN query_atoms t WHERE t.query = k.a"
+        )
+        for query, atom, branch in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
+            found.setdefault(query, []).append((atom, branch))
+        return [sorted(found.get(query, ()), key=lambda pair: (pair[1], pair[0])) for query in queries]
+
+    def users(self, atom: int, most: int) -> list[tuple[int, int]]:
+        """The (query, branch) pairs that use an atom, at most so many."""
+        text = "SELECT query, branch FROM query_atoms WHERE atom = ? ORDER BY query, branch LIMIT ?"
+        return [(query, branch) for query, branch in self._sql.rows(text, atom, most)]
+
+
+class AtomWriter(AtomReader):
+    """Shapes and atoms, and changes of who uses them."""
+
+    def shape_ids(self, definitions: Sequence[str]) -> list[int]:
+        """The number of each shape; new ones get one."""
+        keys = {definition: digest_of(definition) for definition in definitions}
+        text = "WITH k(a) AS ({keys}) SELECT t.digest, t.id FROM k CROSS JOIN shapes t WHERE t.digest = k.a"
+        known: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in keys.values()]))
+        new = [(key, definition) for definition, key in keys.items() if key not in known]
+        if new:
+            numbers = self._sql.take("shapes", len(new))
+            self._sql.insert(schema.shapes, [(number, *shape) for number, shape in zip(numbers, new, strict=True)])
+            known.update((key, number) for number, (key, _) in zip(numbers, new, strict=True))
+        return [known[keys[definition]] for definition in definitions]
+
+    def attach(self, query: int, uses: Sequence[AtomUse]) -> list[int]:
+        """Let a query use atoms; the number of each use's atom."""
+        atoms = self._known(uses)
+        new = {use.digest: use for use in uses if use.digest not in atoms}
+        for number, (key, use) in zip(self._sql.take("atoms", len(new)), new.items(), strict=True):
+            atoms[key] = (number, key, use.shape, use.position, use.definition, 0)
+        numbers = [atoms[use.digest][0] for use in uses]
+        used = {(number, query, use.branch) for number, use in zip(numbers, uses, strict=True)}
+        self._sql.insert(schema.query_atoms, sorted(used))
+        self._count(list(atoms.values()), Counter(atom for atom, _, _ in used))
+        return numbers
+
+    def detach(self, query: int) -> None:
+        """Let a query use no atoms any more; atoms and shapes without users go."""
+        pairs = self.of_queries([query])[0]
+        self._sql.delete(schema.query_atoms, ("query",), [(query,)])
+        lost = Counter(atom for atom, _ in pairs)
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.id = k.a"
+        found = self._sql.keyed(text, [(atom,) for atom in lost])
+        self._count(found, Counter({atom: -count for atom, count in lost.items()}))
+        self._drop_empty_shapes({row[2] for row in found})
+
+    def _known(self, uses: Sequence[AtomUse]) -> dict[bytes, Values]:
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.digest = k.a"
+        return {row[1]: row for row in self._sql.keyed(text, [(key,) for key in {use.digest for use in uses}])}
+
+    def _count(self, atoms: Sequence[Values], balance: Counter[int]) -> None:
+        """Invariant: an atom's users are its rows in query_atoms, and no atom has none."""
+        after = [(*row[:5], row[5] + balance[row[0]]) for row in atoms]
+        self._sql.replace(schema.atoms, [row for row in after if row[5] > 0])
+        self._sql.delete(schema.atoms, ("id",), [(row[0],) for row in after if row[5] <= 0])
+
+    def _drop_empty_shapes(self, shapes: set[int]) -> None:
+        text = "WITH k(a) AS ({keys}) SELECT DISTINCT t.shape FROM k CROSS JOIN atoms t WHERE t.shape = k.a"
+        used = {shape for (shape,) in self._sql.keyed(text, [(shape,) for shape in shapes])}
+        self._sql.delete(schema.shapes, ("id",), [(shape,) for shape in sorted(shapes - used)])
+
+
+def _atom(row: Values) -> AtomRecord:
+    number, _, shape, position, definition, users = row
+    return AtomRecord(number, shape, position, definition, users)

@@ -1,0 +1,56 @@
+"""Batches: the ids of what was committed, so that a batch that comes again is recognised."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+from triplewire.store import schema
+from triplewire.store.sql import Sql
+
+_COLUMNS = "number, id, committed, documents, events"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRecord:
+    """A committed batch: its place in the order of all, when it was (as its writer says), and what it did."""
+
+    number: int
+    id: str
+    committed: str
+    documents: int
+    events: int
+
+
+class BatchReader:
+    """Batches by id and in their order."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def find(self, id: str) -> BatchRecord | None:
+        """The batch with this id, when it was committed."""
+        found = self._sql.first(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", id)
+        return BatchRecord(*found) if found else None
+
+    def last(self) -> int:
+        """The number of the last batch; 0 before the first."""
+        return self._sql.counter("batches")
+
+    def listing(self, after: int = 0, limit: int = 100) -> list[BatchRecord]:
+        """Batches in their order, with a greater number."""
+        text = f"SELECT {_COLUMNS} FROM batches WHERE number > ? ORDER BY number LIMIT ?"
+        return [BatchRecord(*row) for row in self._sql.rows(text, after, limit)]
+
+
+class BatchWriter(BatchReader):
+    """Batches, and the next one."""
+
+    def next(self) -> int:
+        """The number that `add` will give: nobody else can take it before this transaction ends."""
+        return self.last() + 1
+
+    def add(self, id: str, *, committed: str, documents: int, events: int) -> BatchRecord:
+        """This transaction is this batch."""
+        record = BatchRecord(self._sql.take("batches", 1)[0], id, committed, documents, events)
+        self._sql.insert(schema.batches, [astuple(record)])
+        return record

@@ -1,0 +1,290 @@
+"""The invariants of a store, each as a question to the database.
+
+The order is that of the tables in `schema`. Whether the rows on record are what the patterns mean is not known here:
+the engine checks that.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby, islice
+from operator import itemgetter
+
+from triplewire.store.documents import DocumentReader, DocumentRecord
+from triplewire.store.packing import Triple, digest, digest_of, unpack
+from triplewire.store.spelling import triples_of
+from triplewire.store.sql import Sql, Values
+from triplewire.store.terms import TermMemory, TermReader, key_of
+
+_AT_ONCE = 500
+
+_COUNTED = (
+    ("terms", "terms", "id"),
+    ("documents", "documents", "id"),
+    ("queries", "queries", "id"),
+    ("registry", "subscriptions", "number"),
+    ("registry", "removals", "number"),
+    ("shapes", "shapes", "id"),
+    ("atoms", "atoms", "id"),
+    ("rows", "rows", "id"),
+    ("events", "events", "cursor"),
+    ("batches", "batches", "number"),
+)
+"""A counter, and a column whose numbers it gave."""
+
+_REFERENCES = (
+    ("versions", "document", "documents", "id"),
+    ("versions", "batch", "batches", "number"),
+    ("statements", "document", "documents", "id"),
+    ("statements", "s", "terms", "id"),
+    ("statements", "p", "terms", "id"),
+    ("statements", "o", "terms", "id"),
+    ("subscriptions", "query", "queries", "id"),
+    ("atoms", "shape", "shapes", "id"),
+    ("query_atoms", "atom", "atoms", "id"),
+    ("query_atoms", "query", "queries", "id"),
+    ("rows", "query", "queries", "id"),
+    ("bindings", "row", "rows", "id"),
+    ("bindings", "term", "terms", "id"),
+    ("events", "batch", "batches", "number"),
+)
+"""A column whose numbers are all in another one."""
+
+
+def problems(sql: Sql) -> Iterator[str]:
+    """All that is wrong."""
+    for check in CHECKS:
+        yield from check(sql)
+
+
+def _counters(sql: Sql) -> Iterator[str]:
+    for name, table, column in _COUNTED:
+        last, given = sql.number(f"SELECT max({column}) FROM {table}"), sql.counter(name)
+        if last > given:
+            yield f"the counter {name} is at {given}, but {table}.{column} goes up to {last}"
+
+
+def _references(sql: Sql) -> Iterator[str]:
+    for table, column, other, key in _REFERENCES:
+        missing = sql.number(
+            f"SELECT count(*) FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
+        )
+        if missing:
+            yield f"{missing} of {table} have a {column} that is not in {other}"
+
+
+def _term_keys(sql: Sql) -> Iterator[str]:
+    for number, found, text in sql.stream("SELECT id, key, text FROM terms"):
+        if found != key_of(text):
+            yield f"term {number} has the key of another text"
+    twice = "SELECT min(id), max(id) FROM terms GROUP BY key, text HAVING count(*) > 1"
+    for first, last in sql.rows(twice):
+        yield f"terms {first} and {last} are the same"
+
+
+def _current_versions(sql: Sql) -> Iterator[str]:
+    """A document's record is that of its last version."""
+    found = sql.stream(
+        "SELECT d.uri, d.version, d.published, d.digest, v.version, v.batch, v.content FROM documents d"
+        " LEFT JOIN versions v ON v.document = d.id AND v.version = d.version ORDER BY d.id"
+    )
+    for uri, version, published, key, kept, batch, content in found:
+        if kept is None:
+            if version or published or key:
+                yield f"document {uri}: its version {version} is missing"
+        elif published != batch:
+            yield f"document {uri}: published by batch {published}, but its version by batch {batch}"
+        elif key != _digest_of_compressed(content):
+            yield f"document {uri}: its content has another digest"
+    newer = "SELECT d.uri FROM versions v JOIN documents d ON d.id = v.document WHERE v.version > d.version"
+    for (uri,) in sql.rows(newer):
+        yield f"document {uri}: there is a version after the current one"
+
+
+def _digest_of_compressed(content: bytes | None) -> bytes | None:
+    if content is None:
+        return b""
+    try:
+        return digest(zlib.decompress(content))
+    except zlib.error:
+        return None
+
+
+def _readable_versions(sql: Sql) -> Iterator[str]:
+    for document, version, content in sql.stream("SELECT document, version, content FROM versions"):
+        if content is not None and _digest_of_compressed(content) is None:
+            yield f"version {version} of document {document} cannot be read"
+
+
+def _statements(sql: Sql) -> Iterator[str]:
+    """What a document states is what its current version says."""
+    stated = groupby(sql.stream("SELECT document, s, p, o FROM statements ORDER BY document"), itemgetter(0))
+    written = _written(sql)
+    for document, uri, said, kept in _side_by_side(stated, written):
+        if said - kept:
+            yield f"document {uri or document}: {len(said - kept)} triples of its content are not in the store"
+        if kept - said:
+            yield f"document {uri or document}: {len(kept - said)} triples in the store are not of its content"
+
+
+def _written(sql: Sql) -> Iterator[tuple[DocumentRecord, set[Triple]]]:
+    """The present documents by number, with the triples that their contents hold; 0 is a term that is missing."""
+    terms = TermReader(sql, TermMemory(0))
+    contents = _readable(sql)
+    while part := list(islice(contents, _AT_ONCE)):
+        texts = [(record, list(triples_of(record.id, content))) for record, content in part]
+        distinct = list({text for _, triples in texts for triple in triples for text in triple})
+        number = dict(zip(distinct, terms.find(distinct), strict=True))
+        for record, triples in texts:
+            yield record, {(number[s], number[p], number[o]) for s, p, o in triples}
+
+
+def _readable(sql: Sql) -> Iterator[tuple[DocumentRecord, bytes]]:
+    try:
+        yield from DocumentReader(sql).everything()
+    except zlib.error:
+        return  # told by _readable_versions
+
+
+def _side_by_side(
+    stated: Iterator[tuple[int, Iterator[Values]]], written: Iterator[tuple[DocumentRecord, set[Triple]]]
+) -> Iterator[tuple[int, str, set[Triple], set[Triple]]]:
+    """Two lists in order of documents as one: number, uri, what the content says, what the store keeps."""
+    left = next(stated, None)
+    for record, said in written:
+        while left is not None and left[0] < record.id:
+            yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
+            left = next(stated, None)
+        kept: set[Triple] = set()
+        if left is not None and left[0] == record.id:
+            kept = {(s, p, o) for _, s, p, o in left[1]}
+            left = next(stated, None)
+        yield record.id, record.uri, said, kept
+    while left is not None:
+        yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
+        left = next(stated, None)
+
+
+def _predicates(sql: Sql) -> Iterator[str]:
+    counted: dict[int, int] = dict(sql.rows("SELECT p, count(*) FROM statements GROUP BY p"))
+    told: dict[int, int] = dict(sql.rows("SELECT p, statements FROM predicates"))
+    for predicate in sorted(counted.keys() | told.keys()):
+        if counted.get(predicate, 0) != told.get(predicate, -1):
+            yield (
+                f"predicate {predicate} has {counted.get(predicate, 0)} statements,"
+                f" but the statistics say {told.get(predicate, 0)}"
+            )
+
+
+def _queries(sql: Sql) -> Iterator[str]:
+    known = {number for (number,) in sql.stream("SELECT id FROM terms")}
+    for number, key, scope, start, pattern, terms in sql.stream(
+        "SELECT id, digest, scope, start, pattern, terms FROM queries"
+    ):
+        if key != digest_of(scope, start, pattern):
+            yield f"query {number} has the digest of another one"
+        if not known.issuperset(unpack(terms)):
+            yield f"query {number} names terms that are not there"
+
+
+def _unused_queries(sql: Sql) -> Iterator[str]:
+    unused = "SELECT id FROM queries WHERE id NOT IN (SELECT query FROM subscriptions) ORDER BY id"
+    for (number,) in sql.rows(unused):
+        yield f"query {number} has no subscription"
+
+
+def _atoms(sql: Sql) -> Iterator[str]:
+    for number, key, definition in sql.stream("SELECT id, digest, definition FROM shapes"):
+        if key != digest_of(definition):
+            yield f"shape {number} has the digest of another one"
+    users: Counter[int] = Counter(dict(sql.rows("SELECT atom, count(*) FROM query_atoms GROUP BY atom")))
+    for number, key, shape, position, definition, told in sql.stream(
+        "SELECT id, digest, shape, position, definition, users FROM atoms"
+    ):
+        if key != digest_of(shape, position, definition):
+            yield f"atom {number} has the digest of another one"
+        if told != users[number]:
+            yield f"atom {number} has {users[number]} users, but says {told}"
+
+
+def _rows(sql: Sql) -> Iterator[str]:
+    """A row's key is the digest of its terms, and it is bound by those of them that are resources."""
+    terms = TermReader(sql, TermMemory(0))
+    found = sql.stream("SELECT id, document, key, terms FROM rows ORDER BY id")
+    bound = groupby(sql.stream("SELECT row, term FROM bindings ORDER BY row, term"), itemgetter(0))
+    at, group = next(bound, (0, iter(())))
+    while part := list(islice(found, _AT_ONCE)):
+        distinct = list({number for row in part for number in unpack(row[3])} - {0})
+        resources = _resources(terms, distinct)
+        for number, _, key, packed in part:
+            while at and at < number:  # told by _references
+                at, group = next(bound, (0, iter(())))
+            kept = {term for _, term in group} if at == number else set()
+            if key != digest(packed):
+                yield f"row {number} has the key of another one"
+            if kept != resources.intersection(unpack(packed)):
+                yield f"row {number} is not bound by the resources that it holds"
+
+
+def _resources(terms: TermReader, numbers: list[int]) -> set[int]:
+    """Those of the terms that are IRIs or blank nodes."""
+    try:
+        texts = terms.texts(numbers)
+    except KeyError:
+        return set()
+    return {number for number, text in zip(numbers, texts, strict=True) if text[0] in "<_"}
+
+
+def _rows_of_documents(sql: Sql) -> Iterator[str]:
+    orphans = sql.number(
+        "SELECT count(*) FROM rows r WHERE r.document <> 0 AND NOT EXISTS"
+        " (SELECT 1 FROM documents d WHERE d.id = r.document AND d.digest <> ?)",
+        b"",
+    )
+    if orphans:
+        yield f"{orphans} rows are of documents that are not present"
+
+
+def _events(sql: Sql) -> Iterator[str]:
+    last = 0
+    for cursor, batch, kind in sql.stream("SELECT cursor, batch, kind FROM events ORDER BY cursor"):
+        if batch < last:
+            yield f"event {cursor} of batch {batch} comes after one of batch {last}"
+        if kind not in (1, 2, 3):
+            yield f"event {cursor} has no kind"
+        last = max(last, batch)
+
+
+def _batches(sql: Sql) -> Iterator[str]:
+    count, last = sql.number("SELECT count(*) FROM batches"), sql.counter("batches")
+    if count != last:
+        yield f"there are {count} batches, but the last one is number {last}"
+
+
+def _images(sql: Sql) -> Iterator[str]:
+    for name, parts, last, first, greatest in sql.rows(
+        "SELECT name, count(*), max(part), min(number), max(number) FROM images GROUP BY name"
+    ):
+        if parts != last + 1 or first != greatest:
+            yield f"image {name!r} has parts of different times, or lacks some"
+
+
+CHECKS = (
+    _counters,
+    _references,
+    _term_keys,
+    _current_versions,
+    _readable_versions,
+    _statements,
+    _predicates,
+    _queries,
+    _unused_queries,
+    _atoms,
+    _rows,
+    _rows_of_documents,
+    _events,
+    _batches,
+    _images,
+)

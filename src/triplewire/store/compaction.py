@@ -1,0 +1,66 @@
+"""Compaction: what nothing refers to any more goes, and the room is given back.
+
+It works on a live store: readers go on, writers wait. Terms that go make the numbers that others keep in mind void,
+so a new generation begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triplewire.store import schema
+from triplewire.store.packing import unpack
+from triplewire.store.sql import Sql
+from triplewire.store.transactions import GENERATION
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """How many went."""
+
+    terms: int
+    versions: int
+    events: int
+
+
+def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) -> Compacted:
+    """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use."""
+    versions = 0 if keep_versions is None else _drop_versions(sql, keep_versions)
+    events = sql.run("DELETE FROM events WHERE query > 0 AND query NOT IN (SELECT id FROM queries)")
+    events += sql.run("DELETE FROM events WHERE query < 0 AND -query NOT IN (SELECT number FROM subscriptions)")
+    if keep_events_after is not None:
+        events += sql.run("DELETE FROM events WHERE cursor <= ?", keep_events_after)
+    return Compacted(_drop_terms(sql), versions, events)
+
+
+def _drop_versions(sql: Sql, keep: int) -> int:
+    """The current version of a document always stays."""
+    if keep < 1:
+        raise ValueError("keep_versions is at least 1: the current version of a document stays")
+    return sql.run(
+        "DELETE FROM versions WHERE version <= (SELECT d.version FROM documents d WHERE d.id = versions.document) - ?",
+        keep,
+    )
+
+
+def _drop_terms(sql: Sql) -> int:
+    used = _used_terms(sql)
+    unused = [(number,) for (number,) in sql.stream("SELECT id FROM terms") if not used[number]]
+    if unused:
+        sql.delete(schema.terms, ("id",), unused)
+        sql.take(GENERATION, 1)
+    return len(unused)
+
+
+def _used_terms(sql: Sql) -> bytearray:
+    """For each number of a term whether anything refers to it."""
+    used = bytearray(sql.counter("terms") + 1)
+    for text in ("SELECT DISTINCT s FROM statements", "SELECT DISTINCT p, o FROM statements"):
+        for numbers in sql.stream(text):
+            for number in numbers:
+                used[number] = 1
+    for column, table in (("terms", "queries"), ("terms", "rows"), ("terms", "events"), ("triples", "events")):
+        for (packed,) in sql.stream(f"SELECT {column} FROM {table}"):
+            for number in unpack(packed):
+                used[number] = 1
+    return used

@@ -1,0 +1,277 @@
+"""The two kinds of database: how each is reached, and how its transactions begin and end.
+
+SQLite (3.35 or newer) runs with a write-ahead log: readers see the last commit while one writer works. A commit is
+safe against the end of the process at any point; against the end of the machine's power the last commits may be
+missing, but what is there is whole (synchronous=NORMAL). PostgreSQL promises both.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
+from triplewire.store.dialects import PostgresSql, SqliteSql
+from triplewire.store.sql import Sql
+
+_PRAGMAS = (
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA cache_size = -131072",  # KiB
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA wal_autocheckpoint = 32000",  # pages: a batch touches thousands, many of them in every batch
+    "PRAGMA journal_size_limit = 268435456",
+)
+_WRITERS = 0x7472_6970_6C65_7769
+"""The advisory lock of PostgreSQL that a writer holds: any number does, as long as all agree."""
+
+
+class Database(ABC):
+    """A database that can be read and written in transactions."""
+
+    def __init__(self, name: str, engine: Engine, timeout: float) -> None:
+        self.name = name
+        self.engine = engine
+        self.timeout = timeout
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Sql]:
+        """A transaction that sees one state of the database, whatever others write meanwhile."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Sql]:
+        """A transaction that is the only one to write."""
+
+    @abstractmethod
+    def table_names(self, sql: Sql) -> set[str]:
+        """The tables that are there, ours or not."""
+
+    @abstractmethod
+    def tidy(self) -> None:
+        """Give back room that is no longer used, and let the planner know what there is."""
+
+    @abstractmethod
+    def fault(self, error: BaseException) -> StoreError | None:
+        """What an error of the driver means; None when it is a fault of this program."""
+
+    def settle(self) -> None:  # noqa: B027 - most have nothing to do
+        """Called once when the database is known to be a store of ours."""
+
+    def damage(self, sql: Sql) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        return []
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def connected(self) -> Iterator[Connection]:
+        """A connection; the driver's errors come out as ours."""
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except (DBAPIError, self.engine.dialect.loaded_dbapi.Error) as error:
+            fault = self.fault((error.orig or error) if isinstance(error, DBAPIError) else error)
+            if fault is None:
+                raise
+            raise fault from error
+
+
+class SqliteDatabase(Database):
+    """A file."""
+
+    def reading(self) -> AbstractContextManager[Sql]:
+        """See `Database.reading`."""
+        return self._transaction(writes=False)
+
+    def writing(self) -> AbstractContextManager[Sql]:
+        """See `Database.writing`."""
+        return self._transaction(writes=True)
+
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[Sql]:
+        with self.connected() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            try:
+                yield SqliteSql(connection, writes=writes)
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    def table_names(self, sql: Sql) -> set[str]:
+        """See `Database.table_names`."""
+        return {name for (name,) in sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def settle(self) -> None:
+        """Writers and readers side by side; the file remembers it."""
+        with self.connected() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL").close()
+
+    def tidy(self) -> None:
+        """See `Database.tidy`.
+
+        Why no ANALYZE: statistics of a small store outlive its growth, and then SQLite walks through large tables
+        that it believes to be small. Without any, it takes the index, which is what every question here wants.
+        """
+        with self.connected() as connection:
+            for text in ("VACUUM", "PRAGMA wal_checkpoint(PASSIVE)"):  # which waits for no reader
+                connection.exec_driver_sql(text).close()
+
+    def damage(self, sql: Sql) -> list[str]:
+        """SQLite's own check of its pages and indexes."""
+        return [line for (line,) in sql.rows("PRAGMA integrity_check") if line != "ok"]
+
+    def fault(self, error: BaseException) -> StoreError | None:
+        """See `Database.fault`."""
+        reason = str(error)
+        if "locked" in reason or "busy" in reason:
+            return StoreBusy(self.name, self.timeout)
+        if "not a database" in reason:
+            return NotAStore(f"{self.name}: this is not a Triplewire store; choose another path")
+        if "malformed" in reason:
+            return DamagedStore(f"{self.name}: the store is damaged ({reason}); restore a backup")
+        if isinstance(error, sqlite3.OperationalError) and any(word in reason for word in _OUTSIDE):
+            return StoreUnavailable(f"{self.name}: the store cannot be used: {reason}; look at its folder and its disk")
+        return None
+
+
+_OUTSIDE = ("unable to open", "readonly", "disk", "attempt to write")
+
+
+class MemoryDatabase(SqliteDatabase):
+    """SQLite in memory: one connection, which threads use in turn."""
+
+    def __init__(self, name: str, engine: Engine, timeout: float) -> None:
+        super().__init__(name, engine, timeout)
+        self._turn = RLock()
+        self._open: Sql | None = None
+
+    def reading(self) -> AbstractContextManager[Sql]:
+        """See `Database.reading`; inside a writer of the same thread it sees what that one wrote."""
+        return self._in_turn(writes=False)
+
+    def writing(self) -> AbstractContextManager[Sql]:
+        """See `Database.writing`."""
+        return self._in_turn(writes=True)
+
+    @contextmanager
+    def _in_turn(self, *, writes: bool) -> Iterator[Sql]:
+        with self._turn:
+            if self._open is None:
+                with self._transaction(writes=writes) as sql:
+                    self._open = sql
+                    try:
+                        yield sql
+                    finally:
+                        self._open = None
+            elif not writes:
+                yield self._open
+            else:
+                raise StoreError("a store in memory has one connection: end what is open in this thread, then write")
+
+    def tidy(self) -> None:
+        """See `Database.tidy`."""
+        with self._turn:
+            super().tidy()
+
+
+class PostgresDatabase(Database):
+    """A database of a PostgreSQL server."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Sql]:
+        """See `Database.reading`."""
+        with self.connected() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            yield PostgresSql(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[Sql]:
+        """See `Database.writing`.
+
+        Why read committed: the lock is waited for inside the transaction, and what is seen must be what the
+        writer before left, not what was there when the waiting began.
+        """
+        with self.connected() as connection:
+            connection.execution_options(isolation_level="READ COMMITTED")
+            sql = PostgresSql(connection, writes=True)
+            sql.rows("SELECT set_config('lock_timeout', ?, true)", f"{int(self.timeout * 1000)}ms")
+            sql.rows("SELECT pg_advisory_xact_lock(?)", _WRITERS)
+            yield sql
+            connection.commit()
+
+    def table_names(self, sql: Sql) -> set[str]:
+        """See `Database.table_names`."""
+        return {name for (name,) in sql.rows("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
+
+    def tidy(self) -> None:
+        """See `Database.tidy`."""
+        with self.connected() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            connection.exec_driver_sql("VACUUM ANALYZE").close()
+
+    def fault(self, error: BaseException) -> StoreError | None:
+        """See `Database.fault`."""
+        state = getattr(error, "sqlstate", None)
+        if state == "55P03":
+            return StoreBusy(self.name, self.timeout)
+        if state is not None and state[:2] in ("XX", "58"):
+            return DamagedStore(f"{self.name}: the server reports damage ({error}); restore a backup")
+        if state is None or state[:2] in ("08", "28", "3D", "53", "57"):
+            return StoreUnavailable(f"{self.name}: the server cannot be used: {error}")
+        return None
+
+
+def connect(url: str, timeout: float, *, create: bool = True) -> Database:
+    """The database of a url; nothing is written yet."""
+    if url == ":memory:":
+        url = "sqlite://"
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise _unknown(url) from None
+    if parsed.get_backend_name() == "sqlite":
+        return _sqlite(parsed.database, timeout, create)
+    if parsed.get_backend_name() in ("postgresql", "postgres"):
+        engine = create_engine(parsed.set(drivername="postgresql+psycopg"), max_overflow=50)
+        return PostgresDatabase(parsed.render_as_string(hide_password=True), engine, timeout)
+    raise _unknown(url)
+
+
+def _unknown(url: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{url!r} is no store's url: use ':memory:', 'sqlite:///path' or 'postgresql://user@host/name'"
+    )
+
+
+def file(path: Path, timeout: float = 60.0) -> Database:
+    """The database in a file that is there."""
+    return _sqlite(str(path), timeout, create=False)
+
+
+def _sqlite(path: str | None, timeout: float, create: bool) -> Database:
+    in_memory = path in (None, "", ":memory:")
+    if not in_memory and not create and not Path(path or "").exists():
+        raise StoreUnavailable(f"{path}: there is no such file")
+    options: dict[str, Any] = {"timeout": timeout, "isolation_level": None, "cached_statements": 256}
+    options["check_same_thread"] = False
+    pool: dict[str, Any] = {"poolclass": StaticPool} if in_memory else {"max_overflow": 50}
+    engine = create_engine(URL.create("sqlite", database=path), connect_args=options, **pool)
+
+    @event.listens_for(engine, "connect")
+    def tune(connection: sqlite3.Connection, _: object) -> None:
+        for text in _PRAGMAS:
+            connection.execute(text)
+
+    if in_memory:
+        return MemoryDatabase(":memory:", engine, timeout)
+    return SqliteDatabase(str(path), engine, timeout)

@@ -1,0 +1,127 @@
+"""What differs between SQLite and PostgreSQL in the verbs of a transaction.
+
+SQLite has no arrays: keys are bound as a table of values, their number rounded up to a power of two with NULLs (which
+equal nothing), so that a few prepared statements serve all numbers of keys. PostgreSQL takes arrays, and COPY for what
+is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from sqlalchemy import Table
+
+from triplewire.store.sql import Sql, Value, Values, assignments, columns_of, flat
+
+_KEYS_AT_ONCE = 1_024
+_ARRAYS = {int: "bigint[]", str: "text[]", bytes: "bytea[]"}
+
+
+class SqliteSql(Sql):
+    """A transaction of SQLite."""
+
+    def spelled(self, text: str) -> str:
+        """SQLite's own spelling is the one that statements are written in."""
+        return text
+
+    def keyed(self, text: str, keys: Sequence[Values], *values: Value) -> list[Values]:
+        """See `Sql.keyed`."""
+        found: list[Values] = []
+        for part in _parts(keys):
+            size = 1 << (len(part) - 1).bit_length()
+            width = len(part[0])
+            padding = (None,) * (width * (size - len(part)))
+            found += self.rows(_with_values(text, size, width), *flat(part), *padding, *values)
+        return found
+
+    def insert(self, table: Table, rows: Sequence[Values]) -> None:
+        """See `Sql.insert`."""
+        self._many(_insertion(table), rows)
+
+    def replace(self, table: Table, rows: Sequence[Values]) -> None:
+        """See `Sql.replace`."""
+        self._many(f"{_insertion(table)} {assignments(table)}", rows)
+
+    def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
+        """See `Sql.delete`."""
+        self._many(f"DELETE FROM {table.name} WHERE " + " AND ".join(f"{name} = ?" for name in columns), keys)
+
+    def _many(self, text: str, rows: Sequence[Values]) -> None:
+        if rows:
+            self.connection.exec_driver_sql(text, list(rows)).close()
+
+
+class PostgresSql(Sql):
+    """A transaction of PostgreSQL."""
+
+    def spelled(self, text: str) -> str:
+        """Values are marked by %s."""
+        return _percent(text)
+
+    def keyed(self, text: str, keys: Sequence[Values], *values: Value) -> list[Values]:
+        """See `Sql.keyed`."""
+        if not keys:
+            return []
+        kinds = [_ARRAYS[type(value)] for value in keys[0]]
+        return self._with_arrays(text.replace("{keys}", _unnest(kinds)), keys, values)
+
+    def insert(self, table: Table, rows: Sequence[Values]) -> None:
+        """See `Sql.insert`."""
+        if not rows:
+            return
+        driver = self.connection.connection.driver_connection
+        assert driver is not None
+        with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({columns_of(table)}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def replace(self, table: Table, rows: Sequence[Values]) -> None:
+        """See `Sql.replace`."""
+        source = _unnest([_array(table, column.name) for column in table.columns])
+        self._change(f"INSERT INTO {table.name} ({columns_of(table)}) {source} {assignments(table)}", rows)
+
+    def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
+        """See `Sql.delete`."""
+        source = _unnest([_array(table, name) for name in columns])
+        same = " AND ".join(f"t.{name} = k.{name}" for name in columns)
+        self._change(f"DELETE FROM {table.name} t USING ({source}) AS k({', '.join(columns)}) WHERE {same}", keys)
+
+    def _with_arrays(self, text: str, rows: Sequence[Values], values: Sequence[Value] = ()) -> list[Values]:
+        arrays = [list(column) for column in zip(*rows, strict=True)]
+        result = self.connection.exec_driver_sql(self.spelled(text), (*arrays, *values))
+        found = list(result.cursor.fetchall()) if result.cursor is not None and result.returns_rows else []
+        result.close()
+        return found
+
+    def _change(self, text: str, rows: Sequence[Values]) -> None:
+        if rows:
+            self._with_arrays(text, rows)
+
+
+def _parts(keys: Sequence[Values]) -> Iterator[Sequence[Values]]:
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        yield keys[start : start + _KEYS_AT_ONCE]
+
+
+@lru_cache(maxsize=512)
+def _with_values(text: str, size: int, width: int) -> str:
+    row = f"({', '.join('?' * width)})"
+    return text.replace("{keys}", f"VALUES {', '.join([row] * size)}")
+
+
+@lru_cache(maxsize=512)
+def _percent(text: str) -> str:
+    return text.replace("%", "%%").replace("?", "%s")
+
+
+def _insertion(table: Table) -> str:
+    return f"INSERT INTO {table.name} ({columns_of(table)}) VALUES ({', '.join('?' * len(table.columns))})"
+
+
+def _unnest(kinds: Sequence[str]) -> str:
+    return f"SELECT * FROM unnest({', '.join(f'?::{kind}' for kind in kinds)})"
+
+
+def _array(table: Table, column: str) -> str:
+    return _ARRAYS[table.columns[column].type.python_type]

@@ -1,0 +1,182 @@
+"""Documents and their versions: what every publisher said, and when.
+
+A document keeps its number and goes on counting its versions whatever happens to it; a retraction is a version
+without content. Contents are compressed, quickly rather than well: a batch has thousands of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triplewire.store import schema
+from triplewire.store.packing import digest
+from triplewire.store.sql import Sql
+
+_QUICK = 1
+_SMALL = 1 << 13
+_COLUMNS = "d.id, d.uri, d.version, d.published, d.digest"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """The current version of a document: its number, and the batch that published it."""
+
+    id: int
+    uri: str
+    version: int
+    published: int
+    digest: bytes
+
+    @property
+    def present(self) -> bool:
+        """Whether it has content now: it was published, and not retracted since."""
+        return self.digest != b""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """One version of a document, without its content; not present means retracted."""
+
+    document: int
+    version: int
+    batch: int
+    present: bool
+
+
+class DocumentReader:
+    """Documents, their versions and contents."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def current(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
+        """The record of each uri; None for one that was never heard of."""
+        found = self._sql.keyed(
+            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.uri = k.a",
+            [(uri,) for uri in uris],
+        )
+        records = {row[1]: DocumentRecord(*row) for row in found}
+        return [records.get(uri) for uri in uris]
+
+    def by_ids(self, ids: Sequence[int]) -> list[DocumentRecord]:
+        """The record of each number; KeyError for a number that is no document's."""
+        found = self._sql.keyed(
+            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.id = k.a",
+            [(number,) for number in dict.fromkeys(ids)],
+        )
+        records = {row[0]: DocumentRecord(*row) for row in found}
+        return [records[number] for number in ids]
+
+    def contents(self, versions: Sequence[tuple[int, int]]) -> list[bytes | None]:
+        """The content of each (document, version); None when it was retracted, compacted away or never there."""
+        found = self._sql.keyed(
+            "WITH k(a, b) AS ({keys}) SELECT v.document, v.version, v.content"
+            " FROM k CROSS JOIN versions v WHERE v.document = k.a AND v.version = k.b",
+            versions,
+        )
+        contents = {(document, version): _opened(content) for document, version, content in found}
+        return [contents.get(version) for version in versions]
+
+    def history(self, document: int) -> list[VersionRecord]:
+        """The versions that are kept, oldest first."""
+        found = self._sql.rows(
+            "SELECT document, version, batch, content IS NOT NULL FROM versions WHERE document = ? ORDER BY version",
+            document,
+        )
+        return [_version(row) for row in found]
+
+    def of_batches(self, after: int, until: int) -> list[VersionRecord]:
+        """The versions of the batches with after < number <= until, in order of batch and document."""
+        found = self._sql.rows(
+            "SELECT document, version, batch, content IS NOT NULL FROM versions"
+            " WHERE batch > ? AND batch <= ? ORDER BY batch, document",
+            after,
+            until,
+        )
+        return [_version(row) for row in found]
+
+    def listing(self, after: str = "", limit: int = 100, *, present: bool = True) -> list[DocumentRecord]:
+        """Documents by uri, from the one that follows `after`; with present=False also the retracted ones."""
+        only = "AND d.digest <> ?" if present else ""
+        found = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM documents d WHERE d.uri > ? {only} ORDER BY d.uri LIMIT ?",
+            after,
+            *((b"",) if present else ()),
+            limit,
+        )
+        return [DocumentRecord(*row) for row in found]
+
+    def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
+        """All present documents with their contents, by number; those that were published after a batch."""
+        found = self._sql.stream(
+            f"SELECT {_COLUMNS}, v.content FROM documents d"
+            " JOIN versions v ON v.document = d.id AND v.version = d.version"
+            " WHERE v.content IS NOT NULL AND d.published > ? ORDER BY d.id",
+            after,
+        )
+        for *record, content in found:
+            yield DocumentRecord(*record), zlib.decompress(content)
+
+    def count(self) -> int:
+        """How many documents are present."""
+        return self._sql.number("SELECT count(*) FROM documents WHERE digest <> ?", b"")
+
+
+class DocumentWriter(DocumentReader):
+    """Documents, and new versions of them."""
+
+    def ids(self, uris: Sequence[str]) -> list[int]:
+        """The number of each uri; a uri that was never heard of gets one, without any version yet."""
+        return [record.id for record in self._records(uris)]
+
+    def save(self, changes: Sequence[tuple[str, bytes | None]], batch: int) -> list[DocumentRecord]:
+        """A new version of each uri, published by this batch; without content it is a retraction.
+
+        The caller names each uri once, and leaves out those whose content is what it was.
+        """
+        saved = [
+            DocumentRecord(old.id, old.uri, old.version + 1, batch, b"" if content is None else digest(content))
+            for old, (_, content) in zip(self._records([uri for uri, _ in changes]), changes, strict=True)
+        ]
+        self._sql.replace(schema.documents, [(r.id, r.uri, r.version, r.published, r.digest) for r in saved])
+        self._sql.insert(
+            schema.versions,
+            [
+                (record.id, record.version, batch, _compressed(content))
+                for record, (_, content) in zip(saved, changes, strict=True)
+            ],
+        )
+        return saved
+
+    def _records(self, uris: Sequence[str]) -> list[DocumentRecord]:
+        """The record of each uri, made when it is missing."""
+        known = {record.uri: record for record in self.current(uris) if record is not None}
+        new = [uri for uri in dict.fromkeys(uris) if uri not in known]
+        if new:
+            made = [
+                DocumentRecord(number, uri, 0, 0, b"")
+                for number, uri in zip(self._sql.take("documents", len(new)), new, strict=True)
+            ]
+            self._sql.insert(schema.documents, [(r.id, r.uri, r.version, r.published, r.digest) for r in made])
+            known.update((record.uri, record) for record in made)
+        return [known[uri] for uri in uris]
+
+
+def _compressed(content: bytes | None) -> bytes | None:
+    """Most documents are small, and clearing a window of the usual size would take longer than compressing them."""
+    if content is None:
+        return None
+    window, memory = (13, 6) if len(content) <= _SMALL else (15, 8)
+    press = zlib.compressobj(_QUICK, zlib.DEFLATED, window, memory)
+    return press.compress(content) + press.flush()
+
+
+def _opened(content: bytes | None) -> bytes | None:
+    return None if content is None else zlib.decompress(content)
+
+
+def _version(row: tuple[int, int, int, int]) -> VersionRecord:
+    document, version, batch, present = row
+    return VersionRecord(document, version, batch, bool(present))

@@ -1,0 +1,91 @@
+"""The log: every event that a query gave, in one order for all.
+
+The cursor of an event is its place in that order. Events name terms, triples and documents by their numbers; the
+texts of before and after are in the versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triplewire.store import schema
+from triplewire.store.packing import Triple, pack, pack_triples, unpack, unpack_triples
+from triplewire.store.sql import Sql, Values
+
+MATCHED, CHANGED, UNMATCHED = 1, 2, 3
+
+_COLUMNS = "cursor, batch, query, kind, terms, triples, documents"
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event to write: `documents` are (document, version before, version after), with 0 for no version."""
+
+    query: int
+    kind: int
+    terms: tuple[int, ...]
+    triples: tuple[Triple, ...] = ()
+    documents: tuple[Triple, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event of the log."""
+
+    cursor: int
+    batch: int
+    query: int
+    kind: int
+    terms: tuple[int, ...]
+    triples: tuple[Triple, ...]
+    documents: tuple[Triple, ...]
+
+
+class LogReader:
+    """Events in their order."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def of_query(self, query: int, after: int = 0, limit: int = 1_000) -> list[EventRecord]:
+        """The events of a query with a greater cursor."""
+        text = f"SELECT {_COLUMNS} FROM events WHERE query = ? AND cursor > ? ORDER BY cursor LIMIT ?"
+        return [_event(row) for row in self._sql.rows(text, query, after, limit)]
+
+    def of_batch(self, batch: int) -> list[EventRecord]:
+        """All events of a batch."""
+        text = f"SELECT {_COLUMNS} FROM events WHERE batch = ? ORDER BY cursor"
+        return [_event(row) for row in self._sql.rows(text, batch)]
+
+    def after(self, cursor: int, limit: int = 1_000) -> list[EventRecord]:
+        """The events of all queries with a greater cursor."""
+        text = f"SELECT {_COLUMNS} FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?"
+        return [_event(row) for row in self._sql.rows(text, cursor, limit)]
+
+    def last_cursor(self) -> int:
+        """The cursor of the last event that was ever written."""
+        return self._sql.counter("events")
+
+
+class LogWriter(LogReader):
+    """Events in their order, and new ones."""
+
+    def append(self, batch: int, events: Sequence[NewEvent]) -> range:
+        """Write the events of a batch; their cursors."""
+        if not events:
+            return range(0)
+        cursors = self._sql.take("events", len(events))
+        self._sql.insert(
+            schema.events,
+            [
+                (cursor, batch, e.query, e.kind, pack(e.terms), pack_triples(e.triples), pack_triples(e.documents))
+                for cursor, e in zip(cursors, events, strict=True)
+            ],
+        )
+        return cursors
+
+
+def _event(row: Values) -> EventRecord:
+    cursor, batch, query, kind, terms, triples, documents = row
+    return EventRecord(cursor, batch, query, kind, unpack(terms), unpack_triples(triples), unpack_triples(documents))

@@ -1,0 +1,73 @@
+"""The version of the schema, and the way from an older one to it.
+
+A new store is made as `schema` says. A store of an older version goes through the functions below, in their order,
+inside one transaction; a function that was released is never changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from sqlalchemy.exc import DBAPIError
+
+from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
+from triplewire.store import schema
+from triplewire.store.databases import Database
+from triplewire.store.sql import Sql
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = ()
+"""The first leads from version 1 to version 2, and so on."""
+
+KIND = "store.kind"
+VERSION = "store.version"
+_OURS = "triplewire"
+
+
+def current_version() -> int:
+    """The version that this Triplewire writes."""
+    return 1 + len(MIGRATIONS)
+
+
+def prepare(database: Database, *, create: bool) -> None:
+    """Make the schema, or bring it to this version, or refuse: then the database is a store of this version."""
+    with database.reading() as sql:
+        found = version_of(database, sql)
+    if found != current_version():
+        if found is None and not create:
+            raise StoreUnavailable(f"{database.name}: there is no store yet")
+        with database.writing() as sql:
+            _bring_up(sql, version_of(database, sql))
+    database.settle()
+
+
+def version_of(database: Database, sql: Sql) -> int | None:
+    """The version of the schema that is there; None when there is nothing at all."""
+    names = database.table_names(sql)
+    if not names:
+        return None
+    found = _marks(sql) if {"settings", "counters", "statements"} <= names else {}
+    if found.get(KIND) != _OURS or not isinstance(found.get(VERSION), int):
+        raise NotAStore(f"{database.name}: there is something else, not a Triplewire store; choose another place")
+    version = int(str(found[VERSION]))
+    if version > current_version():
+        raise NewerStore(database.name, found=version, known=current_version())
+    return version
+
+
+def _marks(sql: Sql) -> dict[str, object]:
+    try:
+        found = sql.rows("SELECT key, value FROM settings WHERE key IN (?, ?)", KIND, VERSION)
+        return {key: json.loads(value) for key, value in found}
+    except (DBAPIError, ValueError, TypeError):
+        return {}
+
+
+def _bring_up(sql: Sql, found: int | None) -> None:
+    """Another process may have been faster: `found` is what is there now that nobody else writes."""
+    if found is None:
+        schema.tables.create_all(sql.connection)
+        sql.insert(schema.settings, [(KIND, json.dumps(_OURS))])
+    for migrate in MIGRATIONS[found - 1 :] if found else ():
+        migrate(sql)
+    sql.replace(schema.settings, [(VERSION, json.dumps(current_version()))])

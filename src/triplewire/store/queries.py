@@ -1,0 +1,85 @@
+"""Queries: what subscriptions ask, each kept once however many subscriptions ask it.
+
+A query is a pattern in its normal form, its scope, and the batch after which documents count for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from triplewire.store import schema
+from triplewire.store.atoms import AtomWriter
+from triplewire.store.packing import digest_of, pack, unpack
+from triplewire.store.rows import RowWriter
+from triplewire.store.sql import Sql, Values
+
+_COLUMNS = "q.id, q.scope, q.start, q.pattern, q.terms"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """A query; `terms` are the numbers that are kept in mind for it, which no compaction drops."""
+
+    id: int
+    scope: str
+    start: int
+    pattern: str
+    terms: tuple[int, ...]
+
+
+class QueryReader:
+    """Queries by number and by what they ask."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def find(self, scope: str, start: int, pattern: str) -> QueryRecord | None:
+        """The query that asks exactly this."""
+        key = digest_of(scope, start, pattern)
+        found = self._sql.first(f"SELECT {_COLUMNS} FROM queries q WHERE q.digest = ?", key)
+        return _query(found) if found else None
+
+    def by_ids(self, ids: Sequence[int]) -> list[QueryRecord | None]:
+        """The query of each number; None for one that is not there (any more)."""
+        found = self._sql.keyed(
+            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN queries q WHERE q.id = k.a",
+            [(number,) for number in dict.fromkeys(ids)],
+        )
+        records = {row[0]: _query(row) for row in found}
+        return [records.get(number) for number in ids]
+
+    def everything(self) -> Iterator[QueryRecord]:
+        """All queries, by number."""
+        return map(_query, self._sql.stream(f"SELECT {_COLUMNS} FROM queries q ORDER BY q.id"))
+
+    def count(self) -> int:
+        """How many queries there are."""
+        return self._sql.number("SELECT count(*) FROM queries")
+
+
+class QueryWriter(QueryReader):
+    """Queries, and changes of them."""
+
+    def __init__(self, sql: Sql, atoms: AtomWriter, rows: RowWriter) -> None:
+        super().__init__(sql)
+        self._atoms = atoms
+        self._rows = rows
+
+    def add(self, scope: str, start: int, pattern: str, terms: Sequence[int]) -> QueryRecord:
+        """A new query; the caller has looked that it is not there."""
+        record = QueryRecord(self._sql.take("queries", 1)[0], scope, start, pattern, tuple(terms))
+        key = digest_of(scope, start, pattern)
+        self._sql.insert(schema.queries, [(record.id, key, scope, start, pattern, pack(record.terms))])
+        return record
+
+    def remove(self, query: int) -> None:
+        """Away with a query, its rows and its uses of atoms; its events go with the next compaction."""
+        self._atoms.detach(query)
+        self._rows.clear(query)
+        self._sql.delete(schema.queries, ("id",), [(query,)])
+
+
+def _query(row: Values) -> QueryRecord:
+    number, scope, start, pattern, terms = row
+    return QueryRecord(number, scope, start, pattern, unpack(terms))

@@ -1,0 +1,175 @@
+"""The tables: one schema for SQLite and PostgreSQL.
+
+Numbers are 64-bit, truth values are 0 and 1, and lists of numbers are packed (see packing), so that a row of one
+database can be written to the other as it is. There are no foreign keys: they would be checked for each of the
+thousands of rows of a batch, and `Store.problems` checks them all when it is asked to.
+
+Numbers are given by counters, never by the database: writers are one at a time anyway, a batch knows its numbers
+before it writes, and a number that was used once is never used again.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+
+tables = MetaData()
+
+
+def _number(name: str, *, key: bool = False) -> Column[int]:
+    of_the_row = BigInteger().with_variant(Integer, "sqlite")  # as a key, SQLite then has no second index for it
+    return Column(name, of_the_row, primary_key=key, autoincrement=False, nullable=False)
+
+
+def _text(name: str, *, key: bool = False, nullable: bool = False) -> Column[str]:
+    by_bytes = Text().with_variant(Text(collation="C"), "postgresql")  # the order that SQLite has, whatever the locale
+    return Column(name, by_bytes, primary_key=key, nullable=nullable)
+
+
+def _bytes(name: str, *, nullable: bool = False) -> Column[bytes]:
+    return Column(name, LargeBinary, nullable=nullable)
+
+
+settings = Table("settings", tables, _text("key", key=True), _text("value"), sqlite_with_rowid=False)
+
+counters = Table("counters", tables, _text("name", key=True), _number("value"), sqlite_with_rowid=False)
+
+# Why the key is no plain digest: new terms of a batch would touch a page of the index each, wherever it lies.
+terms = Table("terms", tables, _number("id", key=True), _bytes("key"), _text("text"))
+Index("terms_by_key", terms.c.key)
+
+documents = Table(
+    "documents",
+    tables,
+    _number("id", key=True),
+    _text("uri"),
+    _number("version"),
+    _number("published"),
+    _bytes("digest"),  # of the current content; empty when there is none
+)
+Index("documents_by_uri", documents.c.uri, unique=True)
+
+versions = Table(
+    "versions",
+    tables,
+    _number("document", key=True),
+    _number("version", key=True),
+    _number("batch"),
+    _bytes("content", nullable=True),
+)
+Index("versions_by_batch", versions.c.batch)
+
+# Why no index by document: what a document states is written in its current version, so nothing asks for it.
+statements = Table(
+    "statements",
+    tables,
+    _number("s", key=True),
+    _number("p", key=True),
+    _number("o", key=True),
+    _number("document", key=True),
+    sqlite_with_rowid=False,
+)
+Index("statements_backward", statements.c.p, statements.c.o, statements.c.s, statements.c.document)
+
+predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))
+
+queries = Table(
+    "queries",
+    tables,
+    _number("id", key=True),
+    _bytes("digest"),
+    _text("scope"),
+    _number("start"),
+    _text("pattern"),
+    _bytes("terms"),
+)
+Index("queries_by_digest", queries.c.digest, unique=True)
+
+subscriptions = Table(
+    "subscriptions",
+    tables,
+    _text("id", key=True),
+    _number("query"),
+    _text("text"),
+    _text("language"),
+    _text("owner", nullable=True),
+    _text("columns"),
+    _number("first_cursor"),
+    _number("created"),
+    _number("number"),
+    _text("start"),
+)
+Index("subscriptions_by_query", subscriptions.c.query)
+Index("subscriptions_by_number", subscriptions.c.number, unique=True)
+Index("subscriptions_by_owner", subscriptions.c.owner, subscriptions.c.id)
+
+removals = Table("removals", tables, _number("number", key=True), _text("subscription"), _number("query"))
+
+shapes = Table("shapes", tables, _number("id", key=True), _bytes("digest"), _text("definition"))
+Index("shapes_by_digest", shapes.c.digest, unique=True)
+
+atoms = Table(
+    "atoms",
+    tables,
+    _number("id", key=True),
+    _bytes("digest"),
+    _number("shape"),
+    _number("position"),
+    _text("definition"),
+    _number("users"),
+)
+Index("atoms_by_digest", atoms.c.digest, unique=True)
+Index("atoms_by_shape", atoms.c.shape)
+
+query_atoms = Table(
+    "query_atoms",
+    tables,
+    _number("atom", key=True),
+    _number("query", key=True),
+    _number("branch", key=True),
+    sqlite_with_rowid=False,
+)
+Index("query_atoms_by_query", query_atoms.c.query)
+
+rows = Table(
+    "rows",
+    tables,
+    _number("id", key=True),
+    _number("query"),
+    _number("document"),
+    _bytes("key"),
+    _bytes("terms"),
+)
+Index("rows_by_key", rows.c.query, rows.c.key, rows.c.document, unique=True)
+_of_a_document = rows.c.document != 0
+Index("rows_by_document", rows.c.document, sqlite_where=_of_a_document, postgresql_where=_of_a_document)
+
+bindings = Table("bindings", tables, _number("term", key=True), _number("row", key=True), sqlite_with_rowid=False)
+
+events = Table(
+    "events",
+    tables,
+    _number("cursor", key=True),
+    _number("batch"),
+    _number("query"),
+    _number("kind"),
+    _bytes("terms"),
+    _bytes("triples"),
+    _bytes("documents"),
+)
+Index("events_by_query", events.c.query, events.c.cursor)
+Index("events_by_batch", events.c.batch)
+
+batches = Table(
+    "batches",
+    tables,
+    _number("number", key=True),
+    _text("id"),
+    _text("committed"),
+    _number("documents"),
+    _number("events"),
+)
+Index("batches_by_id", batches.c.id, unique=True)
+
+images = Table(
+    "images", tables, _text("name", key=True), _number("part", key=True), _number("number"), _bytes("content")
+)

@@ -1,0 +1,118 @@
+"""How a transaction speaks to the database: a few verbs, the same for every kind of it.
+
+Statements are written once, with `?` for each value. The verbs that take thousands of rows or keys are the ones that
+differ between databases, and only these: see `dialects`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection, Table
+
+Value = int | str | bytes | None
+Values = tuple[Any, ...]
+
+_STREAMED = 5_000
+
+
+class Sql(ABC):
+    """One open transaction; `writes` says whether it may hold what is not committed."""
+
+    def __init__(self, connection: Connection, *, writes: bool = False) -> None:
+        self.connection = connection
+        self.writes = writes
+
+    @abstractmethod
+    def spelled(self, text: str) -> str:
+        """The statement as the driver wants it."""
+
+    def rows(self, text: str, *values: Value) -> list[Values]:
+        """All rows of an answer, as plain tuples: the driver's own, because a wrapper for each row costs more."""
+        result = self.connection.exec_driver_sql(self.spelled(text), values)
+        cursor = result.cursor
+        found: list[Values] = list(cursor.fetchall()) if cursor is not None else []
+        result.close()
+        return found
+
+    def first(self, text: str, *values: Value) -> Values | None:
+        """The first row of an answer, or None."""
+        found = self.rows(text, *values)
+        return found[0] if found else None
+
+    def number(self, text: str, *values: Value) -> int:
+        """The answer of a question for one number; nothing is 0."""
+        found = self.rows(text, *values)
+        return int(found[0][0] or 0) if found else 0
+
+    def stream(self, text: str, *values: Value) -> Iterator[Values]:
+        """The rows of an answer that may be too large for memory."""
+        result = self.connection.exec_driver_sql(
+            self.spelled(text), values, execution_options={"stream_results": True, "max_row_buffer": _STREAMED}
+        )
+        try:
+            for part in result.partitions(_STREAMED):
+                yield from map(tuple, part)
+        finally:
+            result.close()
+
+    def run(self, text: str, *values: Value) -> int:
+        """Do something; how many rows it touched."""
+        result = self.connection.exec_driver_sql(self.spelled(text), values)
+        count = result.rowcount
+        result.close()
+        return count
+
+    @abstractmethod
+    def keyed(self, text: str, keys: Sequence[Values], *values: Value) -> list[Values]:
+        """The rows of a question about many keys at once, in no particular order.
+
+        The text begins with `WITH k(a, b, ..) AS ({keys})`; the other values come after it. Keys hold no None.
+        """
+
+    @abstractmethod
+    def insert(self, table: Table, rows: Sequence[Values]) -> None:
+        """New rows, with a value for each column of the table."""
+
+    @abstractmethod
+    def replace(self, table: Table, rows: Sequence[Values]) -> None:
+        """Rows that are new, or take the place of those with the same primary key."""
+
+    @abstractmethod
+    def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
+        """Away with the rows that have these values in these columns."""
+
+    def counter(self, name: str) -> int:
+        """The last number that was given under this name."""
+        return self.number("SELECT value FROM counters WHERE name = ?", name)
+
+    def take(self, name: str, count: int) -> range:
+        """The next numbers under this name; a rollback gives them back."""
+        self.run(
+            "INSERT INTO counters (name, value) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value",
+            name,
+            count,
+        )
+        last = self.counter(name)
+        return range(last - count + 1, last + 1)
+
+
+def assignments(table: Table) -> str:
+    """The end of an upsert: by the primary key, every other column takes the new value."""
+    key = ", ".join(column.name for column in table.primary_key)
+    others = [column.name for column in table.columns if not column.primary_key]
+    return f"ON CONFLICT ({key}) DO UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in others)
+
+
+def columns_of(table: Table) -> str:
+    """The names of the columns, in order."""
+    return ", ".join(column.name for column in table.columns)
+
+
+def flat(rows: Sequence[Values]) -> tuple[Any, ...]:
+    """All values of all rows in a line."""
+    return tuple(chain.from_iterable(rows))

@@ -1,0 +1,95 @@
+"""The store itself: opened by a url, read and written in transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from triplewire.store import checking, compaction, copying
+from triplewire.store.compaction import Compacted
+from triplewire.store.databases import Database, connect
+from triplewire.store.migrations import prepare
+from triplewire.store.terms import Generations
+from triplewire.store.transactions import Reader, Writer
+
+
+class Store:
+    """What a hub remembers.
+
+    Several processes may have one store open: each reads whenever it wants, and writes when its turn comes.
+    """
+
+    def __init__(self, url: str, database: Database) -> None:
+        self.url = url
+        self._database = database
+        self._generations = Generations()
+
+    @classmethod
+    def open(cls, url: str, *, timeout: float = 60.0, create: bool = True) -> Store:
+        """Open a store, and make it when there is nothing: ":memory:", "sqlite:///path" or "postgresql://...".
+
+        A writer waits `timeout` seconds for another one. A store of an older version is brought up to this one.
+        """
+        database = connect(url, timeout, create=create)
+        try:
+            prepare(database, create=create)
+        except BaseException:
+            database.close()
+            raise
+        return cls(url, database)
+
+    def close(self) -> None:
+        """Let go of the database; what is in memory is gone."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """One state of the store to read; no writer holds it up."""
+        with self._database.reading() as sql:
+            yield Reader(sql, Generations() if sql.writes else self._generations)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """The store to change: all of it at the end, or nothing when an error leaves the block."""
+        with self._database.writing() as sql:
+            writer = Writer(sql, self._generations)
+            yield writer
+        writer.terms.committed()
+
+    def backup(self, path: str | Path) -> None:
+        """Write one state of the live store into one SQLite file."""
+        copying.back_up(self._database, Path(path))
+
+    @classmethod
+    def restore(cls, path: str | Path, url: str) -> Store:
+        """Open a new or empty store, filled with what a backup holds."""
+        store = cls.open(url)
+        try:
+            copying.restore(Path(path), store._database)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def compact(self, *, keep_versions: int | None = None, keep_events_after: int | None = None) -> Compacted:
+        """Drop what nothing refers to, and old versions and events when asked to; give back the room."""
+        with self._database.writing() as sql:
+            done = compaction.compact(sql, keep_versions, keep_events_after)
+        self._database.tidy()
+        return done
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong in the store, in sentences; nothing when all is well."""
+        with self._database.reading() as sql:
+            yield from self._database.damage(sql)
+            yield from checking.problems(sql)

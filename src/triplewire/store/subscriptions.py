@@ -1,0 +1,135 @@
+"""Subscriptions: who asked what, in their own words; and the numbered changes of them.
+
+Every addition and removal takes the next number, so that a process that knows all changes up to a number can ask for
+those that others made since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+from triplewire.errors import DuplicateSubscription, UnknownSubscription
+from triplewire.store import schema
+from triplewire.store.sql import Sql, Values
+
+_COLUMNS = "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_cursor, t.created, t.number, t.start"
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRecord:
+    """A subscription: it hears its query's events with a cursor over `first_cursor`; `created` is a batch.
+
+    Events that are for it alone (what answered already when it came) are in the log under minus its `number`.
+    """
+
+    id: str
+    query: int
+    text: str
+    language: str
+    owner: str | None
+    columns: tuple[str, ...]
+    first_cursor: int
+    created: int
+    number: int
+    start: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryChange:
+    """A subscription came or went."""
+
+    number: int
+    subscription: str
+    query: int
+    added: bool
+
+
+class SubscriptionReader:
+    """Subscriptions by id, by query, by owner; and what changed."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def find(self, ids: Sequence[str]) -> list[SubscriptionRecord | None]:
+        """The subscription of each id, or None."""
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.id = k.a"
+        found = {row[0]: _subscription(row) for row in self._sql.keyed(text, [(name,) for name in dict.fromkeys(ids)])}
+        return [found.get(name) for name in ids]
+
+    def of_queries(self, queries: Sequence[int]) -> list[list[SubscriptionRecord]]:
+        """The subscriptions that ask each query, in the order in which they came."""
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.query = k.a"
+        found: dict[int, list[SubscriptionRecord]] = {}
+        for row in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
+            found.setdefault(row[1], []).append(_subscription(row))
+        return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
+
+    def listing(self, after: str = "", limit: int = 100, *, owner: str | None = None) -> list[SubscriptionRecord]:
+        """Subscriptions by id, from the one that follows `after`; of all owners or of one."""
+        only = "" if owner is None else "AND t.owner = ?"
+        found = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM subscriptions t WHERE t.id > ? {only} ORDER BY t.id LIMIT ?",
+            after,
+            *(() if owner is None else (owner,)),
+            limit,
+        )
+        return [_subscription(row) for row in found]
+
+    def count(self) -> int:
+        """How many subscriptions there are."""
+        return self._sql.number("SELECT count(*) FROM subscriptions")
+
+    def last_change(self) -> int:
+        """The number of the last change."""
+        return self._sql.counter("registry")
+
+    def changes_after(self, number: int) -> list[RegistryChange]:
+        """The changes since, in order; of a subscription that came and went, only that it went."""
+        added = self._sql.rows("SELECT number, id, query FROM subscriptions WHERE number > ?", number)
+        removed = self._sql.rows("SELECT number, subscription, query FROM removals WHERE number > ?", number)
+        changes = [(*row, True) for row in added] + [(*row, False) for row in removed]
+        return [RegistryChange(*change) for change in sorted(changes)]
+
+
+class SubscriptionWriter(SubscriptionReader):
+    """Subscriptions, and changes of them."""
+
+    def add(
+        self,
+        id: str,
+        *,
+        query: int,
+        text: str,
+        language: str,
+        owner: str | None,
+        columns: Sequence[str],
+        first_cursor: int,
+        created: int,
+        start: str = "ever",
+    ) -> SubscriptionRecord:
+        """A new subscription; DuplicateSubscription when the id is taken."""
+        if self.find([id]) != [None]:
+            raise DuplicateSubscription(id)
+        number = self._sql.take("registry", 1)[0]
+        asked = id, query, text, language, owner, tuple(columns)
+        record = SubscriptionRecord(*asked, first_cursor, created, number, start)
+        values = list(astuple(record))
+        values[5] = json.dumps(record.columns)
+        self._sql.insert(schema.subscriptions, [tuple(values)])
+        return record
+
+    def remove(self, id: str) -> SubscriptionRecord:
+        """Away with a subscription, which is returned; UnknownSubscription when there is none."""
+        record = self.find([id])[0]
+        if record is None:
+            raise UnknownSubscription(id)
+        self._sql.delete(schema.subscriptions, ("id",), [(id,)])
+        self._sql.insert(schema.removals, [(self._sql.take("registry", 1)[0], id, record.query)])
+        return record
+
+
+def _subscription(row: Values) -> SubscriptionRecord:
+    name, query, text, language, owner, columns, *rest = row
+    return SubscriptionRecord(name, query, text, language, owner, tuple(json.loads(columns)), *rest)

@@ -1,0 +1,70 @@
+"""What a transaction offers: the parts of the store, for reading or for writing too."""
+
+from __future__ import annotations
+
+from triplewire.store.atoms import AtomReader, AtomWriter
+from triplewire.store.batches import BatchReader, BatchWriter
+from triplewire.store.documents import DocumentReader, DocumentWriter
+from triplewire.store.images import ImageReader, ImageWriter
+from triplewire.store.log import LogReader, LogWriter
+from triplewire.store.queries import QueryReader, QueryWriter
+from triplewire.store.rows import RowReader, RowWriter
+from triplewire.store.settings import SettingReader, SettingWriter
+from triplewire.store.sql import Sql
+from triplewire.store.subscriptions import SubscriptionReader, SubscriptionWriter
+from triplewire.store.terms import Generations, TermReader, TermWriter
+from triplewire.store.triples import TripleReader, TripleWriter
+
+GENERATION = "generation"
+
+
+class Reader:
+    """One state of the store, whatever others write meanwhile.
+
+    `generation` grows when a compaction dropped terms: numbers of terms from an older one are void, except those that
+    a query names.
+    """
+
+    def __init__(self, sql: Sql, generations: Generations) -> None:
+        self.generation = sql.counter(GENERATION)
+        self.terms = TermReader(sql, generations.memory(self.generation))
+        self.documents = DocumentReader(sql)
+        self.triples = TripleReader(sql, self.documents)
+        self.queries = QueryReader(sql)
+        self.atoms = AtomReader(sql)
+        self.subscriptions = SubscriptionReader(sql)
+        self.rows = RowReader(sql)
+        self.log = LogReader(sql)
+        self.batches = BatchReader(sql)
+        self.images = ImageReader(sql)
+        self.settings = SettingReader(sql)
+
+
+class Writer(Reader):
+    """The store, for the only one that writes now; it reads what it wrote."""
+
+    terms: TermWriter
+    documents: DocumentWriter
+    triples: TripleWriter
+    queries: QueryWriter
+    atoms: AtomWriter
+    subscriptions: SubscriptionWriter
+    rows: RowWriter
+    log: LogWriter
+    batches: BatchWriter
+    images: ImageWriter
+    settings: SettingWriter
+
+    def __init__(self, sql: Sql, generations: Generations) -> None:
+        self.generation = sql.counter(GENERATION)
+        self.terms = TermWriter(sql, generations.memory(self.generation))
+        self.documents = DocumentWriter(sql)
+        self.triples = TripleWriter(sql, self.documents)
+        self.atoms = AtomWriter(sql)
+        self.rows = RowWriter(sql)
+        self.queries = QueryWriter(sql, self.atoms, self.rows)
+        self.subscriptions = SubscriptionWriter(sql)
+        self.log = LogWriter(sql)
+        self.batches = BatchWriter(sql)
+        self.images = ImageWriter(sql)
+        self.settings = SettingWriter(sql)

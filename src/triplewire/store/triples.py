@@ -1,0 +1,160 @@
+"""The triples of the current metadata: who states what, found from either end.
+
+A statement is a triple and the document that states it. Questions come in batches, and are answered with distinct
+triples however many documents state them. What is asked is always a beginning of the primary key (s, p, o, document)
+or of the index (p, o, s, document), so an answer costs what it finds, not what the store holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from triplewire.store import schema
+from triplewire.store.documents import DocumentReader, DocumentRecord
+from triplewire.store.packing import Triple
+from triplewire.store.sql import Sql
+
+Key = tuple[int, int]
+Difference = tuple[int, Sequence[Triple], Sequence[Triple]]
+"""A document, the triples that it no longer states, and those that it states now."""
+
+_STATEMENT = ("s", "p", "o", "document")
+_PUBLISHED = " AND EXISTS (SELECT 1 FROM documents d WHERE d.id = st.document AND d.published > ?)"
+
+_SP = "WITH k(a, b) AS ({keys}) SELECT st.s, st.p, st.o FROM k CROSS JOIN statements st WHERE st.s = k.a AND st.p = k.b"
+_S = "WITH k(a) AS ({keys}) SELECT st.s, st.p, st.o FROM k CROSS JOIN statements st WHERE st.s = k.a"
+_PO = "WITH k(a, b) AS ({keys}) SELECT st.s, st.p, st.o FROM k CROSS JOIN statements st WHERE st.p = k.a AND st.o = k.b"
+_P = "WITH k(a) AS ({keys}) SELECT st.s, st.p, st.o FROM k CROSS JOIN statements st WHERE st.p = k.a"
+_DEGREE = (
+    "WITH k(a, b) AS ({keys}) SELECT k.a, k.b, (SELECT count(*) FROM"
+    " (SELECT 1 FROM statements st WHERE st.p = k.a AND st.o = k.b %s LIMIT ?) counted) FROM k"
+)
+_STATED = (
+    "WITH k(a, b, c) AS ({keys}) SELECT st.s, st.p, st.o, st.document"
+    " FROM k CROSS JOIN statements st WHERE st.s = k.a AND st.p = k.b AND st.o = k.c"
+)
+
+
+class TripleReader:
+    """Lookups of triples; 0 in a key stands for any term, `after` leaves out documents of older batches."""
+
+    def __init__(self, sql: Sql, documents: DocumentReader) -> None:
+        self._sql = sql
+        self._documents = documents
+
+    def forward(self, keys: Sequence[Key], after: int = 0) -> list[list[Triple]]:
+        """The triples of each (subject, predicate); predicate 0 is any."""
+        exact = dict.fromkeys(key for key in keys if key[1])
+        any_predicate = dict.fromkeys((subject,) for subject, predicate in keys if not predicate)
+        found: dict[Key, dict[Triple, None]] = {}
+        for triple in self._find(_SP, list(exact), after):
+            found.setdefault((triple[0], triple[1]), {})[triple] = None
+        for triple in self._find(_S, list(any_predicate), after):
+            found.setdefault((triple[0], 0), {})[triple] = None
+        return [list(found.get(key, ())) for key in keys]
+
+    def backward(self, keys: Sequence[Key], after: int = 0) -> list[list[Triple]]:
+        """The triples of each (predicate, object); predicate 0 is any, and costs a probe for each one in use."""
+        expanded = self._expanded(keys)
+        exact = dict.fromkeys([*(key for key in keys if key[0]), *expanded])
+        found: dict[Key, dict[Triple, None]] = {}
+        for triple in self._find(_PO, list(exact), after):
+            found.setdefault((triple[1], triple[2]), {})[triple] = None
+        for predicate, value in expanded:
+            found.setdefault((0, value), {}).update(found.get((predicate, value), {}))
+        return [list(found.get(key, ())) for key in keys]
+
+    def scan(self, predicates: Sequence[int], after: int = 0) -> list[list[Triple]]:
+        """The triples of each predicate; 0 is everything."""
+        found: dict[int, dict[Triple, None]] = {}
+        for triple in self._find(_P, [(p,) for p in dict.fromkeys(predicates) if p], after):
+            found.setdefault(triple[1], {})[triple] = None
+        if 0 in predicates:
+            condition = f" WHERE 1 = 1{_PUBLISHED}" if after else ""
+            every = self._sql.rows(f"SELECT st.s, st.p, st.o FROM statements st{condition}", *_optional(after))
+            found[0] = dict.fromkeys(every)
+        return [list(found.get(predicate, ())) for predicate in predicates]
+
+    def degrees(self, keys: Sequence[Key], most: int, after: int = 0) -> list[int]:
+        """How many statements each (predicate, object) has, counted up to `most`; predicate 0 is any.
+
+        A triple counts once for each document that states it: the number is for choosing an order.
+        """
+        expanded = self._expanded(keys)
+        exact = dict.fromkeys([*(key for key in keys if key[0]), *expanded])
+        text = _DEGREE % (_PUBLISHED if after else "")
+        found = {(p, o): count for p, o, count in self._sql.keyed(text, list(exact), *_optional(after), most)}
+        for predicate, value in expanded:
+            found[0, value] = min(most, found.get((0, value), 0) + found[predicate, value])
+        return [found.get(key, 0) for key in keys]
+
+    def stated_by(self, triples: Sequence[Triple]) -> list[list[int]]:
+        """The documents that state each triple, by number."""
+        found: dict[Triple, list[int]] = {}
+        for s, p, o, document in self._sql.keyed(_STATED, list(dict.fromkeys(triples))):
+            found.setdefault((s, p, o), []).append(document)
+        return [sorted(found.get(triple, ())) for triple in triples]
+
+    def visible(self, triples: Sequence[Triple], after: int) -> list[bool]:
+        """Whether each triple is stated by a document that was published after this batch."""
+        text = _STATED + (_PUBLISHED if after else "")
+        found = self._sql.keyed(text, list(dict.fromkeys(triples)), *_optional(after))
+        stated = {(s, p, o) for s, p, o, _ in found}
+        return [triple in stated for triple in triples]
+
+    def documents(self, ids: Sequence[int]) -> list[DocumentRecord]:
+        """Which documents these are: uri, version, and the batch that published it."""
+        return self._documents.by_ids(ids)
+
+    def predicates(self) -> dict[int, int]:
+        """How many statements each predicate has."""
+        return dict(self._sql.rows("SELECT p, statements FROM predicates ORDER BY p"))
+
+    def count(self) -> int:
+        """How many statements there are."""
+        return sum(self.predicates().values())
+
+    def _find(self, text: str, keys: Sequence[tuple[int, ...]], after: int) -> Iterable[Triple]:
+        return self._sql.keyed(text + (_PUBLISHED if after else ""), keys, *_optional(after))
+
+    def _expanded(self, keys: Sequence[Key]) -> list[Key]:
+        """The keys without a predicate, with each one in use: an index by object alone would cost every write."""
+        objects = [value for predicate, value in keys if not predicate]
+        if not objects:
+            return []
+        predicates = list(self.predicates())
+        return [(predicate, value) for value in dict.fromkeys(objects) for predicate in predicates]
+
+
+class TripleWriter(TripleReader):
+    """Lookups of triples, and changes of what documents state."""
+
+    def replace(self, changes: Sequence[Difference]) -> None:
+        """Let documents state other triples; what is removed is there, and what is added is not.
+
+        Sorted, because neighbours in the index are then written together.
+        """
+        removed = sorted((*triple, document) for document, old, _ in changes for triple in old)
+        added = sorted((*triple, document) for document, _, new in changes for triple in new)
+        self._sql.delete(schema.statements, _STATEMENT, removed)
+        self._sql.insert(schema.statements, added)
+        balance = Counter(p for _, p, _, _ in added)
+        balance.subtract(Counter(p for _, p, _, _ in removed))
+        self._count(balance)
+
+    def _count(self, balance: Counter[int]) -> None:
+        """Invariant: `predicates` says how many statements each predicate has, and names none that has none."""
+        changed = [(p,) for p, change in balance.items() if change]
+        before: dict[int, int] = dict(
+            self._sql.keyed(
+                "WITH k(a) AS ({keys}) SELECT t.p, t.statements FROM k CROSS JOIN predicates t WHERE t.p = k.a", changed
+            )
+        )
+        after = [(p, before.get(p, 0) + balance[p]) for (p,) in changed]
+        self._sql.replace(schema.predicates, [row for row in after if row[1]])
+        self._sql.delete(schema.predicates, ("p",), [(p,) for p, count in after if not count])
+
+
+def _optional(after: int) -> tuple[int, ...]:
+    return (after,) if after else ()

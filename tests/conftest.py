@@ -1,0 +1,29 @@
+"""What tests of several packages share: a real PostgreSQL, and urls of empty databases of every kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from postgres import HOW_TO_GET_IT, binaries, running
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server for the whole session."""
+    if binaries() is None:
+        pytest.skip(HOW_TO_GET_IT)
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def new_url(request, tmp_path):
+    """Makes urls of empty databases, by kind: memory, sqlite, postgresql."""
+    numbers = iter(range(1_000))
+
+    def make(kind: str) -> str:
+        if kind == "postgresql":
+            return request.getfixturevalue("postgres").url()
+        return ":memory:" if kind == "memory" else f"sqlite:///{tmp_path}/store{next(numbers)}.db"
+
+    return make

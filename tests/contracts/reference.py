@@ -1,0 +1,234 @@
+"""The hub by definition: everything recomputed from scratch after every batch.
+
+It is the do-nothing baseline of the hub's contract: slow, short, and read off the definitions of docs/design.md. What
+it says of an event (`triples`, `documents`, `before`, `after`) is one right answer; where a row has several
+derivations, another engine may give another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from pyoxigraph import BlankNode, Literal, Triple, Variable
+
+from triplewire import Schema, compile, parse
+from triplewire.algebra.content import contents
+from triplewire.algebra.evaluate import Graph, evaluate, solutions
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.errors import DuplicateSubscription, UnknownSubscription
+from triplewire.model import (
+    RDFS,
+    Behind,
+    Changed,
+    Document,
+    Event,
+    Matched,
+    Publish,
+    Retract,
+    Row,
+    Subscription,
+    Unmatched,
+)
+
+_BELOW = (RDFS + "subClassOf", RDFS + "subPropertyOf")
+
+
+@dataclass(frozen=True)
+class Version:
+    """The current version of a document; `triples` is None once it is retracted."""
+
+    id: int
+    number: int
+    batch: int
+    document: Document | None
+    triples: tuple[Triple, ...] | None
+
+
+@dataclass(frozen=True)
+class State:
+    """All current documents, and the taxonomy that the hub was given."""
+
+    versions: Mapping[str, Version] = field(default_factory=dict)
+    given: tuple[Triple, ...] = ()
+
+    def stated(self, after: int = 0) -> dict[str, tuple[Triple, ...]]:
+        """The triples of each document whose current version was published after a batch."""
+        return {uri: v.triples for uri, v in self.versions.items() if v.triples is not None and v.batch > after}
+
+    def triples(self) -> tuple[Triple, ...]:
+        """The current metadata."""
+        return tuple(dict.fromkeys(triple for triples in self.stated().values() for triple in triples))
+
+    def number(self, uri: str) -> int | None:
+        """The version of a document; None if it is not there."""
+        found = self.versions.get(uri)
+        return None if found is None or found.triples is None else found.number
+
+    def taxonomy(self) -> Taxonomy:
+        """The given one, and what documents state of classes and properties."""
+        own = (triple for triple in self.triples() if triple.predicate.value in _BELOW)
+        return Taxonomy.from_triples([*self.given, *own])
+
+
+class Reference:
+    """Subscriptions, a state, and a log of events."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._subscriptions: dict[str, tuple[Subscription, int]] = {}
+        self._log: list[Event] = []
+        self._batches: dict[str, list[Event]] = {}
+        self._number = 0
+        self._strong: frozenset[str] = frozenset()
+        self._ids = count(1)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def set_schema(self, schema: Schema) -> None:
+        """Take its strong references."""
+        self._strong = schema.strong
+
+    def set_taxonomy(self, triples: Iterable[Triple]) -> list[Event]:
+        """Replace the given taxonomy; rows appear and disappear (X3)."""
+        return self._become(replace(self._state, given=tuple(triples)), self._next(None))
+
+    def subscribe(self, text, *, language, id=None, scope="document", start="now", owner=None) -> Subscription:
+        """Register; with `ever`, the existing answers are told first, in a batch of their own."""
+        id = id or f"subscription-{next(self._ids)}"
+        if id in self._subscriptions:
+            raise DuplicateSubscription(id)
+        rules = {name: s.pattern for name, (s, _) in self._subscriptions.items() if s.language == "rules"}
+        pattern = compile(text, language=language, named=rules)
+        subscription = Subscription(id, text, language, scope, start, owner, pattern)
+        self._subscriptions[id] = (subscription, self._number if start == "now" else 0)
+        if start == "ever":
+            self._tell({}, {id: self._rows(id, self._state)}, self._state, self._next(None))
+        return subscription
+
+    def unsubscribe(self, id: str) -> None:
+        """Forget it."""
+        del self._subscriptions[id]
+
+    def publish(self, data, *, uri=None, media_type=None, batch=None) -> list[Event]:
+        """Register or update one document."""
+        document = data if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
+        return self.apply([Publish(document)], batch=batch)
+
+    def retract(self, uri: str, *, batch=None) -> list[Event]:
+        """Take one document back."""
+        return self.apply([Retract(uri)], batch=batch)
+
+    def apply(self, changes: Sequence[Publish | Retract], *, batch: str | None = None) -> list[Event]:
+        """One atomic batch."""
+        if batch in self._batches:
+            return self._batches[batch]
+        name = self._next(batch)
+        versions = dict(self._state.versions)
+        for uri, change in {change.uri: change for change in changes}.items():
+            versions |= self._changed(uri, change, versions)
+        return self._become(replace(self._state, versions=versions), name)
+
+    def rows(self, id: str) -> list[Row]:
+        """The answers now."""
+        return [*self._rows(id, self._state)]
+
+    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """The subscription's log."""
+        if id not in self._subscriptions:
+            raise UnknownSubscription(id)
+        return [event for event in self._log if event.subscription == id and event.cursor > after][:limit]
+
+    def _next(self, batch: str | None) -> str:
+        self._number += 1
+        return batch or f"batch-{self._number}"
+
+    def _changed(self, uri: str, change: Publish | Retract, versions: Mapping[str, Version]) -> dict[str, Version]:
+        old = versions.get(uri) or Version(len(versions) + 1, 0, 0, None, None)
+        new = change.document if isinstance(change, Publish) else None
+        if new == old.document:
+            return {}
+        triples = None if new is None else tuple(_owned(triple, old.id) for triple in new.triples)
+        return {uri: Version(old.id, old.number + 1, self._number, new, triples)}
+
+    def _become(self, state: State, batch: str) -> list[Event]:
+        before = {id: self._rows(id, self._state) for id in self._subscriptions}
+        after = {id: self._rows(id, state) for id in self._subscriptions}
+        return self._tell(before, after, state, batch)
+
+    def _rows(self, id: str, state: State) -> dict[Row, tuple[Triple, ...]]:
+        """The rows in a state, each with one derivation."""
+        if id not in self._subscriptions:
+            raise UnknownSubscription(id)
+        subscription, since = self._subscriptions[id]
+        stated = [*state.stated(since).values()]
+        graphs = stated if subscription.scope == "document" else [[t for triples in stated for t in triples]]
+        rows: dict[Row, tuple[Triple, ...]] = {}
+        for graph in map(Graph, graphs):
+            taxonomy = state.taxonomy()
+            for row in evaluate(subscription.pattern, graph, taxonomy):
+                rows.setdefault(Row(row), _derivation(subscription.pattern, row, graph, taxonomy))
+        return rows
+
+    def _tell(self, before, after, state: State, batch: str) -> list[Event]:
+        old, self._state = self._state, state
+        told = self._batches[batch] = []
+        for id, rows in after.items():
+            gone = before.get(id, {})
+            for kind, row, triples in self._kinds(gone, rows, old, state):
+                event = self._event(kind, id, row, batch, triples, old, state)
+                self._log.append(event)
+                told.append(event)
+        return told
+
+    def _kinds(self, gone, rows, old: State, state: State):
+        yield from ((Unmatched, row, triples) for row, triples in gone.items() if row not in rows)
+        for row, triples in rows.items():
+            if row not in gone:
+                yield Matched, row, triples
+            elif self._content(row, old.triples()) != self._content(row, state.triples()):
+                yield Changed, row, triples
+
+    def _content(self, row: Row, triples: Sequence[Triple]) -> tuple[Triple, ...]:
+        bound = [term for term in row.values() if not isinstance(term, Literal)]
+        return contents(bound, lambda subjects: [t for t in triples if t.subject in subjects], self._strong)
+
+    def _event(self, kind, id, row, batch, triples, old: State, new: State) -> Event:
+        behind = tuple(
+            Behind(uri, old.number(uri), new.number(uri))
+            for uri in dict.fromkeys([*old.versions, *new.versions])
+            if self._is_behind(uri, row, triples, old, new)
+        )
+        before, after = (self._within(row, behind, state) for state in (old, new))
+        return kind(id, row, batch, len(self._log) + 1, triples, behind, before, after)
+
+    def _is_behind(self, uri: str, row: Row, triples, old: State, new: State) -> bool:
+        was, now = (set(state.stated().get(uri, ())) for state in (old, new))
+        about = {*self._content(row, old.triples()), *self._content(row, new.triples())}
+        return not (was | now).isdisjoint(triples) or not (was ^ now).isdisjoint(about)
+
+    def _within(self, row: Row, behind: tuple[Behind, ...], state: State) -> tuple[Triple, ...] | None:
+        stated = state.stated()
+        found = [triple for document in behind for triple in stated.get(document.uri, ())]
+        return self._content(row, found) if found else None
+
+
+def _derivation(pattern, row, graph: Graph, taxonomy: Taxonomy) -> tuple[Triple, ...]:
+    """The triples of the first solution that gives the row."""
+    for branch in pattern.branches:
+        for solution in solutions(branch, graph, taxonomy):
+            if {name: solution[name] for name in pattern.answer if name in solution} == row:
+                return tuple(
+                    dict.fromkeys(
+                        Triple(*(solution[n.value] if isinstance(n, Variable) else n for n in triple))
+                        for triple in branch.triples
+                    )
+                )
+    raise AssertionError("a row has a derivation")
+
+
+def _owned(triple: Triple, document: int) -> Triple:
+    """The triple with its blank nodes named after their document."""
+    return Triple(*(BlankNode(f"d{document}x{n.value}") if isinstance(n, BlankNode) else n for n in triple))

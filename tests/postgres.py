@@ -1,0 +1,113 @@
+"""A real PostgreSQL for the tests: started once for a session, from the server's own binaries, and stopped at the end.
+
+It lives in a temporary folder, listens on a socket in it and nowhere else, and does not wait for the disk. PostgreSQL
+refuses to run as root, so root starts it as the user `postgres` (or `nobody`).
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+HOW_TO_GET_IT = (
+    "no PostgreSQL server was found: install one (Debian, Ubuntu: apt install postgresql; Fedora: dnf install"
+    " postgresql-server; macOS: brew install postgresql), or put the folder of initdb on the PATH"
+)
+
+_QUICK = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "listen_addresses": "",
+    "max_connections": "60",
+    "autovacuum": "off",
+}
+
+
+def binaries() -> Path | None:
+    """The folder of initdb and pg_ctl: the newest of Debian's, or the one on the PATH."""
+    found = sorted(
+        (path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")),
+        key=lambda folder: float(folder.parent.name),
+    )
+    if found:
+        return found[-1]
+    on_path = shutil.which("initdb")
+    return Path(on_path).resolve().parent if on_path else None
+
+
+def _user() -> str:
+    """Who runs the server: whoever runs the tests, unless that is root."""
+    if os.geteuid() != 0:
+        return getpass.getuser()
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+class PostgresServer:
+    """A running server; `url` makes a new database in it."""
+
+    def __init__(self, folder: Path, user: str) -> None:
+        self._folder = folder
+        self._user = user
+        self._numbers = count(1)
+
+    def url(self) -> str:
+        """The url of a new, empty database."""
+        import psycopg
+
+        name = f"test_{os.getpid()}_{next(self._numbers)}"
+        with psycopg.connect(self._address("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self._address(name)
+
+    def _address(self, database: str) -> str:
+        return f"postgresql://{self._user}@/{database}?host={self._folder}"
+
+
+@contextmanager
+def running() -> Iterator[PostgresServer]:
+    """A server for the time of the block; FileNotFoundError says how to get PostgreSQL when there is none."""
+    folder = binaries()
+    if folder is None:
+        raise FileNotFoundError(HOW_TO_GET_IT)
+    user = _user()
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp", ignore_cleanup_errors=True) as place:
+        home = Path(place)  # short: the path of a socket has at most about 100 characters
+        if os.geteuid() == 0:
+            shutil.chown(home, user)
+        data = home / "data"
+        _run(user, folder / "initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
+        options = " ".join(f"-c {name}='{value}'" for name, value in _QUICK.items())
+        control = (folder / "pg_ctl", "-D", data, "-w")
+        _run(user, *control, "-l", home / "log", "-o", f"{options} -c unix_socket_directories={home}", "start")
+        try:
+            yield PostgresServer(home, user)
+        finally:
+            _run(user, *control, "-m", "immediate", "stop")
+
+
+def _run(user: str, *command: str | Path) -> None:
+    words = [str(word) for word in command]
+    if os.geteuid() == 0:
+        words = [*_becoming(user), *words]
+    done = subprocess.run(
+        words, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)} failed:\n{done.stdout}")
+
+
+def _becoming(user: str) -> list[str]:
+    if shutil.which("runuser"):
+        return ["runuser", "-u", user, "--"]
+    entry = pwd.getpwnam(user)
+    return ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]

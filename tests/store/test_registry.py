@@ -1,0 +1,107 @@
+"""Queries, their shapes and atoms, and the subscriptions that ask them."""
+
+import pytest
+
+from triplewire.errors import DuplicateSubscription, UnknownSubscription
+from triplewire.store import AtomUse, NewRow, RegistryChange, Store
+
+
+def subscribe(writer, name, query, **given):
+    values = {"text": "SELECT", "language": "sparql", "owner": None, "columns": ["x"], "first_cursor": 0, "created": 0}
+    return writer.subscriptions.add(name, query=query, **(values | given))
+
+
+def test_query_is_found_by_exactly_what_it_asks(store):
+    with store.writing() as writer:
+        term = writer.terms.ids(["<urn:a>"])[0]
+        query = writer.queries.add("graph", 3, '{"pattern": 1}', [term])
+    with store.reading() as reader:
+        assert reader.queries.find("graph", 3, '{"pattern": 1}') == query
+        assert query.terms == (term,)
+        for other in (("document", 3, '{"pattern": 1}'), ("graph", 0, '{"pattern": 1}'), ("graph", 3, "{}")):
+            assert reader.queries.find(*other) is None
+        assert reader.queries.by_ids([query.id, 99]) == [query, None]
+        assert list(reader.queries.everything()) == [query]
+
+
+def test_equal_atoms_are_one_and_count_their_users(store):
+    with store.writing() as writer:
+        shape, other = writer.atoms.shape_ids(["shape", "other"])
+        assert writer.atoms.shape_ids(["other", "shape", "other"]) == [other, shape, other]
+        first = writer.queries.add("graph", 0, "first", []).id
+        second = writer.queries.add("graph", 0, "second", []).id
+        uses = [AtomUse(0, shape, 0, "a"), AtomUse(0, shape, 1, "a"), AtomUse(1, shape, 0, "a")]
+        a, b, again = writer.atoms.attach(first, uses)
+        assert (a == again, a == b) == (True, False)
+        c, d = writer.atoms.attach(second, [AtomUse(0, shape, 0, "a"), AtomUse(0, other, 0, "a")])
+        assert (c, d not in (a, b)) == (a, True)
+    with store.reading() as reader:
+        assert {atom.id: atom.users for atom in reader.atoms.atoms()} == {a: 3, b: 1, d: 1}
+        assert reader.atoms.atoms([d])[0].shape == other
+        assert reader.atoms.users(a, 10) == [(first, 0), (first, 1), (second, 0)]
+        assert reader.atoms.users(a, 2) == [(first, 0), (first, 1)]
+        assert reader.atoms.of_queries([second, first]) == [[(a, 0), (d, 0)], [(a, 0), (b, 0), (a, 1)]]
+        assert [s.definition for s in reader.atoms.shapes([other])] == ["other"]
+
+
+def test_query_that_goes_takes_what_only_it_used(store):
+    with store.writing() as writer:
+        shape, other = writer.atoms.shape_ids(["shape", "other"])
+        term = writer.terms.ids(["<urn:a>"])[0]
+        first, second = (writer.queries.add("graph", 0, name, []).id for name in ("first", "second"))
+        subscribe(writer, "s", first)
+        kept = writer.atoms.attach(first, [AtomUse(0, shape, 0, "a")])
+        writer.atoms.attach(second, [AtomUse(0, shape, 0, "a"), AtomUse(0, other, 0, "b")])
+        writer.rows.insert([NewRow(second, 0, (term,), (term,)), NewRow(first, 0, (term,), (term,))])
+        writer.queries.remove(second)
+        assert [(atom.id, atom.users) for atom in writer.atoms.atoms()] == [(kept[0], 1)]
+        assert [record.id for record in writer.atoms.shapes()] == [shape]
+        assert [row.query for row in writer.rows.binding([term])] == [first]
+        assert writer.queries.by_ids([second]) == [None]
+    assert list(store.problems()) == []
+
+
+def test_subscriptions_are_found_by_id_query_and_owner(store):
+    with store.writing() as writer:
+        query = writer.queries.add("document", 0, "q", []).id
+        one = subscribe(writer, "one", query, owner="ada", columns=["x", "é"], first_cursor=7, created=2)
+        two = subscribe(writer, "two", query)
+    with store.reading() as reader:
+        assert reader.subscriptions.find(["two", "three", "one"]) == [two, None, one]
+        assert one.columns == ("x", "é")
+        assert reader.subscriptions.of_queries([99, query]) == [[], [one, two]]
+        assert reader.subscriptions.listing(owner="ada") == [one]
+        assert reader.subscriptions.listing(after="one", limit=1) == [two]
+        assert reader.subscriptions.count() == 2
+
+
+def test_id_is_taken_once_and_removed_once(store):
+    with store.writing() as writer:
+        query = writer.queries.add("document", 0, "q", []).id
+        added = subscribe(writer, "s", query)
+        with pytest.raises(DuplicateSubscription):
+            subscribe(writer, "s", query)
+        assert writer.subscriptions.remove("s") == added
+        with pytest.raises(UnknownSubscription):
+            writer.subscriptions.remove("s")
+
+
+def test_another_process_catches_up_with_the_changes(shared):
+    with shared.writing() as writer:
+        query = writer.queries.add("document", 0, "q", []).id
+        subscribe(writer, "early", query)
+    with Store.open(shared.url) as other:
+        with other.reading() as reader:
+            known = reader.subscriptions.last_change()
+        with shared.writing() as writer:
+            subscribe(writer, "late", query)
+            subscribe(writer, "passing", query)
+            writer.subscriptions.remove("early")
+            writer.subscriptions.remove("passing")
+        with other.reading() as reader:
+            assert reader.subscriptions.changes_after(known) == [
+                RegistryChange(2, "late", query, True),
+                RegistryChange(4, "early", query, False),
+                RegistryChange(5, "passing", query, False),
+            ]
+            assert reader.subscriptions.changes_after(reader.subscriptions.last_change()) == []

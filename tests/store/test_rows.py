@@ -1,0 +1,93 @@
+"""The rows on record."""
+
+import pytest
+
+from store.filling import lines, publish
+from triplewire.store import NewRow
+
+
+@pytest.fixture
+def filled(store):
+    """A store with two documents, two queries and five terms."""
+    with store.writing() as writer:
+        for number, pattern in enumerate(("first", "second"), 1):
+            writer.queries.add("graph", 0, pattern, [])
+            writer.subscriptions.add(
+                f"s{number}",
+                query=number,
+                text="",
+                language="rules",
+                owner=None,
+                columns=(),
+                first_cursor=0,
+                created=0,
+            )
+        publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>"), "urn:e": lines('<urn:a> <urn:d> "x"')})
+    return store
+
+
+def test_rows_are_found_by_what_they_hold(filled):
+    with filled.writing() as writer:
+        a, b, x = writer.terms.find(["<urn:a>", "<urn:b>", '"x"'])
+        numbers = writer.rows.insert(
+            [
+                NewRow(1, 0, (a, x), (a,)),
+                NewRow(2, 1, (a, a), (a, a)),
+                NewRow(2, 2, (a, a), (a,)),
+                NewRow(2, 2, (b, 0), (b,)),
+            ]
+        )
+        assert [[row.id for row in rows] for rows in writer.rows.find([(2, (a, a)), (1, (a, a)), (1, (a, x))])] == [
+            numbers[1:3],
+            [],
+            numbers[:1],
+        ]
+        assert [[row.id for row in rows] for rows in writer.rows.of_documents([2, 0, 1])] == [
+            numbers[2:],
+            [],
+            numbers[1:2],
+        ]
+        assert [row.id for row in writer.rows.binding([a, b])] == numbers
+        assert [row.terms for row in writer.rows.binding([x, b])] == [(b, 0)]
+        assert (writer.rows.count(1), writer.rows.count(2)) == (1, 2)
+    assert list(filled.problems()) == []
+
+
+def test_distinct_rows_of_a_query_come_page_by_page(filled):
+    with filled.writing() as writer:
+        terms = writer.terms.find(["<urn:a>", "<urn:b>", "<urn:c>", "<urn:d>"])
+        writer.rows.insert([NewRow(1, document, (term,), (term,)) for document in (1, 2) for term in terms])
+    with filled.reading() as reader:
+        pages, after = [], b""
+        while page := reader.rows.of_query(1, after, 3):
+            pages.append(page)
+            after = page[-1].key
+    assert [len(page) for page in pages] == [3, 1]
+    assert sorted(row.terms[0] for page in pages for row in page) == sorted(terms)
+
+
+def test_rows_that_go_take_their_bindings_along(filled):
+    with filled.writing() as writer:
+        a, x = writer.terms.find(["<urn:a>", '"x"'])
+        one, two, _ = writer.rows.insert(
+            [NewRow(1, 0, (a, x), (a,)), NewRow(1, 0, (a, a), (a,)), NewRow(2, 0, (a,), (a,))]
+        )
+        writer.rows.delete([one, 99])
+        assert [row.id for row in writer.rows.binding([a])] == [two, two + 1]
+        writer.rows.clear(1)
+        assert [row.query for row in writer.rows.binding([a])] == [2]
+    assert list(filled.problems()) == []
+
+
+def test_row_is_on_record_once(filled):
+    from sqlalchemy.exc import IntegrityError
+
+    def insert_twice():
+        with filled.writing() as writer:
+            writer.rows.insert([NewRow(1, 0, (1,), (1,)), NewRow(1, 0, (1,), (1,))])
+
+    with pytest.raises(Exception, match=r"(?i)unique") as caught:
+        insert_twice()
+    assert isinstance(caught.value, IntegrityError) or type(caught.value).__name__ == "UniqueViolation"
+    with filled.reading() as reader:
+        assert reader.rows.count(1) == 0
