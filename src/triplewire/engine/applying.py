@@ -25,7 +25,7 @@ from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Triple
 from triplewire.model import Document
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Writer
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Writer
 
 
 @dataclass(slots=True)
@@ -38,9 +38,10 @@ class Meaning:
 
 @dataclass(slots=True)
 class Applied:
-    """How a batch ended: its number, and the queries that failed in it."""
+    """How a batch ended: its number, its events, and the queries that failed in it."""
 
     number: int
+    events: list[EventRecord] = field(default_factory=list)
     errors: dict[int, SubscriptionError] = field(default_factory=dict)
 
 
@@ -88,7 +89,11 @@ class _Application:
         resources = self._resources(difference)
         writer.rows.delete(difference.deletes)
         writer.rows.insert(new_rows(difference, resources))
-        writer.log.append(self._applied.number, events)
+        cursors = writer.log.append(self._applied.number, events)
+        self._applied.events = [
+            EventRecord(cursor, self._applied.number, e.query, e.kind, e.terms, e.triples, e.documents)
+            for cursor, e in zip(cursors, events, strict=True)
+        ]
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(events))
         return self._applied
@@ -162,14 +167,22 @@ class _Application:
     def _staying(self, difference: Difference, touched: Touched, new: Neighbourhoods) -> Rows:
         """Rows that stay and bind a resource whose content differs, with a derivation."""
         gone = set(difference.deletes)
-        records = [record for record in self._writer.rows.binding(list(touched.resources)) if record.id not in gone]
+        moved = dict(difference.inserts)
+        records = self._writer.rows.binding(list(touched.resources))
         bound = {term for record in records for term in record.terms} & touched.resources.keys()
         changed = touched.changed(bound) if bound else set()
-        stays = {(record.query, record.terms): record for record in records if changed.intersection(record.terms)}
+        stays: dict[Key, int] = {}
+        for record in records:
+            key = record.query, record.terms
+            if changed.intersection(record.terms):
+                if record.id not in gone:
+                    stays[key] = record.document
+                elif key in moved:  # the row stays, because another document gives it now
+                    stays.setdefault(key, moved[key])
         for key in (*difference.begun, *difference.ended):
             stays.pop(key, None)
-        derived = self._derived_in_documents({key: r.document for key, r in stays.items() if r.document})
-        graph = [key for key, record in stays.items() if not record.document]
+        derived = self._derived_in_documents({key: document for key, document in stays.items() if document})
+        graph = [key for key, document in stays.items() if not document]
         derived |= self._derived_in_graph(graph, new)
         return {key: derived.get(key, ()) for key in stays}
 

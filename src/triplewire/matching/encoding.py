@@ -14,6 +14,8 @@ from pyoxigraph import Variable
 from triplewire.algebra.pattern import Call, Expression, Node, TriplePattern, variable
 from triplewire.model import parse_term
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def slot_name(number: int) -> str:
     """The name of a variable that is known by its number: one that nobody else would choose."""
@@ -52,7 +54,7 @@ def decode_triple(plain: Plain, names: Sequence[str]) -> TriplePattern:
 
 def dumps(plain: object) -> bytes:
     """JSON in one spelling, so that equal values are equal bytes."""
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
+    return _JSON.encode(plain).encode()
 
 
 def loads(text: bytes) -> Any:

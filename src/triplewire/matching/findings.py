@@ -1,19 +1,21 @@
 """Findings: matches spelled out for those who keep them, row by row and with the triples that made each.
 
 `Matches` makes Python's terms when somebody asks; whoever stores answers wants neither terms nor dictionaries, but the
-spelling of each term, and a derivation.
+spelling of each term, or the number that they have for it, and a derivation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from triplewire.errors import SubscriptionError
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
-from triplewire.matching.matches import Columns, Matches, columns_of
+from triplewire.matching.matches import Matches, columns_of
 from triplewire.matching.registry import Registry
-from triplewire.model import Term
+from triplewire.model import Document
 
 Spelled = tuple[str, str, str]
 """A triple, each term in its canonical N-Triples spelling."""
@@ -37,92 +39,165 @@ class Found(NamedTuple):
     errors: Mapping[str, SubscriptionError]
 
 
+class Page(NamedTuple):
+    """A document of terms that have numbers: which one begins at which byte, and how to number what is spelled out.
+
+    Its lines are in an order of their own: those of a subject together, and of these those of a predicate.
+    """
+
+    document: Document
+    places: Mapping[int, int]
+    number: Callable[[str], int]
+
+
+Numbers = tuple[int, int, int]
+"""A triple, by the numbers of its terms."""
+
+
+class Numbered(NamedTuple):
+    """A finding by numbers: the subscription's id, its row (0 where there is no value), one derivation."""
+
+    subscription: str
+    row: tuple[int, ...]
+    triples: tuple[Numbers, ...]
+
+
+def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callable[[str], int]) -> Page:
+    """Write triples down as a document; `texts` has the spellings of their terms."""
+    spelled = {term: text.encode() for term, text in texts.items()}
+    lines, places = bytearray(), {}
+    for s, p, o in sorted(triples):
+        places[len(lines)] = s
+        lines += spelled[s]
+        lines += b" "
+        places[len(lines)] = p
+        lines += spelled[p]
+        lines += b" "
+        places[len(lines)] = o
+        lines += spelled[o]
+        lines += b" .\n"
+    return Page(Document("urn:triplewire:page", bytes(lines)), places, number)
+
+
 def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     """The findings of documents that were just matched."""
-    reader = _Reader(registry)
-    values = matches[0].written()[1].tolist() if matches else []  # one array for the whole batch
-    return [Found(reader.findings(one, values), one.errors) for one in matches]
+    reader = _Reader(registry, matches)
+    return [Found([Finding(*one) for one in reader.findings(each)], each.errors) for each in matches]
+
+
+def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
+    """The findings in a page that was just matched."""
+    return [Numbered(*one) for one in _Reader(registry, [matches], page).findings(matches)]
+
+
+def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tuple[str, Numbers]]:
+    """The subscriptions of one triple each that a page matches, with the triples."""
+    return _Reader(registry, [matches], page).triples(matches)
 
 
 class _Reader:
-    """Reads what the kernel wrote, with the tables of the image."""
+    """Reads what the kernel wrote for a batch, with the tables of the image; each thing is made once.
 
-    def __init__(self, registry: Registry) -> None:
+    Terms are spelled out, or numbered if they are those of a page.
+    """
+
+    def __init__(self, registry: Registry, matches: Sequence[Matches], page: Page | None = None) -> None:
         image = registry.image
-        self._ids, self._terms = image.ids, image.terms
+        self._ids, self._terms, self._page = image.ids, image.terms, page
         self._constants, self._records, self._code = image["constants"], image["records"], registry.code
-        self._spellings: dict[int, str] = {}
-        self._programs: dict[int, list[list[int]]] = {}
-        self._columns: dict[int, Columns] = {}
+        self._out = matches[0].written()[1] if matches else np.zeros(0, dtype=np.int32)  # one for the whole batch
+        self._values = self._out.tolist()
+        self._names = _Memory(lambda number: self._ids.get(number).decode())
+        known = _Memory(self._known)
+        self._fixed = _Memory(lambda place: known[int(self._constants[place])])
+        self._steps = _Memory(self._triple_steps)
+        self._columns = _Memory(lambda number: columns_of(self._terms.get(number)))
 
-    def findings(self, matches: Matches, values: list[int]) -> list[Finding]:
-        """A finding for every row of every match of a document."""
-        told, _, base = matches.written()
-        found: list[Finding] = []
-        terms = _Terms(matches.document.ntriples, values, base)
-        for number, at, columns, constants, entry in told.tolist():
-            id = self._ids.get(number).decode()
-            steps = self._triple_steps(int(self._records[values[at + M_RECORD], R_PROGRAM]))
-            triples = tuple([self._triple(step, terms, at, constants) for step in steps])
-            answer, places, optionals = self._columns_of(columns)
+    def _known(self, number: int) -> str | int:
+        """A term of the index, spelled or numbered as the document's are."""
+        text = self._terms.get(number).decode()
+        return text if self._page is None else self._page.number(text)
+
+    def findings(self, matches: Matches) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
+        """Subscription, row and derivation, for every row of every match of a document."""
+        names, columns_of, triples_of = self._names, self._columns, self._steps
+        terms, absent = self._terms_of(matches), None if self._page is None else 0
+        found: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = []
+        for (number, at, columns, constants, entry), program in self._told(matches):
+            terms.at, terms.constants = at + EMISSION, constants - 1
+            triples = tuple([(terms[s], terms[p], terms[o]) for s, p, o in triples_of[program]])
+            answer, places, optionals = columns_of[columns]
             if optionals:
-                wide = matches.rows_of([number, at, columns, constants, entry])
-                found += [Finding(id, _spelled(row, answer), triples) for row in wide]
+                for row in matches.rows_of([number, at, columns, constants, entry]):
+                    spelled = [terms[str(row[name])] if name in row else absent for name in answer]
+                    found.append((names[number], tuple(spelled), triples))
+            elif len(places) == len(answer):
+                found.append((names[number], tuple([terms[place] for _, place in places]), triples))
             else:
-                row = {name: self._value(place, terms, at, constants) for name, place in places}
-                found.append(Finding(id, tuple([row.get(name) for name in answer]), triples))
+                given = {name: terms[place] for name, place in places}
+                found.append((names[number], tuple([given.get(name, absent) for name in answer]), triples))
         return found
 
-    def _triple(self, step: list[int], terms: _Terms, at: int, constants: int) -> Spelled:
-        s, p, o = [self._value(place, terms, at, constants) for place in step]
-        return s, p, o
-
-    def _value(self, place: int | str, terms: _Terms, at: int, constants: int) -> str:
-        """A variable by its number, a constant of the record by -1 and below, or a constant that is spelled out."""
-        if isinstance(place, str):
-            return place
-        return terms.bound(at, place) if place >= 0 else self._spelling(int(self._constants[constants - 1 - place]))
-
-    def _spelling(self, number: int) -> str:
-        found = self._spellings.get(number)
-        if found is None:
-            found = self._spellings[number] = self._terms.get(number).decode()
+    def triples(self, matches: Matches) -> list[tuple[str, Any]]:
+        """The first triple of every match, with the subscription."""
+        names, triples_of, terms = self._names, self._steps, self._terms_of(matches)
+        found = []
+        for (number, at, _, constants, _), program in self._told(matches):
+            terms.at, terms.constants = at + EMISSION, constants - 1
+            s, p, o = triples_of[program][0]
+            found.append((names[number], (terms[s], terms[p], terms[o])))
         return found
 
-    def _columns_of(self, number: int) -> Columns:
-        found = self._columns.get(number)
-        if found is None:
-            found = self._columns[number] = columns_of(self._terms.get(number))
-        return found
+    def _told(self, matches: Matches) -> Iterable[tuple[list[int], int]]:
+        """Whom to tell, each with the program that matched."""
+        told = matches.written()[0]
+        if not len(told):
+            return ()
+        programs = self._records[self._out[told[:, 1] + M_RECORD], R_PROGRAM].tolist()
+        return zip(told.tolist(), programs, strict=True)
+
+    def _terms_of(self, matches: Matches) -> _Terms:
+        text, base = matches.document.ntriples, matches.written()[2]
+        return _Terms(text, self._values, base, self._fixed, self._page)
 
     def _triple_steps(self, program: int) -> list[list[int]]:
         """The places of a program's triples."""
-        found = self._programs.get(program)
-        if found is None:
-            first = program + HEADER
-            steps = self._code[first : first + STEP * int(self._code[program + H_STEPS])].reshape(-1, STEP).tolist()
-            found = self._programs[program] = [step[1:] for step in steps if step[0] < TEST_NUMBER]
-        return found
+        first = program + HEADER
+        steps = self._code[first : first + STEP * int(self._code[program + H_STEPS])].reshape(-1, STEP).tolist()
+        return [step[1:] for step in steps if step[0] < TEST_NUMBER]
+
+
+class _Memory(dict[int, Any]):
+    """What was made for a number."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, number: int) -> Any:
+        made = self[number] = self._make(number)
+        return made
 
 
 class _Terms:
-    """The terms that matches of one document have bound, each spelled once."""
+    """The terms of a match: a variable by its number, a constant of the record by -1 and below, or spelled out."""
 
-    __slots__ = ("_base", "_spelled", "_text", "_values")
+    __slots__ = ("_base", "_fixed", "_known", "_page", "_text", "_values", "at", "constants")
 
-    def __init__(self, text: bytes, values: list[int], base: int) -> None:
-        self._text, self._values, self._base = text, values, base
-        self._spelled: dict[int, str] = {}
+    def __init__(self, text: bytes, values: list[int], base: int, fixed: _Memory, page: Page | None) -> None:
+        self._text, self._values, self._base, self._fixed, self._page = text, values, base, fixed, page
+        self._known: dict[int, Any] = {} if page is None else dict(page.places)
+        self.at = self.constants = 0
 
-    def bound(self, at: int, variable: int) -> str:
-        """The term that a match bound to one of its variables."""
-        place = at + EMISSION + 2 * variable
-        start = self._values[place] - self._base
-        found = self._spelled.get(start)
+    def __getitem__(self, place: int | str) -> Any:
+        if isinstance(place, str):
+            return place if self._page is None else self._page.number(place)
+        if place < 0:
+            return self._fixed[self.constants - place]
+        at = self.at + 2 * place
+        start = self._values[at]
+        found = self._known.get(start)
         if found is None:
-            found = self._spelled[start] = self._text[start : start + self._values[place + 1]].decode()
+            first = start - self._base
+            found = self._known[start] = self._text[first : first + self._values[at + 1]].decode()
         return found
-
-
-def _spelled(row: Mapping[str, Term], answer: Sequence[str]) -> tuple[str | None, ...]:
-    return tuple([str(row[name]) if name in row else None for name in answer])

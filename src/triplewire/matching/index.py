@@ -66,7 +66,7 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
-    from triplewire.matching.findings import Found
+    from triplewire.matching.findings import Found, Numbered, Numbers, Page
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
@@ -260,6 +260,21 @@ class Index:
             from triplewire.matching.findings import spell
 
             return spell(self.match_many(documents), self._registry)
+
+    def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+        """The findings in a document whose terms have numbers, by these; and the subscriptions that failed."""
+        with self._lock:
+            from triplewire.matching.findings import number
+
+            matches = self.match(page.document)
+            return number(matches, self._registry, page), matches.errors
+
+    def fitting(self, page: Page) -> list[tuple[str, Numbers]]:
+        """Where every subscription is of one triple: each triple that fits one, with the subscription."""
+        with self._lock:
+            from triplewire.matching.findings import number_triples
+
+            return number_triples(self.match(page.document), self._registry, page)
 
     def _find(self, batch: Sequence[Document]) -> tuple[int, int, int]:
         """Run the kernel until it has all the room that it needs; gives how much it wrote, and the matches' flags."""

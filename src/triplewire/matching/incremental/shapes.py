@@ -6,8 +6,7 @@ distinct constant, so that what two triple patterns share stays shared. Conditio
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,8 +24,7 @@ _ROUNDS = 3
 """How far around it a variable is looked at to find its place in the order."""
 
 _Label = tuple[str, int]
-_Triple = tuple[Node, Node, Node]
-_Colours = dict[Node, int]
+_Parts = tuple[tuple[Places, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +89,16 @@ def shape_of(conjunction: Conjunction) -> Shaped:
     refinement tell their triple patterns apart; where they do not, there are two shapes, which costs a little sharing.
     """
     parts = [conjunction.triples, *(part.triples for part in _fixed_optionals(conjunction))]
-    colours = _refined(parts)
-    ordered = [tuple(sorted(part, key=lambda t: _order(t, colours))) for part in parts]
     numbers: dict[Node, int] = {}
-    required, *optionals = [tuple(_numbered(triple, numbers) for triple in part) for part in ordered]
-    constants = [(number, node) for node, number in numbers.items() if not isinstance(node, Variable)]
+    written = tuple(tuple([_numbered(triple, numbers) for triple in part]) for part in parts)
+    nodes = list(numbers)
+    frame = _frame(written, tuple([isinstance(node, Variable) for node in nodes]))
+    triples = [triple for part in parts for triple in part]
     return Shaped(
-        Shape(required, tuple(optionals), tuple(number for number, _ in constants)),
-        tuple(node for _, node in constants),
-        tuple(triple for part in ordered for triple in part),
-        {node.value: number for node, number in numbers.items() if isinstance(node, Variable)},
+        frame.shape,
+        tuple([nodes[number] for number in frame.constants]),  # type: ignore[misc]  # variables are none of them
+        tuple([triples[place] for place in frame.order]),
+        {node.value: frame.slots[number] for number, node in enumerate(nodes) if isinstance(node, Variable)},
     )
 
 
@@ -119,33 +117,71 @@ def _numbered(triple: TriplePattern, numbers: dict[Node, int]) -> Places:
     return s, p, numbers.setdefault(object, len(numbers))
 
 
-def _refined(parts: list[tuple[TriplePattern, ...]]) -> _Colours:
-    """A number for each variable and constant, from what is around it: alike where nothing tells them apart."""
-    nodes = {node for part in parts for triple in part for node in _joined(triple)}
-    colours: _Colours = {node: int(not isinstance(node, Variable)) for node in nodes}
+# -- from the order in which a conjunction is written to that of its shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A shape, and how conjunctions that are written alike come to it: by the numbers that they are written with.
+
+    `order` has the places of their triple patterns by position, `constants` what the shape's constants were, and
+    `slots` what each number has become.
+    """
+
+    shape: Shape
+    order: tuple[int, ...]
+    constants: tuple[int, ...]
+    slots: tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def _frame(parts: _Parts, is_variable: tuple[bool, ...]) -> _Frame:
+    """Kept, because thousands of subscriptions that one program writes are written alike."""
+    colours = _refined(parts, is_variable)
+    slots: dict[int, int] = {}
+    order: list[int] = []
+    ordered: list[tuple[Places, ...]] = []
+    for part in parts:
+        chosen = sorted(range(len(part)), key=lambda place: _order(part[place], colours))
+        order += [sum(map(len, ordered)) + place for place in chosen]
+        ordered.append(tuple([_renumbered(part[place], slots) for place in chosen]))
+    constants = [number for number in slots if not is_variable[number]]
+    return _Frame(
+        Shape(ordered[0], tuple(ordered[1:]), tuple([slots[number] for number in constants])),
+        tuple(order),
+        tuple(constants),
+        tuple([slots[number] for number in range(len(is_variable))]),
+    )
+
+
+def _renumbered(triple: Places, slots: dict[int, int]) -> Places:
+    subject, predicate, object = triple
+    s = slots.setdefault(subject, len(slots))
+    p = slots.setdefault(predicate, len(slots)) if isinstance(predicate, int) else predicate
+    return s, p, slots.setdefault(object, len(slots))
+
+
+def _refined(parts: _Parts, is_variable: tuple[bool, ...]) -> list[int]:
+    """A colour for each variable and constant, from what is around it: alike where nothing tells them apart."""
+    colours = [int(not variable) for variable in is_variable]
     for _ in range(_ROUNDS):
-        around: defaultdict[Node, list[tuple[int, int, tuple[_Label, int, int]]]] = defaultdict(list)
+        around: list[list[tuple[int, int, tuple[_Label, int, int]]]] = [[] for _ in colours]
         for number, part in enumerate(parts):
             for triple in part:
                 order = _order(triple, colours)
                 for place, node in enumerate(triple):
-                    if place != 1 or isinstance(node, Variable):
+                    if isinstance(node, int):
                         around[node].append((number, place, order))
-        seen = {node: (colours[node], sorted(around[node])) for node in nodes}
-        ranks = {repr(sight): sight for sight in seen.values()}
+        seen = [(colour, sorted(sights)) for colour, sights in zip(colours, around, strict=True)]
+        ranks = {repr(sight): sight for sight in seen}
         ordered = {text: rank for rank, text in enumerate(sorted(ranks, key=lambda text: ranks[text]))}
-        colours = {node: ordered[repr(sight)] for node, sight in seen.items()}
+        colours = [ordered[repr(sight)] for sight in seen]
     return colours
 
 
-def _joined(triple: _Triple) -> Iterable[Node]:
-    """The nodes that join a triple pattern to others: all but a constant predicate."""
-    return triple if isinstance(triple[1], Variable) else (triple[0], triple[2])
-
-
-def _order(triple: _Triple, colours: _Colours) -> tuple[_Label, int, int]:
+def _order(triple: Places, colours: list[int]) -> tuple[_Label, int, int]:
     subject, predicate, object = triple
-    label = ("", colours[predicate]) if isinstance(predicate, Variable) else (str(predicate), 0)
+    label = ("", colours[predicate]) if isinstance(predicate, int) else (predicate, 0)
     return label, colours[subject], colours[object]
 
 

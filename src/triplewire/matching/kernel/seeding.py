@@ -98,38 +98,47 @@ def _note_keys(triples: int, work: Array, unit: int) -> None:
 
 
 @compiled
-def _wake(
-    key: int,
-    triple: int,
-    keys: Array,
-    records: Array,
-    work: Array,
-    unit: int,
-    candidates: Array,
-    found: int,
-) -> int:
-    """Note the records under a key as candidates; gives the new number of candidates, -1 if there is no room.
-
-    A record whose second key the document does not have is passed over: it has been read anyway, to find the next.
-    """
+def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> int:
+    """Note the first record under a key as a candidate; gives the new number of candidates, -1 if there is no room."""
     if found < 0:
         return found
     slot = find_key(key, keys)
-    if keys[slot, 0] == 0:
+    if keys[slot, 0] == 0 or keys[slot, 1] < 0:
         return found
-    record, base, mask = keys[slot, 1], W_KEYS * unit, 128 * unit - 1
-    while record >= 0:
-        second = records[record, R_OFFSET]
-        bit = second & mask
-        if second < 0 or (work[base + (bit >> 5)] >> (bit & 31)) & 1:
+    if found == len(candidates):
+        return -1
+    candidates[found, 0] = keys[slot, 1]
+    candidates[found, 1] = triple
+    candidates[found, 2] = -1
+    return found + 1
+
+
+@compiled
+def _woken(found: int, records: Array, work: Array, unit: int, candidates: Array) -> int:
+    """Follow the chains of the candidates; a record whose second key the document does not have is passed over.
+
+    In a loop of its own, so short that the waits for memory of one record and the next overlap: what follows in a
+    chain is put at the end.
+    """
+    kept, candidate, base, mask = 0, 0, W_KEYS * unit, 128 * unit - 1
+    while candidate < found:
+        record, triple = candidates[candidate, 0], candidates[candidate, 1]
+        candidate += 1
+        after, second = records[record, R_NEXT], records[record, R_OFFSET]
+        if after >= 0:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = record
+            candidates[found, 0] = after
             candidates[found, 1] = triple
             candidates[found, 2] = -1
             found += 1
-        record = records[record, R_NEXT]
-    return found
+        bit = second & mask
+        if second < 0 or (work[base + (bit >> 5)] >> (bit & 31)) & 1:
+            candidates[kept, 0] = record
+            candidates[kept, 1] = triple
+            candidates[kept, 2] = -1
+            kept += 1
+    return kept
 
 
 @compiled
@@ -259,9 +268,6 @@ def _seed_number(
     triple: int,
     keys: Array,
     bits: Array,
-    records: Array,
-    work: Array,
-    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
@@ -272,7 +278,7 @@ def _seed_number(
     for bits_near in range(single - around, single + around + 1):
         key = mix(NUMBER, predicate, bits_near, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, candidates, found)
     return found
 
 
@@ -288,27 +294,24 @@ def _seed_class(
     marks: Array,
     keys: Array,
     bits: Array,
-    records: Array,
-    work: Array,
-    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
     key = mix(kind, predicate, node, 0)
     if has_bit(key, bits):
-        found = _wake(key, triple, keys, records, work, unit, candidates, found)
+        found = _wake(key, triple, keys, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
             key = mix(kind + relation, predicate, queue[i], 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
             key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
     return found
 
 
@@ -320,9 +323,6 @@ def _seed_free(
     triple: int,
     keys: Array,
     bits: Array,
-    records: Array,
-    work: Array,
-    unit: int,
     candidates: Array,
     found: int,
 ) -> int:
@@ -330,19 +330,19 @@ def _seed_free(
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
         key = mix(FREE_SO, subject, object_, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
         key = mix(FREE_S, subject, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
         key = mix(FREE_O, object_, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, candidates, found)
     if flags & (1 << FREE_ALL):
         key = mix(FREE_ALL, 0, 0, 0)
         if has_bit(key, bits):
-            found = _wake(key, triple, keys, records, work, unit, candidates, found)
+            found = _wake(key, triple, keys, candidates, found)
     return found
 
 
@@ -394,25 +394,23 @@ def seed(
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
             key = mix(PSO, predicate, subject, object_)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
             key = mix(PO, predicate, object_, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
         if ways & (1 << PS) and subject >= 0:
             key = mix(PS, predicate, subject, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
         if ways & (1 << P):
             key = mix(P, predicate, 0, 0)
             if has_bit(key, bits):
-                found = _wake(key, triple, keys, records, work, unit, candidates, found)
+                found = _wake(key, triple, keys, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
-                found = _seed_number(
-                    state, values[term], predicate, triple, keys, bits, records, work, unit, candidates, found
-                )
+                found = _seed_number(state, values[term], predicate, triple, keys, bits, candidates, found)
         texts |= ways & _TEXTS
         for side in range(2):
             node = object_ if side == 0 else subject
@@ -429,16 +427,14 @@ def seed(
                     marks,
                     keys,
                     bits,
-                    records,
-                    work,
-                    unit,
                     candidates,
                     found,
                 )
         if free_flags:
-            found = _seed_free(free_flags, subject, object_, triple, keys, bits, records, work, unit, candidates, found)
+            found = _seed_free(free_flags, subject, object_, triple, keys, bits, candidates, found)
         if found < 0:
             return -1
-    if texts:
+    found = _woken(found, records, work, unit, candidates)
+    if texts and found >= 0:
         found = _seed_texts(triples, text, strings, flags, grams, keys, records, work, unit, candidates, found)
     return found
