@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SubscriptionError,
         TaxonomyError,
         TriplewireError,
+        UnknownRow,
         UnknownSubscription,
         UnsupportedQuery,
     )
@@ -77,6 +78,7 @@ _HOMES = {
         "SubscriptionError",
         "TaxonomyError",
         "TriplewireError",
+        "UnknownRow",
         "UnknownSubscription",
         "UnsupportedQuery",
     ),
@@ -137,6 +139,7 @@ __all__ = [
     "Taxonomy",
     "TaxonomyError",
     "TriplewireError",
+    "UnknownRow",
     "UnknownSubscription",
     "Unmatched",
     "UnsupportedQuery",

@@ -13,6 +13,7 @@
     ├── SubscriptionError          one subscription failed; the others did not
     │   ├── UnknownSubscription    no subscription has this id
     │   ├── DuplicateSubscription  the id is taken
+    │   ├── UnknownRow             a row is not one of its answers
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
     └── StoreError                 a store could not be used
@@ -149,6 +150,10 @@ class DuplicateSubscription(SubscriptionError):
 
     def __init__(self, subscription: str) -> None:
         super().__init__("this id is taken; remove it first, or choose another", subscription=subscription)
+
+
+class UnknownRow(SubscriptionError):
+    """A row is not one of the subscription's answers; `reason` says what it lacks."""
 
 
 class MatchLimitExceeded(SubscriptionError):

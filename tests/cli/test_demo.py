@@ -1,6 +1,7 @@
 """The story that `./run demo` tells."""
 
 from io import StringIO
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
@@ -20,7 +21,7 @@ def told():
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 12)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 20)]
 
 
 def test_story_is_readable_without_a_terminal(told):
@@ -60,6 +61,69 @@ def test_bad_document_is_told_where(told):
 def test_crowd_is_counted_and_timed(told):
     assert "3,006" in told
     assert "µs" in told
+
+
+def scene(told, title):
+    """What is told under a heading."""
+    return told.partition(f". {title} ")[2].partition(" ---")[0]
+
+
+def test_hub_tells_the_three_kinds_of_events(told):
+    """M4, M6: publishing, updating and withdrawing documents of the catalogue."""
+    assert "matched   dataset:parking" in scene(told, "The town keeps a hub")
+    assert "changed   dataset:parking" in scene(told, "The row stays, and what it is about has changed")
+    withdrawal = scene(told, "What matched does not match any more")
+    assert "unmatched   dataset:bathing-water" in withdrawal
+    assert "unmatched   dataset:flood-warnings" in withdrawal
+
+
+def test_answer_across_documents_says_which_document_states_what(told):
+    """X2, X4"""
+    answer = scene(told, "Two documents, one answer")
+    assert "in bathing-water.ttl (version 1)" in answer
+    assert "in offices.ttl (version 1)" in answer
+
+
+def test_change_is_told_with_before_and_after(told):
+    """X4"""
+    change = scene(told, "The row stays, and what it is about has changed")
+    assert '- file:parking.csv dcat:byteSize "3120"^^xsd:integer' in change
+    assert '+ file:parking.csv dcat:byteSize "4480"^^xsd:integer' in change
+    assert "causes no events" in " ".join(change.split())
+
+
+def test_silence_is_explained_across_documents(told):
+    """X4"""
+    silence = scene(told, "Why does Nora not hear of the floods any more?")
+    assert "no triple matches `?publisher foaf:mbox ?mailbox`" in silence
+
+
+def test_preview_promises_what_the_subscription_then_gets(told):
+    """X5"""
+    latecomer = scene(told, "Look before you subscribe")
+    assert "answers now: 3" in latecomer
+    assert latecomer.count("ida   matched") == 3
+
+
+def test_change_of_the_taxonomy_makes_rows_appear_and_disappear(told):
+    """X3"""
+    themes = scene(told, "The council moves two themes")
+    assert "maja   unmatched   dataset:flood-warnings" in themes
+    assert "ida    matched     dataset:tree-register" in themes
+
+
+def test_restarted_hub_goes_on_where_it_was(told):
+    restart = scene(told, "Closed for the night, and opened again")
+    assert "ines   changed" in restart
+    assert "rows before and after it: the same" in restart
+    assert "every row on record is what its query means" in restart
+
+
+def test_no_scene_of_the_hub_is_longer_than_a_screen(told):
+    lines = told.splitlines()
+    starts = [place for place, line in enumerate(lines) if line[:1].isdigit() and "---" in line]
+    lengths = [after - before for before, after in pairwise(starts)]
+    assert max(lengths[10:]) <= 32
 
 
 def test_files_are_copied_without_code(play):

@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, Triple, Variable
 from triplewire import Schema, compile, parse
 from triplewire.algebra.content import contents
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
+from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.model import (
@@ -101,8 +102,8 @@ class Reference:
         if id in self._subscriptions:
             raise DuplicateSubscription(id)
         rules = {name: s.pattern for name, (s, _) in self._subscriptions.items() if s.language == "rules"}
-        pattern = compile(text, language=language, named=rules)
-        subscription = Subscription(id, text, language, scope, start, owner, pattern)
+        pattern = text if isinstance(text, Pattern) else compile(text, language=language, named=rules)
+        subscription = Subscription(id, str(text), language, scope, start, owner, pattern)
         self._subscriptions[id] = (subscription, self._number if start == "now" else 0)
         if start == "ever":
             self._tell({}, {id: self._rows(id, self._state)}, self._state, self._next(None))

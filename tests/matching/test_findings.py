@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hypothesis import given
-from strategies import documents, patterns
 
+from strategies import documents, patterns
 from triplewire import Index, compile, parse
 from triplewire.algebra.evaluate import Graph, solutions
 from triplewire.matching.findings import page_of

@@ -1,9 +1,11 @@
 """Queries, their shapes and atoms, and the subscriptions that ask them."""
 
+from dataclasses import replace
+
 import pytest
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
-from triplewire.store import AtomUse, NewRow, RegistryChange, Store
+from triplewire.store import AtomUse, NewQuery, NewRow, RegistryChange, Store, SubscriptionRecord
 
 
 def subscribe(writer, name, query, **given):
@@ -84,6 +86,39 @@ def test_id_is_taken_once_and_removed_once(store):
         assert writer.subscriptions.remove("s") == added
         with pytest.raises(UnknownSubscription):
             writer.subscriptions.remove("s")
+
+
+def test_many_queries_and_their_atoms_are_written_as_if_one_by_one(store):
+    asked = [NewQuery("graph", 0, name) for name in ("first", "second", "third")]
+    with store.writing() as writer:
+        (shape,) = writer.atoms.shape_ids(["shape"])
+        known = writer.queries.add("graph", 0, "second", []).id
+        writer.atoms.attach(known, [AtomUse(0, shape, 0, "a")])
+        assert writer.queries.find_many([*asked, asked[0]]) == [0, known, 0, 0]
+        first, third = writer.queries.add_many([asked[0], asked[2]])
+        assert writer.queries.find_many(asked) == [first, known, third]
+        both = [AtomUse(0, shape, 0, "a"), AtomUse(0, shape, 1, "b")]
+        (a, b), (c, again, d) = writer.atoms.attach_many([(first, both), (third, [both[0], both[1], both[1]])])
+        assert (a, b, b) == (c, again, d)
+        assert writer.atoms.attach_many([]) == writer.queries.add_many([]) == []
+    with store.reading() as reader:
+        assert {atom.id: atom.users for atom in reader.atoms.atoms()} == {a: 3, b: 2}
+        assert reader.atoms.users(a, 10) == [(known, 0), (first, 0), (third, 0)]
+
+
+def test_of_many_subscriptions_the_first_whose_id_is_taken_is_named(store):
+    with store.writing() as writer:
+        query = writer.queries.add("document", 0, "q", []).id
+        subscribe(writer, "there", query)
+        new = [SubscriptionRecord(id, query, "", "sparql", None, ("x",), 0, 0, 0, "now") for id in "abcdb"]
+        with pytest.raises(DuplicateSubscription, match="'b'"):
+            writer.subscriptions.add_many(new)
+        with pytest.raises(DuplicateSubscription, match="'there'"):
+            writer.subscriptions.add_many([new[0], replace(new[1], id="there"), new[1], new[4]])
+        assert [record.number for record in writer.subscriptions.add_many(new[:4])] == [2, 3, 4, 5]
+        assert writer.subscriptions.add_many([]) == []
+    with store.reading() as reader:
+        assert [record.id for record in reader.subscriptions.of_queries([query])[0]] == ["there", *"abcd"]
 
 
 def test_another_process_catches_up_with_the_changes(shared):

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from pyoxigraph import NamedNode, Triple
 
 from benchmarks.engine.contenders.contender import Contender, Rows, Step
 from benchmarks.engine.workload import Change, Workload
-from triplewire import Hub, Publish, Retract
+from triplewire import Hub, Publish, Retract, Subscription
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.model import RDFS
-
-
-class Request(NamedTuple):
-    """A subscription as `Hub.subscribe_many` takes it."""
-
-    id: str
-    text: Pattern
-    language: str = "sparql"
-    scope: str = "graph"
-    start: str = "ever"
 
 
 class Triplewire(Contender):
@@ -37,7 +26,7 @@ class Triplewire(Contender):
         hierarchy = list(_statements(workload.taxonomy))
         if hierarchy:
             self._hub.set_taxonomy(hierarchy)
-        self._hub.subscribe_many(Request(str(i), workload.pattern(i)) for i in range(workload.subscriptions))
+        self._hub.subscribe_many(_subscription(i, workload.pattern(i)) for i in range(workload.subscriptions))
 
     def ready(self, changes: Sequence[Change]) -> list[Step]:
         batch = [Retract(uri) if document is None else Publish(document) for uri, document in changes]
@@ -51,6 +40,11 @@ class Triplewire(Contender):
 
     def _apply(self, batch: Sequence[Publish | Retract]) -> None:
         self.events += len(self._hub.apply(batch))
+
+
+def _subscription(number: int, pattern: Pattern) -> Subscription:
+    """The subscription of a number; it has no text, because its pattern was generated."""
+    return Subscription(str(number), "", "sparql", "graph", "ever", pattern=pattern)
 
 
 def _resource(row: object) -> str:

@@ -6,7 +6,7 @@ This is the definition. It is written to be read, not to be fast; every fast pat
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pyoxigraph import Triple, Variable
 
@@ -28,8 +28,8 @@ class Graph:
             for place, term in enumerate(triple):
                 self._by[place, term].append(triple)
 
-    def candidates(self, pattern: tuple[Node, Node, Node]) -> list[Triple]:
-        """A list that holds every triple with the pattern's constants: that of its rarest constant."""
+    def candidates(self, pattern: tuple[Node, Node, Node]) -> Collection[Triple]:
+        """Triples that hold every one with the pattern's constants: those of its rarest constant."""
         lists = [self._by.get((i, node), []) for i, node in enumerate(pattern) if not isinstance(node, Variable)]
         return min(lists, key=len) if lists else self.triples
 

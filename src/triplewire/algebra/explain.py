@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyoxigraph import Triple, Variable
+from pyoxigraph import BlankNode, Triple, Variable
 
 from triplewire.algebra.covering import contradiction
 from triplewire.algebra.evaluate import Binding, Graph, solutions, substitute, unify
 from triplewire.algebra.expressions import holds
-from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
+from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, variable, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.wording import word_condition, word_list, word_term, word_triple
 from triplewire.model import Term
@@ -159,15 +159,42 @@ def why_not(pattern: Pattern, triples: Iterable[Triple], taxonomy: Taxonomy = EM
     return WhyNot(False, tuple(sorted(failures, key=lambda failure: -len(failure.matched))))
 
 
+def follow(number: int, branch: Conjunction, graph: Graph, taxonomy: Taxonomy, given: Binding) -> Reason | Failure:
+    """How far a branch comes with values for some of its variables: a reason if all of it matches, else where it stops.
+
+    It stops at the first part that no partial match goes beyond, so that a graph that is looked up piece by piece is
+    asked for nothing that the values do not lead to.
+    """
+    walk = _Walk(graph, taxonomy, [{**dict(branch.bindings), **given}], stops=True)
+    for name, term in branch.bindings:
+        if given.get(name, term) != term and not isinstance(term, BlankNode):
+            return Failure(number, (), Call("same", (variable(name), term)), ((name, (given[name],)),))
+    matched, left = _added(walk, branch)
+    if left:
+        return _stopped(number, branch, walk, matched, left, taxonomy)
+    return _reason(given, number, branch, walk.rows[0], graph)
+
+
 def _failure(number: int, branch: Conjunction, graph: Graph, taxonomy: Taxonomy) -> Failure:
-    """Add one part after the other, as long as something matches them all; then name one that cannot be added."""
     walk = _Walk(graph, taxonomy, [dict(branch.bindings)])
+    return _stopped(number, branch, walk, *_added(walk, branch), taxonomy)
+
+
+def _added(walk: _Walk, branch: Conjunction) -> tuple[list[Part], list[Part]]:
+    """Add one part after the other, as long as something matches them all; what was added, and what is left."""
     left: list[Part] = [*conditions_of(branch), *branch.triples]
     matched: list[Part] = []
     while (ready := [part for part in left if walk.is_ready(part)]) and (best := walk.best(ready)) is not None:
         part, walk.rows = best
         matched.append(part)
         left.remove(part)
+    return matched, left
+
+
+def _stopped(
+    number: int, branch: Conjunction, walk: _Walk, matched: list[Part], left: list[Part], taxonomy: Taxonomy
+) -> Failure:
+    """Name a part that cannot be added."""
     failed = walk.to_blame(left)
     never = contradiction(branch, taxonomy)
     seen = walk.seen(failed)
@@ -178,9 +205,11 @@ def _failure(number: int, branch: Conjunction, graph: Graph, taxonomy: Taxonomy)
 class _Walk:
     """The rows that match what has been added so far, and what comes of adding another part."""
 
-    def __init__(self, graph: Graph, taxonomy: Taxonomy, rows: list[Binding]) -> None:
+    def __init__(self, graph: Graph, taxonomy: Taxonomy, rows: list[Binding], *, stops: bool = False) -> None:
+        """`stops`: a part that shares a variable with the rows and fits none of them ends the walk."""
         self._graph = graph
         self._taxonomy = taxonomy
+        self._stops = stops
         self.rows = rows
 
     def is_ready(self, part: Part) -> bool:
@@ -194,6 +223,8 @@ class _Walk:
             fitting = [(part, rows) for part, rows in tried if rows]
             if fitting:
                 return min(fitting, key=lambda fit: len(fit[1]))
+            if tried and self._stops:
+                return None
         return None
 
     def _rank(self, part: Part) -> int:

@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from triplewire.cli.commands import compile, demo, explain, languages, lint, match
+from triplewire.cli.commands import (
+    answers,
+    compile,
+    demo,
+    explain,
+    languages,
+    lint,
+    match,
+    preview,
+    publish,
+    query,
+    reasons,
+    store,
+    subscribe,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -39,6 +53,8 @@ def triplewire(
       triplewire demo                                      a short story
       triplewire demo --files play                         its files, to play with
       triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl
+      triplewire subscribe hub.db play/subscriptions       a hub that remembers
+      triplewire publish hub.db play/catalogue
 
     Exit codes: 0 all fine, 1 some inputs were bad (the others were served), 2 called wrongly.
     """
@@ -50,3 +66,15 @@ app.command(name="explain")(explain.run)
 app.command(name="lint")(lint.run)
 app.command(name="languages")(languages.run)
 app.command(name="demo")(demo.run)
+_HUB = "On a store: a hub that remembers"
+app.command(name="publish", rich_help_panel=_HUB)(publish.publish)
+app.command(name="retract", rich_help_panel=_HUB)(publish.retract)
+app.command(name="subscribe", rich_help_panel=_HUB)(subscribe.subscribe)
+app.command(name="unsubscribe", rich_help_panel=_HUB)(subscribe.unsubscribe)
+app.command(name="rows", rich_help_panel=_HUB)(answers.rows)
+app.command(name="events", rich_help_panel=_HUB)(answers.events)
+app.command(name="why", rich_help_panel=_HUB)(reasons.why)
+app.command(name="why-not", rich_help_panel=_HUB)(reasons.why_not)
+app.command(name="preview", rich_help_panel=_HUB)(preview.run)
+app.command(name="query", rich_help_panel=_HUB)(query.run)
+app.add_typer(store.app, name="store", rich_help_panel=_HUB)

@@ -42,10 +42,40 @@ OutputFormat = Annotated[
     Format | None,
     typer.Option("--format", "-f", help="How to print; a table on a terminal, JSON lines otherwise."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines: the same as --format jsonl.")]
 
 
-def chosen(format: Format | None) -> Format:
+class ScopeOption(StrEnum):
+    """Where the triples of one answer come from."""
+
+    document = "document"
+    graph = "graph"
+
+
+class StartOption(StrEnum):
+    """What counts."""
+
+    now = "now"
+    ever = "ever"
+
+
+Scope = Annotated[
+    ScopeOption,
+    typer.Option("--scope", help="Must all triples of an answer come from one document, or from any of the graph?"),
+]
+Start = Annotated[
+    StartOption,
+    typer.Option("--start", help="Count only what is published from now on, or what was there before as well?"),
+]
+Language = Annotated[
+    str | None, typer.Option("--language", "-l", help="The text's language; a file's suffix says it already.")
+]
+
+
+def chosen(format: Format | None, json: bool = False) -> Format:
     """The format that was asked for, or the one that fits where the output goes."""
+    if json:
+        return Format.jsonl
     return format or (Format.table if sys.stdout.isatty() else Format.jsonl)
 
 

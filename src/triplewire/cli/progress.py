@@ -29,3 +29,25 @@ def tracked(items: Sequence[Item], label: str, console: Console, patience: float
                 stack.enter_context(progress)
             progress.update(task, completed=done)
             yield item
+
+
+class Bar:
+    """A bar for work that tells how far it is; it appears like the other one, or never."""
+
+    def __init__(self, label: str, console: Console, patience: float = PATIENCE) -> None:
+        self._progress = Progress(console=console, transient=True)
+        self._task = self._progress.add_task(label, total=None)
+        self._is_wanted, self._due = console.is_terminal, monotonic() + patience
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress.live.is_started:
+            self._progress.stop()
+
+    def show(self, done: int, total: int) -> None:
+        """So many are done, of so many."""
+        if self._is_wanted and not self._progress.live.is_started and monotonic() > self._due:
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total)

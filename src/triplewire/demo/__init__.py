@@ -1,6 +1,6 @@
-"""A short story on an open-data catalogue: publish, match, explain.
+"""A short story on an open-data catalogue: publish, match, explain; then a hub, which remembers.
 
 What comes in: the files beside this module (documents, a taxonomy of themes, subscriptions). What goes out: text on a
 console. It uses the public names of the library, so that it is also an example of how to call them. There are two
-exceptions: explanations are told with readable names, and the crowd of the last scene is built by hand.
+exceptions: explanations are told with readable names, and the crowd is built by hand.
 """

@@ -1,4 +1,4 @@
-"""A hundred thousand made-up subscribers, for the last scene. The same crowd every time.
+"""A hundred thousand made-up subscribers, for one scene. The same crowd every time.
 
 Their patterns are built in the normal form that `compile` gives, because to compile a hundred thousand texts would take
 a minute, and the scene is about the index.

@@ -1,4 +1,4 @@
-"""The story: a city opens its data, and six people listen."""
+"""The story: a city opens its data, and six people listen. What happens when the data changes is the sequel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import triplewire
 from triplewire import Document, Index, Pattern, Taxonomy
 from triplewire.algebra import explain
 from triplewire.algebra.wording import readable
-from triplewire.demo import files
+from triplewire.demo import files, sequel
 from triplewire.demo.crowd import crowd
 from triplewire.demo.stage import Stage
 from triplewire.demo.subscribers import MISTAKE, SUBSCRIBERS
@@ -45,6 +45,7 @@ def tell(console: Console | None = None, size_of_crowd: int = CROWD) -> None:
     for scene in SCENES:
         scene(setting)
     the_crowd(setting, size_of_crowd)
+    sequel.tell(stage)
     goodbye(stage)
 
 
@@ -167,7 +168,7 @@ SCENES: tuple[Callable[[Setting], None], ...] = (
 
 
 def the_crowd(setting: Setting, size: int) -> None:
-    """The last scene: the whole town subscribes, and a document costs little more than before."""
+    """The whole town subscribes, and a document costs little more than before."""
     stage, index = setting.stage, setting.index
     stage.scene("The whole town listens")
     stage.talk(f"The paper writes about it, and {size:,} people subscribe: to keywords, words in titles, large files.")
@@ -216,6 +217,8 @@ def goodbye(stage: Stage) -> None:
         "./run shell\n"
         "triplewire demo --files play\n"
         "triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl --why\n"
-        "triplewire explain ines -s play/subscriptions -t play/themes.ttl -d play/catalogue/parking.ttl"
+        "triplewire explain ines -s play/subscriptions -t play/themes.ttl -d play/catalogue/parking.ttl\n"
+        "triplewire subscribe town.db play/later/nora.rq --scope graph\n"
+        "triplewire publish town.db play/catalogue play/later/offices.ttl"
     )
-    stage.talk("docs/tutorial.md goes on from here.")
+    stage.talk("docs/tutorial.md goes on from here, and docs/hub.md tells all of the hub.")

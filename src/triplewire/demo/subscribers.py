@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triplewire import Pattern, compile
+from triplewire import Hub, Pattern, Subscription, compile
 from triplewire.demo import files
+from triplewire.model import Scope, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class Subscriber:
     wish: str
     language: str
     file: str
+    scope: Scope = "document"
+    start: Start = "now"
 
     @property
     def text(self) -> str:
@@ -26,6 +29,17 @@ class Subscriber:
     def pattern(self) -> Pattern:
         """What the subscription means."""
         return compile(self.text, language=self.language, prefixes=files.prefixes())
+
+    def subscribe(self, hub: Hub) -> Subscription:
+        """Register the subscription with a hub."""
+        return hub.subscribe(
+            self.text,
+            language=self.language,
+            id=self.name,
+            scope=self.scope,
+            start=self.start,
+            prefixes=files.prefixes(),
+        )
 
 
 SUBSCRIBERS = (
@@ -41,3 +55,9 @@ SUBSCRIBERS = (
 
 MISTAKE = Subscriber("viktor", "is in a hurry", "files over 5 MB and under 3 MB", "sparql", "broken/viktor.rq")
 """A subscription that is a sentence of its language, and that nothing can ever match."""
+
+NORA = Subscriber("nora", "asks questions", "whom to write to about a dataset", "sparql", "later/nora.rq", "graph")
+"""What she wants to know of a dataset is in another document."""
+
+IDA = Subscriber("ida", "is a doctor", "everything about health", "sparql", "later/ida.rq", "graph", "ever")
+"""She comes late, and wants to know what is there already."""

@@ -3,13 +3,17 @@
 It ties matching to a store, in one process: a batch of changes becomes revisions of documents (`revisions`), these
 seed partial matches that are completed by lookups (`neighbourhoods`), the rows that begin and end are the difference
 with what is on record (`differences`), and one transaction writes it all, with the events and their reasons
-(`applying`, `reasons`). `Hub` is what people use. It never parses a language or plans a match itself, and never
-delivers an event: whoever wants them reads the log.
+(`applying`, `reasons`). Who asks is told why (`explaining`), what a subscription would be like (`preview`), what there
+is (`browsing`, `replica`), and whether all of it is true (`checking`). `Hub` is what people use. It never parses a
+language or plans a match itself, and never delivers an event: whoever wants them reads the log.
 """
 
 from __future__ import annotations
 
+from triplewire.engine.browsing import Resource, Version
+from triplewire.engine.explaining import Source, Why, WhyNot
 from triplewire.engine.hub import Hub
+from triplewire.engine.preview import Preview
 from triplewire.engine.telling import Outcome
 
-__all__ = ["Hub", "Outcome"]
+__all__ = ["Hub", "Outcome", "Preview", "Resource", "Source", "Version", "Why", "WhyNot"]

@@ -79,10 +79,10 @@ class _Application:
         leaving = candidates(old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
+        new = Neighbourhoods(writer, self._standing, errors)
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
-            seeds = self._with_new_meaning(seeds)
-        new = Neighbourhoods(writer, self._standing, errors)
+            seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, leaving)
         difference.add(self._document_difference(before))
         events = self._events(difference, new)
@@ -138,17 +138,14 @@ class _Application:
             for record, content in zip(records, contents, strict=True)
         }
 
-    def _with_new_meaning(self, seeds: Seeds) -> Seeds:
-        """The taxonomy decides which atoms a triple fits, too."""
-        again = seeds_of(
-            self._standing,
-            self._revisions,
-            self._touched,
-            Neighbourhoods(self._writer, self._standing, self._applied.errors),
-        )
-        return Seeds(
-            list(dict.fromkeys([*seeds.removed, *again.removed])), list(dict.fromkeys([*seeds.added, *again.added]))
-        )
+    def _with_new_meaning(self, seeds: Seeds, new: Neighbourhoods) -> Seeds:
+        """The taxonomy decides which atoms a triple fits, too; a touched triple that has gone fits none any more."""
+        there = self._writer.triples.visible(self._touched, 0)
+        stays = [triple for triple, is_there in zip(self._touched, there, strict=True) if is_there]
+        again = seeds_of(self._standing, self._revisions, stays, new)
+        gone = set(self._touched).difference(stays)
+        added = [seed for seed in (*seeds.added, *again.added) if seed.triple not in gone]
+        return Seeds(list(dict.fromkeys([*seeds.removed, *again.removed])), list(dict.fromkeys(added)))
 
     # -- events
 

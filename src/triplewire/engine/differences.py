@@ -76,8 +76,7 @@ def seeds_of(
 def _seeds(standing: Standing, triples: Sequence[Triple], neighbourhoods: Neighbourhoods) -> list[Seed]:
     if not triples:
         return []
-    spelled, numbers = neighbourhoods.spell(dict.fromkeys(triples))
-    return standing.seeds_in([spelled_document("urn:triplewire:batch", spelled)], numbers)
+    return standing.seeds_in(neighbourhoods.page(set(triples)))
 
 
 def candidates(old: Neighbourhoods, seeds: Seeds, standing: Standing) -> Rows:
@@ -90,8 +89,8 @@ def graph_difference(
 ) -> Difference:
     """What the batch does to the rows of the graph's queries; the new state is written already, the rows are not."""
     found = new.around([*seeds.added, *(seed for seed in seeds.removed if standing.is_optional(seed))])
-    queries = standing.queries(reader, {query for query, _ in (*found, *candidates)})
-    wide = {query: required_columns(queries[query]) for query in queries if queries[query].wide}
+    queries = standing.queries(reader, {query for query, _ in (*found, *candidates) if query in standing.wide})
+    wide = {query: required_columns(queries[query]) for query in queries}
     difference = _narrow(
         reader,
         standing,

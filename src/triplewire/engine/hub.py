@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 from uuid import uuid4
 
 from pyoxigraph import Quad, Triple
@@ -12,16 +15,22 @@ from pyoxigraph import Quad, Triple
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.documents import Limits, parse
-from triplewire.engine import policies, subscribing, taxonomies
+from triplewire.engine import browsing, checking, explaining, policies, subscribing, taxonomies
 from triplewire.engine.applying import Applied, Meaning, apply
+from triplewire.engine.browsing import Resource, Version
+from triplewire.engine.checking import Progress
+from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.names import refuse_unstorable_changes
+from triplewire.engine.preview import Preview, preview
+from triplewire.engine.replica import Replica, Results
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Outcome, Teller, Versions, stated_in
 from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownSubscription
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription
+from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term
 from triplewire.schema import Schema
-from triplewire.store import EventRecord, Reader, Store, SubscriptionRecord, Writer
+from triplewire.store import BatchRecord, EventRecord, Reader, Store, SubscriptionRecord, Writer
 
 _PAGE = 1000
 
@@ -48,6 +57,7 @@ class Hub:
         self._standing = Standing()
         self._book = policies.Book()
         self._taxonomy_number = -1
+        self._replica = Replica()
 
     def close(self) -> None:
         """Let go of the store; what was committed is there."""
@@ -78,8 +88,10 @@ class Hub:
                     self._catch_up(writer)
                     yield writer
             except BaseException:
+                self._standing.forget_uncommitted()
                 self._taxonomy_number = -1
                 raise
+            self._standing.settle()
 
     def _catch_up(self, reader: Reader) -> None:
         self._standing.catch_up(reader)
@@ -107,31 +119,27 @@ class Hub:
         `scope` says whether all triples of an answer must come from one document, or may come from several. `start`
         "now" counts only what is published from now on. An id is made if none is given.
         """
-        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner)
+        given = text if isinstance(text, Pattern) else None
+        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner, given)
         with self._writing() as writer:
-            pattern = subscribing.compiled(writer, text, language, prefixes)
-            subscribing.refuse_unserved(pattern, scope, language)
-            self._register(writer, wanted, pattern)
-        return Subscription(wanted.id, wanted.text, language, scope, start, owner, pattern)
+            registration = subscribing.Registration(writer, self._standing)
+            (pattern,) = registration.add([wanted], prefixes)
+            registration.tell()
+        return replace(wanted, pattern=pattern)
 
     def subscribe_many(self, wanted: Iterable[Subscription]) -> int:
         """Register many queries in one transaction; gives how many. A `pattern` is taken as it is, if there is one."""
-        count = 0
+        count, coming = 0, iter(wanted)
         with self._writing() as writer:
-            for one in wanted:
-                pattern = subscribing.compiled(writer, one.pattern or one.text, one.language, None)
-                subscribing.refuse_unserved(pattern, one.scope, one.language)
-                self._register(writer, one, pattern)
-                count += 1
+            registration = subscribing.Registration(writer, self._standing)
+            while some := list(islice(coming, _PAGE)):
+                registration.add(some)
+                count += len(some)
+            registration.tell()
         if self.store.url != ":memory:":
             with self._writing() as writer:
                 self._standing.keep_image(writer)
         return count
-
-    def _register(self, writer: Writer, wanted: Subscription, pattern: Pattern) -> None:
-        record, is_new = subscribing.register(writer, wanted, pattern)
-        if wanted.start == "ever" and writer.batches.last():
-            subscribing.tell_existing(writer, self._standing, record, pattern, wanted.scope, is_new)
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription, its rows and its events."""
@@ -182,12 +190,13 @@ class Hub:
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         """
-        name = batch or f"b-{uuid4().hex}"
-        with self._writing() as writer:
+        name, changes = batch or f"b-{uuid4().hex}", list(changes)
+        refuse_unstorable_changes(changes, name)
+        with _uncollected(), self._writing() as writer:
             known = writer.batches.find(name) if batch is not None else None
             if known is not None:
-                return Outcome(self._told(writer, writer.log.of_batch(known.number)), name)
-            revisions = revise(writer, list(changes))
+                return self._outcome(writer, name, Applied(known.number, writer.log.of_batch(known.number)))
+            revisions = revise(writer, changes)
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
             applied = apply(writer, self._standing, revisions, name, strong=self._book.strong(writer), meaning=meaning)
@@ -209,7 +218,12 @@ class Hub:
         for query, owners in zip(failed, writer.subscriptions.of_queries(failed), strict=True):
             reason = applied.errors[query].reason
             errors += [MatchLimitExceeded(reason, subscription=record.id) for record in owners]
-        return Outcome(self._told(writer, writer.log.of_batch(applied.number)), batch, warnings, errors)
+        heard = _heard(writer, applied.events)
+        return Outcome(batch, len(heard), lambda: self._tell(heard), warnings, errors)
+
+    def _tell(self, heard: Sequence[tuple[EventRecord, SubscriptionRecord]]) -> list[Event]:
+        with self._reading() as reader:
+            return self._teller(reader).events(heard)
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
@@ -267,24 +281,79 @@ class Hub:
             told = sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
             return self._teller(reader).events([(event, record) for event in told])
 
-    def _told(self, reader: Reader, records: Sequence[EventRecord]) -> list[Event]:
-        """Events of a batch, for each subscription that hears them."""
-        queries = list(dict.fromkeys(record.query for record in records if record.query > 0))
-        owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
-        told = [
-            (event, subscription)
-            for event in records
-            for subscription in owners.get(event.query, ())
-            if subscription.first_cursor < event.cursor
-        ]
-        return self._teller(reader).events(told)
-
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, self._stated_in)
 
     def _stated_in(self, versions: Versions) -> list[Triple]:
         with self.store.reading() as reader:
             return stated_in(reader, versions)
+
+    def why(self, id: str, row: Mapping[str, Term]) -> Why:
+        """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
+        with self._reading() as reader:
+            return explaining.why_row(reader, self._standing.taxonomy, _record(reader, id), row)
+
+    def why_not(self, id: str, iri: str | Term) -> WhyNot:
+        """Why a resource does not answer a subscription: the part of the query that fits nothing, and what was seen."""
+        with self._reading() as reader:
+            return explaining.why_not_resource(reader, self._standing.taxonomy, _record(reader, id), iri)
+
+    def preview(
+        self,
+        text: str | Pattern,
+        *,
+        language: str = "sparql",
+        scope: Scope = "document",
+        start: Start = "now",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Preview:
+        """What a subscription would get and cost; nothing is written (X5)."""
+        wanted = Subscription("preview", str(text), language, scope, start)
+        with self._reading() as reader:
+            pattern = subscribing.compiled(reader, text, language, prefixes)
+            subscribing.refuse_unserved(pattern, scope, language)
+            return preview(reader, self._standing, pattern, wanted.scope, wanted.start, limit)
+
+    # -- metadata
+
+    def query(self, sparql: str, *, prefixes: Mapping[str, str] | None = None) -> Results:
+        """What SPARQL finds in the current metadata; each document is a named graph, the default graph is all of them.
+
+        The first question loads all documents into memory; later ones only what changed since.
+        """
+        with self._reading() as reader:
+            self._replica.catch_up(reader)
+            return self._replica.query(sparql, prefixes)
+
+    def resource(self, iri: str | Term) -> Resource:
+        """What the current metadata says of a resource, who says it, and what refers to it."""
+        with self._reading() as reader:
+            return browsing.resource(reader, iri, self._book.schema.strong)
+
+    def documents(self, *, after: str = "", limit: int = 100) -> list[Version]:
+        """The documents that are there now, by uri, from the one that follows `after`."""
+        with self._reading() as reader:
+            return browsing.documents(reader, after, limit)
+
+    def history(self, uri: str) -> list[Version]:
+        """The versions of a document that are kept, oldest first."""
+        with self._reading() as reader:
+            return browsing.history(reader, uri)
+
+    def batches(self, *, after: int = 0, limit: int = 100) -> list[BatchRecord]:
+        """The batches that were committed, in order, from the one that follows number `after`."""
+        with self._reading() as reader:
+            return reader.batches.listing(after, limit)
+
+    def check(self, *, sample: int | None = None, progress: Progress | None = None) -> Iterator[str]:
+        """What is wrong in the store, in sentences: broken invariants, and rows that are not what the queries mean.
+
+        With a `sample`, only so many queries are answered again; `progress` hears how many are done, of how many.
+        """
+        yield from self.store.problems()
+        with self._reading() as reader:
+            yield from checking.problems(reader, sample, progress)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
@@ -294,6 +363,30 @@ class Hub:
                 return None
             (content,) = reader.documents.contents([(record.id, version or record.version)])
             return None if content is None else Document(uri, content)
+
+
+def _heard(reader: Reader, records: Sequence[EventRecord]) -> list[tuple[EventRecord, SubscriptionRecord]]:
+    """Events of a batch, for each subscription that hears them."""
+    queries = list(dict.fromkeys(record.query for record in records if record.query > 0))
+    owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
+    return [
+        (event, subscription)
+        for event in records
+        for subscription in owners.get(event.query, ())
+        if subscription.first_cursor < event.cursor
+    ]
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection inside: a batch makes many small tuples and no cycles, so looking for these is wasted."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _record(reader: Reader, id: str) -> SubscriptionRecord:

@@ -8,13 +8,13 @@ what is found of them is only a hint; `Rows` of these are made by asking for all
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.revisions import Spelled, spelled_document
 from triplewire.engine.standing import Query, Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
+from triplewire.matching.findings import Page, page_of
 from triplewire.matching.incremental import Question, Seed, Triple, gather, solve
 from triplewire.store import Reader
 
@@ -80,26 +80,25 @@ class Neighbourhoods:
 
     def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
         """What an index finds in triples."""
-        spelled, numbers = self.spell(triples)
-        (found,) = index.find([spelled_document("urn:triplewire:neighbourhood", spelled)])
-        for id, error in found.errors.items():
+        found, errors = index.find_in(self.page(set(triples)))
+        for id, error in errors.items():
             self._fail(int(id), error.reason)
         rows: Rows = {}
-        for id, row, derivation in found.findings:
+        for id, row, derivation in found:
             query = int(id)
             if only is None or query in only:
-                key = query, tuple([numbers[text] if text is not None else 0 for text in row])
-                if key not in rows:
-                    rows[key] = tuple([(numbers[s], numbers[p], numbers[o]) for s, p, o in derivation])
+                rows.setdefault((query, row), derivation)
         return rows
 
-    def spell(self, triples: Iterable[Triple]) -> tuple[list[Spelled], Numbers]:
-        """Triples with their terms spelled out, and the way back."""
-        pairs = list(triples)
-        ids = list({number for triple in pairs for number in triple})
+    def page(self, triples: Collection[Triple]) -> Page:
+        """Triples as a document, in which terms are known by their numbers."""
+        ids = list({number for triple in triples for number in triple})
         texts = dict(zip(ids, self._reader.terms.texts(ids), strict=True))
-        spelled = [(texts[s], texts[p], texts[o]) for s, p, o in pairs]
-        return spelled, Numbers(self._reader, {text: number for number, text in texts.items()})
+        return page_of(triples, texts, self._number)
+
+    def _number(self, text: str) -> int:
+        """The number of a constant; every one of a query's is in the store."""
+        return self._standing.number(self._reader, text)
 
     def _lookup(self, start: int) -> StoreLookups:
         if start not in self._lookups:
@@ -119,19 +118,6 @@ class Neighbourhoods:
 
     def _fail(self, query: int, reason: str) -> None:
         self.errors.setdefault(query, MatchLimitExceeded(reason, subscription=str(query)))
-
-
-class Numbers(dict[str, int]):
-    """The numbers of terms; a constant of a pattern that is in no gathered triple is looked up when it is needed."""
-
-    def __init__(self, reader: Reader, known: Mapping[str, int]) -> None:
-        super().__init__(known)
-        self._reader = reader
-
-    def __missing__(self, text: str) -> int:
-        (number,) = self._reader.terms.find([text])
-        self[text] = number
-        return number
 
 
 def required_columns(query: Query) -> tuple[str, ...]:

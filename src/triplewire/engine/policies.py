@@ -19,24 +19,24 @@ def save(writer: Writer, schema: Schema, policy: Policy) -> None:
     """Remember the schema, for this process and others."""
     spelled = [[str(triple.subject), str(triple.predicate), str(triple.object)] for triple in schema.triples]
     writer.settings.set(_SCHEMA, spelled)
-    writer.settings.set(_POLICY, policy)
+    writer.settings.set(_POLICY, [policy, writer.settings.get(_POLICY, ["", 0])[1] + 1])
 
 
 class Book:
     """The schema as it is in the store, read again when it has changed."""
 
     def __init__(self) -> None:
-        self._spelled: list[list[str]] = []
+        self._number = 0
         self.schema = Schema()
         self.policy: Policy = "refuse"
 
     def catch_up(self, reader: Reader) -> None:
-        """Know the schema that the store has now."""
-        spelled = reader.settings.get(_SCHEMA, [])
-        if spelled != self._spelled:
-            self.schema = Schema.from_triples(parse_triple(*triple) for triple in spelled)
-            self._spelled = spelled
-        self.policy = reader.settings.get(_POLICY, "refuse")
+        """Know the schema that the store has now; its number tells whether it is another one."""
+        policy, number = reader.settings.get(_POLICY, ["refuse", 0])
+        if number != self._number:
+            triples = reader.settings.get(_SCHEMA, [])
+            self.schema = Schema.from_triples(parse_triple(*spelled) for spelled in triples)
+            self.policy, self._number = policy, number
 
     def strong(self, reader: Reader) -> list[int]:
         """The numbers of the strong references' predicates."""

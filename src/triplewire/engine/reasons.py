@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.engine.neighbourhoods import Derivation, Key
@@ -25,16 +24,12 @@ class Touched:
     def __init__(self, reader: Reader, revisions: Sequence[Revision], strong: Collection[int]) -> None:
         self._reader, self._strong = reader, strong
         self._revisions = {revision.id: revision for revision in revisions}
-        self._removers: defaultdict[Triple, set[int]] = defaultdict(set)
-        self._adders: defaultdict[Triple, set[int]] = defaultdict(set)
-        self._by_subject: defaultdict[int, set[Triple]] = defaultdict(set)
-        origins: defaultdict[int, set[int]] = defaultdict(set)
+        self._removers = _by_triple((revision.id, revision.removed) for revision in revisions)
+        origins: dict[int, set[int]] = {}
         for revision in revisions:
-            for triples, who in ((revision.removed, self._removers), (revision.added, self._adders)):
-                for triple in triples:
-                    who[triple].add(revision.id)
-                    origins[triple[0]].add(revision.id)
-                    self._by_subject[triple[0]].add(triple)
+            for subject in {triple[0] for triples in (revision.removed, revision.added) for triple in triples}:
+                origins.setdefault(subject, set()).add(revision.id)
+        self._subjects = set(origins)
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
 
@@ -66,20 +61,21 @@ class Touched:
 
     def changed(self, bound: Collection[int]) -> set[int]:
         """Those of the resources whose content differs, however many documents state it."""
-        is_flat = len(self.resources) == len(self._by_subject)  # nobody holds anything: a resource is its own content
-        subjects = [subject for subject in self._by_subject if not is_flat or subject in bound]
-        triples = [triple for subject in subjects for triple in self._by_subject[subject]]
-        stated = dict(zip(triples, self._reader.triples.stated_by(triples), strict=True))
-        reached = {s for s in subjects if any(self._is_real(t, set(stated[t])) for t in self._by_subject[s])}
+        is_flat = len(self.resources) == len(self._subjects)  # nobody holds anything: a resource is its own content
+        subjects = self._subjects.intersection(bound) if is_flat else self._subjects
+        adders = _by_triple((r.id, [t for t in r.added if t[0] in subjects]) for r in self._revisions.values())
+        triples = list({*adders, *(triple for triple in self._removers if triple[0] in subjects)})
+        stated = zip(triples, self._reader.triples.stated_by(triples), strict=True)
+        reached = {triple[0] for triple, by in stated if self._is_real(triple, set(by), adders.get(triple, set()))}
         fresh = set() if is_flat else set(reached)
         while fresh:
             fresh = {holder for holder, _ in self._holders(list(fresh))} - reached
             reached |= fresh
         return reached & set(bound)
 
-    def _is_real(self, triple: Triple, stated: set[int]) -> bool:
+    def _is_real(self, triple: Triple, stated: set[int], adders: set[int]) -> bool:
         """True if the triple itself comes or goes, not only a document that states it too."""
-        before = (stated - self._adders.get(triple, set())) | self._removers.get(triple, set())
+        before = (stated - adders) | self._removers.get(triple, set())
         return bool(before) != bool(stated)
 
     def documents_behind(self, rows: Mapping[Key, Derivation]) -> dict[Key, Documents]:
@@ -101,3 +97,12 @@ class Touched:
         for term in key[1]:
             found |= self.resources.get(term, set())
         return found
+
+
+def _by_triple(changes: Iterable[tuple[int, Iterable[Triple]]]) -> dict[Triple, set[int]]:
+    """For each triple the documents that it was removed from, or added to."""
+    found: dict[Triple, set[int]] = {}
+    for document, triples in changes:
+        for triple in triples:
+            found.setdefault(triple, set()).add(document)
+    return found

@@ -20,8 +20,8 @@ from pathlib import Path
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.matching import Index
+from triplewire.matching.findings import Page
 from triplewire.matching.incremental import Seed, Shape, load_pattern, shape_of
-from triplewire.model import Document
 from triplewire.store import Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
@@ -46,6 +46,26 @@ class Query:
         self.wide = any(branch.optionals for branch in self.pattern.branches)
 
 
+@dataclass(slots=True)
+class Arrivals:
+    """New queries, the atoms that seed them (named by `seed_id`) and their shapes; `number` is that of the change."""
+
+    number: int
+    queries: Sequence[Query] = ()
+    atoms: Mapping[str, Pattern] = field(default_factory=dict)
+    shapes: Mapping[int, Shape] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Uncommitted:
+    """What was learned in a transaction that has not ended; `number` is that of the last change before it."""
+
+    number: int
+    queries: list[int] = field(default_factory=list)
+    seeds: list[str] = field(default_factory=list)
+    shapes: list[int] = field(default_factory=list)
+
+
 class Standing:
     """The indexes, and what finding and gathering need to know of the queries in them."""
 
@@ -57,12 +77,16 @@ class Standing:
         self.shapes: dict[int, Shape] = {}
         self.taxonomy: Taxonomy = EMPTY
         self._starts: dict[int, int] = {}
+        self._numbers: dict[str, int] = {}
+        self.wide: set[int] = set()
+        """The queries whose rows have optional columns."""
         self.last_start = 0
         """Documents published after this batch are visible to every graph query."""
         self._number = self._imaged = 0
         self._generation: int | None = None
         self._queries: OrderedDict[int, Query] = OrderedDict()
         self._removed = 0
+        self._uncommitted: _Uncommitted | None = None
 
     # -- keeping up
 
@@ -78,7 +102,41 @@ class Standing:
             self._number = changes[-1].number
         if self._removed > _WORTH_AN_IMAGE:
             self._sweep(reader)
+        if reader.generation != self._generation:
+            self._numbers.clear()
         self._generation = reader.generation
+
+    def learn(self, arrivals: Arrivals) -> None:
+        """Know what this process has just written, without reading it; `forget_uncommitted` takes it back."""
+        fresh = self._uncommitted = self._uncommitted or _Uncommitted(self._number)
+        fresh.queries += [query.id for query in arrivals.queries]
+        fresh.shapes += arrivals.shapes.keys() - self.shapes.keys()
+        for query in arrivals.queries:
+            self._add(query)
+        for id, pattern in arrivals.atoms.items():
+            if id not in self.seeds:
+                fresh.seeds.append(id)
+                self.seeds.add(id, _enumerating(pattern))
+        self.shapes.update(arrivals.shapes)
+        self._number = arrivals.number
+
+    def settle(self) -> None:
+        """What was learned is committed."""
+        self._uncommitted = None
+
+    def forget_uncommitted(self) -> None:
+        """What was learned since the last `settle` was rolled back; its numbers will be given to others."""
+        fresh = self._uncommitted
+        if fresh is None:
+            return
+        for query in fresh.queries:
+            self._drop(query)
+        for seed in fresh.seeds:
+            if seed in self.seeds:
+                self.seeds.remove(seed)
+        for shape in fresh.shapes:
+            self.shapes.pop(shape, None)
+        self._number, self._uncommitted = fresh.number, None
 
     def _take(self, reader: Reader, queries: Sequence[int]) -> None:
         """Add the queries that are new, and let go of those that are no more."""
@@ -95,6 +153,8 @@ class Standing:
     def _add(self, query: Query) -> None:
         index = self.graph if query.scope == GRAPH else self.documents
         index.add(str(query.id), query.pattern)
+        if query.wide:
+            self.wide.add(query.id)
         if query.start:
             self._starts[query.id] = query.start
             if query.scope == GRAPH:
@@ -106,6 +166,7 @@ class Standing:
                 index.remove(str(id))
                 self._removed += index is self.graph
         self._starts.pop(id, None)
+        self.wide.discard(id)
         self._queries.pop(id, None)
 
     def _seed(self, reader: Reader, queries: Sequence[int]) -> None:
@@ -114,7 +175,7 @@ class Standing:
             return
         atoms = reader.atoms.atoms(sorted({atom for uses in reader.atoms.of_queries(queries) for atom, _ in uses}))
         for atom in atoms:
-            id = f"{atom.id}.{atom.shape}.{atom.position}"
+            id = seed_id(atom.id, atom.shape, atom.position)
             if id not in self.seeds:
                 self.seeds.add(id, _enumerating(load_pattern(atom.definition)))
         for shape in reader.atoms.shapes(sorted({atom.shape for atom in atoms} - self.shapes.keys())):
@@ -148,14 +209,14 @@ class Standing:
         self.documents, self.graph, self.seeds = (_opened(image[1]) for image in images if image is not None)
         facts = json.loads(described)
         self._starts = {int(id): start for id, start in facts["starts"].items()}
-        self.last_start = facts["last"]
+        self.last_start, self.wide = facts["last"], set(facts["wide"])
         self.shapes = {shape.id: Shape.decode(shape.definition) for shape in reader.atoms.shapes()}
         self._number = self._imaged = number
 
     @property
     def is_worth_an_image(self) -> bool:
         """True if there is enough that the last image did not have."""
-        return self._number - self._imaged >= _WORTH_AN_IMAGE
+        return self._number - self._imaged >= max(_WORTH_AN_IMAGE, (len(self.graph) + len(self.documents)) // 10)
 
     def keep_image(self, writer: Writer) -> None:
         """Save images for other processes, if it is worth it."""
@@ -163,7 +224,11 @@ class Standing:
             return
         for name in _INDEXES:
             writer.images.save(f"{_IMAGE}.{name}", self._number, _closed(getattr(self, name)))
-        writer.images.save(_IMAGE, self._number, json.dumps({"starts": self._starts, "last": self.last_start}).encode())
+        writer.images.save(
+            _IMAGE,
+            self._number,
+            json.dumps({"starts": self._starts, "last": self.last_start, "wide": sorted(self.wide)}).encode(),
+        )
         self._imaged = self._number
 
     # -- what is known of queries
@@ -178,6 +243,16 @@ class Standing:
         found = {id: self._queries[id] for id in wanted if id in self._queries}
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
+        return found
+
+    def number(self, reader: Reader, text: str) -> int:
+        """The number of a term that some query names; these never change while the query is there."""
+        found = self._numbers.get(text)
+        if not found:
+            (found,) = reader.terms.find([text])
+            if len(self._numbers) > _PATTERNS_KEPT:
+                self._numbers.clear()
+            self._numbers[text] = found
         return found
 
     def start_of(self, query: int) -> int:
@@ -201,18 +276,25 @@ class Standing:
             for one in spelled
         ]
 
-    def seeds_in(self, documents: Sequence[Document], numbers: Mapping[str, int]) -> list[Seed]:
-        """The atoms that triples of these documents fit; `numbers` has the terms."""
-        seeds = []
-        for found in self.seeds.find(documents):
-            for id, _, ((s, p, o),) in found.findings:
-                atom, shape, position = map(int, id.split("."))
-                seeds.append(Seed(shape, position, (numbers[s], numbers[p], numbers[o]), atom))
+    def seeds_in(self, page: Page) -> list[Seed]:
+        """The atoms that triples of a page fit."""
+        seeds, names = [], {}
+        for id, triple in self.seeds.fitting(page):
+            if id not in names:
+                atom, shape, position = id.split(".")
+                names[id] = int(shape), int(position), int(atom)
+            shape_number, place, atom_number = names[id]
+            seeds.append(Seed(shape_number, place, triple, atom_number))
         return seeds
 
     def is_optional(self, seed: Seed) -> bool:
         """True if the seed's atom is of an optional part."""
         return seed.position >= len(self.shapes[seed.shape].required)
+
+
+def seed_id(atom: int, shape: int, position: int) -> str:
+    """The name of an atom in the index of seeds."""
+    return f"{atom}.{shape}.{position}"
 
 
 def _enumerating(atom: Pattern) -> Pattern:

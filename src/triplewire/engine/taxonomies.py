@@ -118,9 +118,9 @@ def _places(triple: TriplePattern, tested: set[str]) -> set[Place]:
     return found
 
 
-def note_places(writer: Writer, pattern: Pattern) -> None:
-    """Remember the places of a new query's is-a conditions."""
-    places = places_of(pattern)
+def note_places(writer: Writer, patterns: Iterable[Pattern]) -> None:
+    """Remember the places of new queries' is-a conditions."""
+    places = {place for pattern in patterns for place in places_of(pattern)}
     if places:
         known = {(p, o) for p, o in writer.settings.get(_PLACES, [])}
         if not places <= known:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import overload
 
 from pyoxigraph import Triple
 
@@ -20,22 +21,54 @@ Contents = Callable[[Versions], Sequence[Triple]]
 """Reads what versions of documents state."""
 
 
-class Outcome(list[Event]):
-    """The events of a batch, and what else is to be said of it.
+class Outcome(Sequence[Event]):
+    """The events of a batch, like a list, and what else is to be said of it.
 
     `batch` is its id, `warnings` are documents that break the schema of a hub that lets them in, and `errors` are
     subscriptions that failed in it, with the reason: their rows are as before.
+    Events are made when one of them is first asked for, which costs more than finding them: ask before the hub is
+    closed.
     """
+
+    __slots__ = ("_count", "_events", "_tell", "batch", "errors", "warnings")
 
     def __init__(
         self,
-        events: Iterable[Event],
         batch: str,
+        count: int,
+        tell: Callable[[], list[Event]],
         warnings: Sequence[SchemaViolation] = (),
         errors: Sequence[SubscriptionError] = (),
     ) -> None:
-        super().__init__(events)
         self.batch, self.warnings, self.errors = batch, tuple(warnings), tuple(errors)
+        self._count, self._tell = count, tell
+        self._events: list[Event] | None = None
+
+    def _told(self) -> list[Event]:
+        if self._events is None:
+            self._events = self._tell() if self._count else []
+        return self._events
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        return self._told()[index]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._told())
+
+    def __eq__(self, other: object) -> bool:
+        return self._told() == list(other) if isinstance(other, Outcome | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # a sequence that compares by content, as a list
+
+    def __repr__(self) -> str:
+        return f"<Outcome of {self.batch}: {', '.join(map(str, self)) or 'no events'}>"
 
 
 class Teller:
@@ -47,10 +80,11 @@ class Teller:
     def events(self, told: Sequence[tuple[EventRecord, SubscriptionRecord]]) -> list[Event]:
         """The events, each for its subscription."""
         records = [record for record, _ in told]
-        terms = self._terms(n for r in records for n in (*r.terms, *(n for triple in r.triples for n in triple)))
+        terms = self._terms(number for record in records for number in record.terms)
+        texts = self._texts(number for record in records for triple in record.triples for number in triple)
         uris = self._uris({document for record in records for document, _, _ in record.documents})
         batches = {number: self._batch(number) for number in {record.batch for record in records}}
-        return [self._event(record, subscription, terms, uris, batches) for record, subscription in told]
+        return [self._event(record, subscription, terms, texts, uris, batches) for record, subscription in told]
 
     def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
         """Rows by the names of their columns; one without a value is left out."""
@@ -58,8 +92,11 @@ class Teller:
         return [_row(columns, row, terms) for row in rows]
 
     def _terms(self, numbers: Iterable[int]) -> dict[int, Term]:
+        return {number: parse_term(text) for number, text in self._texts(numbers).items()}
+
+    def _texts(self, numbers: Iterable[int]) -> dict[int, str]:
         wanted = list({number for number in numbers if number})
-        return {n: parse_term(text) for n, text in zip(wanted, self._reader.terms.texts(wanted), strict=True)}
+        return dict(zip(wanted, self._reader.terms.texts(wanted), strict=True))
 
     def _uris(self, documents: set[int]) -> dict[int, str]:
         ids = list(documents)
@@ -74,11 +111,11 @@ class Teller:
         record: EventRecord,
         subscription: SubscriptionRecord,
         terms: Mapping[int, Term],
+        texts: Mapping[int, str],
         uris: Mapping[int, str],
         batches: Mapping[int, str],
     ) -> Event:
         row = _row(subscription.columns, record.terms, terms)
-        triples = tuple(Triple(terms[s], terms[p], terms[o]) for s, p, o in record.triples)  # type: ignore[arg-type]
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
@@ -88,7 +125,7 @@ class Teller:
             row,
             batches[record.batch],
             record.cursor,
-            triples,
+            lambda: tuple([parse_triple(texts[s], texts[p], texts[o]) for s, p, o in record.triples]),
             behind,
             lambda: state(old),
             lambda: state(new),

@@ -40,21 +40,21 @@ class Behind:
 class Event:
     """One row of one subscription that a batch made, touched or ended. Made as one of its three kinds.
 
-    `triples` is one derivation of the row: as it is after the batch, or as it was, where the row is gone. `before` and
-    `after` may be handed in as functions; each is called when it is first asked for, and once. Two events are equal
-    when all but these two are: the versions in `documents` decide them, and comparing should cost no lookup.
+    `triples` is one derivation of the row: as it is after the batch, or as it was, where the row is gone. `triples`,
+    `before` and `after` may be handed in as functions; each is called when it is first asked for, and once. Two events
+    are equal when all but `before` and `after` are: the versions in `documents` decide these, and comparing should
+    cost no lookup.
 
     Invariant: an event is frozen; a copy by pickle carries `before` and `after` as they are, not the functions.
     """
 
-    __slots__ = ("_after", "_before", "batch", "cursor", "documents", "row", "subscription", "triples")
+    __slots__ = ("_after", "_before", "_triples", "batch", "cursor", "documents", "row", "subscription")
 
     kind: ClassVar[str]
     subscription: str
     row: Row
     batch: str
     cursor: int
-    triples: tuple[Triple, ...]
     documents: tuple[Behind, ...]
 
     def __init__(
@@ -63,7 +63,7 @@ class Event:
         row: Mapping[str, Term],
         batch: str,
         cursor: int,
-        triples: tuple[Triple, ...] = (),
+        triples: tuple[Triple, ...] | Callable[[], tuple[Triple, ...]] = (),
         documents: tuple[Behind, ...] = (),
         before: Content | Callable[[], Content] = None,
         after: Content | Callable[[], Content] = None,
@@ -71,9 +71,14 @@ class Event:
         if type(self) is Event:
             raise TypeError("an event is a Matched, a Changed or an Unmatched")
         row = row if isinstance(row, Row) else Row(row)
-        values = (after, before, batch, cursor, documents, row, subscription, triples)
+        values = (after, before, triples, batch, cursor, documents, row, subscription)
         for name, value in zip(Event.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
+
+    @property
+    def triples(self) -> tuple[Triple, ...]:
+        """The triples that make the row, or made it."""
+        return self._state("_triples") or ()
 
     @property
     def before(self) -> Content:

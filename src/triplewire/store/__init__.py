@@ -13,9 +13,9 @@ from triplewire.store.compaction import Compacted
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
 from triplewire.store.packing import Triple, digest
-from triplewire.store.queries import QueryRecord
+from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.rows import NewRow, RowRecord
-from triplewire.store.spelling import scoped, triples_of
+from triplewire.store.spelling import is_storable, scoped, triples_of
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import RegistryChange, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
@@ -31,6 +31,7 @@ __all__ = [
     "DocumentRecord",
     "EventRecord",
     "NewEvent",
+    "NewQuery",
     "NewRow",
     "QueryRecord",
     "Reader",
@@ -43,6 +44,7 @@ __all__ = [
     "VersionRecord",
     "Writer",
     "digest",
+    "is_storable",
     "scoped",
     "triples_of",
 ]

@@ -7,8 +7,9 @@ seeds it. Equal ones are one, and an atom counts its users, so that the last use
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from triplewire.store import schema
 from triplewire.store.packing import digest_of
@@ -48,7 +49,13 @@ class AtomUse:
     @property
     def digest(self) -> bytes:
         """Equal for uses of one atom."""
-        return digest_of(self.shape, self.position, self.definition)
+        return _digest(self.shape, self.position, self.definition)
+
+
+@lru_cache(maxsize=4096)
+def _digest(shape: int, position: int, definition: str) -> bytes:
+    """Kept for a while: a few atoms are those of most queries."""
+    return digest_of(shape, position, definition)
 
 
 class AtomReader:
@@ -108,15 +115,33 @@ class AtomWriter(AtomReader):
 
     def attach(self, query: int, uses: Sequence[AtomUse]) -> list[int]:
         """Let a query use atoms; the number of each use's atom."""
-        atoms = self._known(uses)
-        new = {use.digest: use for use in uses if use.digest not in atoms}
-        for number, (key, use) in zip(self._sql.take("atoms", len(new)), new.items(), strict=True):
-            atoms[key] = (number, key, use.shape, use.position, use.definition, 0)
-        numbers = [atoms[use.digest][0] for use in uses]
-        used = {(number, query, use.branch) for number, use in zip(numbers, uses, strict=True)}
+        return self.attach_many([(query, uses)])[0]
+
+    def attach_many(self, users: Sequence[tuple[int, Sequence[AtomUse]]]) -> list[list[int]]:
+        """Let queries use atoms; for each query the number of each use's atom."""
+        keys = [[use.digest for use in uses] for _, uses in users]
+        known = self._known({key for own in keys for key in own})
+        new = {
+            key: use
+            for (_, uses), own in zip(users, keys, strict=True)
+            for use, key in zip(uses, own, strict=True)
+            if key not in known
+        }
+        made = dict(zip(new, self._sql.take("atoms", len(new)) if new else (), strict=True))
+        numbers = {key: row[0] for key, row in known.items()} | made
+        used = {
+            (numbers[key], query, use.branch)
+            for (query, uses), own in zip(users, keys, strict=True)
+            for use, key in zip(uses, own, strict=True)
+        }
         self._sql.insert(schema.query_atoms, sorted(used))
-        self._count(list(atoms.values()), Counter(atom for atom, _, _ in used))
-        return numbers
+        balance = Counter(atom for atom, _, _ in used)
+        self._count(list(known.values()), balance)
+        self._sql.insert(
+            schema.atoms,
+            [(made[key], key, u.shape, u.position, u.definition, balance[made[key]]) for key, u in new.items()],
+        )
+        return [[numbers[key] for key in own] for own in keys]
 
     def detach(self, query: int) -> None:
         """Let a query use no atoms any more; atoms and shapes without users go."""
@@ -128,9 +153,9 @@ class AtomWriter(AtomReader):
         self._count(found, Counter({atom: -count for atom, count in lost.items()}))
         self._drop_empty_shapes({row[2] for row in found})
 
-    def _known(self, uses: Sequence[AtomUse]) -> dict[bytes, Values]:
+    def _known(self, keys: Iterable[bytes]) -> dict[bytes, Values]:
         text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.digest = k.a"
-        return {row[1]: row for row in self._sql.keyed(text, [(key,) for key in {use.digest for use in uses}])}
+        return {row[1]: row for row in self._sql.keyed(text, [(key,) for key in keys])}
 
     def _count(self, atoms: Sequence[Values], balance: Counter[int]) -> None:
         """Invariant: an atom's users are its rows in query_atoms, and no atom has none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
+from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql
 
 _COLUMNS = "number, id, committed, documents, events"
@@ -29,6 +30,8 @@ class BatchReader:
 
     def find(self, id: str) -> BatchRecord | None:
         """The batch with this id, when it was committed."""
+        if not is_storable(id):
+            return None
         found = self._sql.first(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", id)
         return BatchRecord(*found) if found else None
 

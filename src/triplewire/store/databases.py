@@ -8,6 +8,7 @@ missing, but what is there is whole (synchronous=NORMAL). PostgreSQL promises bo
 from __future__ import annotations
 
 import sqlite3
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -112,9 +113,21 @@ class SqliteDatabase(Database):
         return {name for (name,) in sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def settle(self) -> None:
-        """Writers and readers side by side; the file remembers it."""
-        with self.connected() as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL").close()
+        """Writers and readers side by side; the file remembers it.
+
+        SQLite does not wait for its turn here as it does elsewhere, so two processes that open a new store at the same
+        time get in each other's way: whoever is second tries again.
+        """
+        until = time.monotonic() + self.timeout
+        while True:
+            try:
+                with self.connected() as connection:
+                    connection.exec_driver_sql("PRAGMA journal_mode = WAL").close()
+                return
+            except StoreBusy:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     def tidy(self) -> None:
         """See `Database.tidy`.

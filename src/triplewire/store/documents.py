@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from triplewire.store import schema
 from triplewire.store.packing import digest
+from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql
 
 _QUICK = 1
@@ -55,7 +56,7 @@ class DocumentReader:
         """The record of each uri; None for one that was never heard of."""
         found = self._sql.keyed(
             f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.uri = k.a",
-            [(uri,) for uri in uris],
+            [(uri,) for uri in uris if is_storable(uri)],
         )
         records = {row[1]: DocumentRecord(*row) for row in found}
         return [records.get(uri) for uri in uris]

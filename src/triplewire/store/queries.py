@@ -28,6 +28,21 @@ class QueryRecord:
     terms: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class NewQuery:
+    """A query to write; `digest` tells it from all others."""
+
+    scope: str
+    start: int
+    pattern: str
+    terms: tuple[int, ...] = ()
+
+    @property
+    def digest(self) -> bytes:
+        """Equal for queries that ask the same."""
+        return digest_of(self.scope, self.start, self.pattern)
+
+
 class QueryReader:
     """Queries by number and by what they ask."""
 
@@ -36,9 +51,15 @@ class QueryReader:
 
     def find(self, scope: str, start: int, pattern: str) -> QueryRecord | None:
         """The query that asks exactly this."""
-        key = digest_of(scope, start, pattern)
-        found = self._sql.first(f"SELECT {_COLUMNS} FROM queries q WHERE q.digest = ?", key)
-        return _query(found) if found else None
+        (number,) = self.find_many([NewQuery(scope, start, pattern)])
+        return self.by_ids([number])[0] if number else None
+
+    def find_many(self, asked: Sequence[NewQuery]) -> list[int]:
+        """The number of the query that asks each of these; 0 where there is none."""
+        keys = [query.digest for query in asked]
+        text = "WITH k(a) AS ({keys}) SELECT q.digest, q.id FROM k CROSS JOIN queries q WHERE q.digest = k.a"
+        found: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in dict.fromkeys(keys)]))
+        return [found.get(key, 0) for key in keys]
 
     def by_ids(self, ids: Sequence[int]) -> list[QueryRecord | None]:
         """The query of each number; None for one that is not there (any more)."""
@@ -68,10 +89,22 @@ class QueryWriter(QueryReader):
 
     def add(self, scope: str, start: int, pattern: str, terms: Sequence[int]) -> QueryRecord:
         """A new query; the caller has looked that it is not there."""
-        record = QueryRecord(self._sql.take("queries", 1)[0], scope, start, pattern, tuple(terms))
-        key = digest_of(scope, start, pattern)
-        self._sql.insert(schema.queries, [(record.id, key, scope, start, pattern, pack(record.terms))])
-        return record
+        (number,) = self.add_many([NewQuery(scope, start, pattern, tuple(terms))])
+        return QueryRecord(number, scope, start, pattern, tuple(terms))
+
+    def add_many(self, new: Sequence[NewQuery]) -> list[int]:
+        """New queries, of which no two are equal; their numbers."""
+        if not new:
+            return []
+        numbers = list(self._sql.take("queries", len(new)))
+        self._sql.insert(
+            schema.queries,
+            [
+                (number, query.digest, query.scope, query.start, query.pattern, pack(query.terms))
+                for number, query in zip(numbers, new, strict=True)
+            ],
+        )
+        return numbers
 
     def remove(self, query: int) -> None:
         """Away with a query, its rows and its uses of atoms; its events go with the next compaction."""

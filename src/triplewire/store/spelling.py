@@ -9,6 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
+def is_storable(text: str) -> bool:
+    """False for a name that not every database can hold: with NUL, or with half of a surrogate pair."""
+    if "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def scoped(document: int, text: str) -> str:
     """The store's spelling of a term of this document.
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.store import schema
+from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql, Values
 
 _COLUMNS = "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_cursor, t.created, t.number, t.start"
@@ -36,6 +38,9 @@ class SubscriptionRecord:
     start: str
 
 
+_fields = attrgetter(*(field.name for field in fields(SubscriptionRecord)))
+
+
 @dataclass(frozen=True, slots=True)
 class RegistryChange:
     """A subscription came or went."""
@@ -55,7 +60,8 @@ class SubscriptionReader:
     def find(self, ids: Sequence[str]) -> list[SubscriptionRecord | None]:
         """The subscription of each id, or None."""
         text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.id = k.a"
-        found = {row[0]: _subscription(row) for row in self._sql.keyed(text, [(name,) for name in dict.fromkeys(ids)])}
+        names = [(name,) for name in dict.fromkeys(ids) if is_storable(name)]
+        found = {row[0]: _subscription(row) for row in self._sql.keyed(text, names)}
         return [found.get(name) for name in ids]
 
     def of_queries(self, queries: Sequence[int]) -> list[list[SubscriptionRecord]]:
@@ -110,15 +116,27 @@ class SubscriptionWriter(SubscriptionReader):
         start: str = "ever",
     ) -> SubscriptionRecord:
         """A new subscription; DuplicateSubscription when the id is taken."""
-        if self.find([id]) != [None]:
-            raise DuplicateSubscription(id)
-        number = self._sql.take("registry", 1)[0]
         asked = id, query, text, language, owner, tuple(columns)
-        record = SubscriptionRecord(*asked, first_cursor, created, number, start)
-        values = list(astuple(record))
-        values[5] = json.dumps(record.columns)
-        self._sql.insert(schema.subscriptions, [tuple(values)])
-        return record
+        return self.add_many([SubscriptionRecord(*asked, first_cursor, created, 0, start)])[0]
+
+    def add_many(self, new: Sequence[SubscriptionRecord]) -> list[SubscriptionRecord]:
+        """New subscriptions, which get their numbers here; DuplicateSubscription for an id that is taken."""
+        self._refuse_taken([record.id for record in new])
+        if not new:
+            return []
+        numbers = self._sql.take("registry", len(new))
+        records = [replace(record, number=number) for record, number in zip(new, numbers, strict=True)]
+        self._sql.insert(schema.subscriptions, [_values(record) for record in records])
+        return records
+
+    def _refuse_taken(self, ids: Sequence[str]) -> None:
+        """DuplicateSubscription for the first id that the store has, or that is there twice."""
+        text = "WITH k(a) AS ({keys}) SELECT t.id FROM k CROSS JOIN subscriptions t WHERE t.id = k.a"
+        taken = {id for (id,) in self._sql.keyed(text, [(id,) for id in dict.fromkeys(ids)])}
+        for id in ids:
+            if id in taken:
+                raise DuplicateSubscription(id)
+            taken.add(id)
 
     def remove(self, id: str) -> SubscriptionRecord:
         """Away with a subscription, which is returned; UnknownSubscription when there is none."""
@@ -128,6 +146,11 @@ class SubscriptionWriter(SubscriptionReader):
         self._sql.delete(schema.subscriptions, ("id",), [(id,)])
         self._sql.insert(schema.removals, [(self._sql.take("registry", 1)[0], id, record.query)])
         return record
+
+
+def _values(record: SubscriptionRecord) -> Values:
+    name, query, text, language, owner, columns, *rest = _fields(record)
+    return name, query, text, language, owner, json.dumps(columns), *rest
 
 
 def _subscription(row: Values) -> SubscriptionRecord:

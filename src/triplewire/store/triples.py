@@ -94,7 +94,8 @@ class TripleReader:
         found: dict[Triple, list[int]] = {}
         for s, p, o, document in self._sql.keyed(_STATED, list(dict.fromkeys(triples))):
             found.setdefault((s, p, o), []).append(document)
-        return [sorted(found.get(triple, ())) for triple in triples]
+        answers = (found.get(triple, []) for triple in triples)
+        return [sorted(answer) if len(answer) > 1 else answer for answer in answers]
 
     def visible(self, triples: Sequence[Triple], after: int) -> list[bool]:
         """Whether each triple is stated by a document that was published after this batch."""

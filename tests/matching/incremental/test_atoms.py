@@ -9,8 +9,9 @@ from tests.matching.incremental.worlds import fits, populations
 from strategies import CLASSES, NODES, VARIABLES, call, graphs, integer, iri, taxonomies
 from triplewire import Index
 from triplewire.algebra.evaluate import evaluate
-from triplewire.algebra.pattern import Conjunction, Optional, TriplePattern
-from triplewire.matching.incremental import atoms_of, dump_pattern
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Conjunction, Optional, Pattern, TriplePattern
+from triplewire.matching.incremental import atoms_of, dump_pattern, load_pattern
 from triplewire.model import Document
 
 X, Y, Z, W = VARIABLES
@@ -27,6 +28,25 @@ def test_index_of_atoms_finds_the_seeds_of_a_triple(several, graph, taxonomy):
     documents = [Document.from_triples("urn:triple", [triple]) for triple in graph]
     for triple, matches in zip(graph, index.match_many(documents), strict=True):
         assert set(matches.subscriptions) == {id for id, atom in atoms.items() if fits(atom, triple, taxonomy)}
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(populations(), graphs, taxonomies())
+def test_atoms_of_a_normal_form_need_no_second_one(several, graph, taxonomy):
+    """What is left out of the work must not be left out of the answers, in the index neither."""
+    index = Index(taxonomy)
+    expected = {}
+    for i, one in enumerate(several):
+        for k, branch in enumerate(normalize(Pattern((), (one,))).branches):
+            for slow, fast in zip(atoms_of(branch), atoms_of(branch, is_normal=True), strict=True):
+                assert (slow.position, slow.is_optional) == (fast.position, fast.is_optional)
+                assert load_pattern(fast.definition) == fast.pattern
+                assert fast.pattern.is_normal
+                expected[f"{i}/{k}/{slow.position}"] = slow
+                index.add(f"{i}/{k}/{slow.position}", fast.pattern)
+    documents = [Document.from_triples("urn:triple", [triple]) for triple in graph]
+    for triple, matches in zip(graph, index.match_many(documents), strict=True):
+        assert set(matches.subscriptions) == {id for id, atom in expected.items() if fits(atom, triple, taxonomy)}
 
 
 def texts_of(conjunction):

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplewire.cli import options
 from triplewire.cli.patterns import as_json, as_text
-from triplewire.cli.problems import SOME_BAD, Problems, usage
-from triplewire.cli.subscriptions import LANGUAGE_OF, Subscription, compile_one, load
-from triplewire.cli.texts import read_text
+from triplewire.cli.problems import SOME_BAD, Problems
+from triplewire.cli.sources import meant
+from triplewire.cli.subscriptions import compile_one
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Pattern
-
-_MOST_PATH_CHARACTERS = 255
 
 
 class Form(StrEnum):
@@ -52,45 +48,13 @@ def run(
       triplewire compile -l conjunctive '?x : (?x, topic, "P2P")' --format json
       triplewire compile -l sparql 'SELECT ?d { ?d a dcat:Dataset }' -p dcat=http://www.w3.org/ns/dcat#
     """
-    subscription = _subscription(source, language, options.prefixes_of(prefix))
+    subscription = meant(source, language, options.prefixes_of(prefix))
     known = subscription.prefixes
     try:
         pattern = compile_one(subscription)
         typer.echo(_rendered(pattern, to, known) if to else _printed(pattern, format, known))
     except TriplewireError as error:
         Problems().report(subscription.source, error)
-        raise typer.Exit(SOME_BAD) from None
-
-
-def _subscription(source: str, language: str | None, prefixes: Mapping[str, str]) -> Subscription:
-    """What the argument means: a file if there is one of this name, otherwise the text itself."""
-    path = Path(source) if len(source) <= _MOST_PATH_CHARACTERS and "\n" not in source else None
-    if path is not None and path.is_file():
-        return _from_file(path, language, prefixes)
-    if path is not None and path.suffix in LANGUAGE_OF:
-        usage(f"there is no file {source}")
-    if language is None:
-        usage(f"say which language the text is in: --language, one of {', '.join(dict.fromkeys(LANGUAGE_OF.values()))}")
-    return Subscription("text", language, source, prefixes, language)
-
-
-def _from_file(path: Path, language: str | None, prefixes: Mapping[str, str]) -> Subscription:
-    if path.suffix not in LANGUAGE_OF:
-        if language is None:
-            usage(f"{path}: the name does not say which language this is; add --language")
-        return Subscription(path.stem, language, _text(path), prefixes, str(path))
-    problems = Problems()
-    found = load([str(path)], prefixes, problems)
-    if not found:
-        raise typer.Exit(problems.exit_code)
-    return replace(found[0], language=language or found[0].language)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_text(path)
-    except (OSError, ValueError) as error:
-        Problems().report(str(path), error)
         raise typer.Exit(SOME_BAD) from None
 
 

@@ -1,0 +1,153 @@
+"""`triplewire publish` and `triplewire retract`: documents into a hub, and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triplewire.cli import documents, options
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.listing import print_records
+from triplewire.cli.problems import Problems, usage
+from triplewire.cli.progress import tracked
+from triplewire.errors import SchemaViolation, TriplewireError
+
+if TYPE_CHECKING:
+    from triplewire import Event, Hub, Outcome
+    from triplewire.model import Change
+
+_AT_ONCE = 1_000
+_COLUMNS = ("kind", "subscription", "row")
+
+BatchId = Annotated[
+    str | None,
+    typer.Option("--batch", metavar="ID", help="An id for the batch: given again, it changes nothing twice."),
+]
+
+
+def publish(
+    store: StoreUrl,
+    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs, in any RDF syntax.")],
+    uri: Annotated[
+        str | None, typer.Option("--uri", help="The uri of the one document; otherwise each file's own.")
+    ] = None,
+    batch: BatchId = None,
+    taxonomy: options.TaxonomyFile = None,
+    prefix: options.Prefixes = [],
+    format: options.OutputFormat = None,
+    json: options.AsJson = False,
+) -> None:
+    """Publish documents, or new versions of them, and print the events that this causes.
+
+    A document that is published again is updated. Files go in batches of 1,000, each
+    whole or not at all; with --batch all of them are one batch. With --taxonomy, the
+    hub's taxonomy is replaced first.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire publish hub.db catalogue/
+      triplewire publish hub.db parking.ttl --uri http://example.org/parking
+      triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
+    """
+    problems = Problems()
+    files = documents.find(paths, problems)
+    if uri is not None and len(files) != 1:
+        usage(f"--uri names one document, and these are {len(files)}")
+    known = options.prefixes_of(prefix)
+    with hub_at(store, create=True) as hub:
+        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems))
+        count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
+    problems.note(f"{counted(len(files) - problems.count, 'document')}: {counted(count, 'event')}")
+    raise typer.Exit(problems.exit_code)
+
+
+def retract(
+    store: StoreUrl,
+    uris: Annotated[list[str], typer.Argument(metavar="URI", help="Uris of documents, or the files they came from.")],
+    batch: BatchId = None,
+    prefix: options.Prefixes = [],
+    format: options.OutputFormat = None,
+    json: options.AsJson = False,
+) -> None:
+    """Take documents back, all in one batch, and print the events that this causes.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire retract hub.db http://example.org/parking
+      triplewire retract hub.db catalogue/parking.ttl --json
+    """
+    from triplewire.model import Retract
+
+    problems = Problems()
+    known = options.prefixes_of(prefix)
+    with hub_at(store) as hub:
+        wanted = [Path(uri).resolve().as_uri() if Path(uri).is_file() else uri for uri in uris]
+        there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
+        for uri in [uri for uri in wanted if uri not in there]:
+            problems.report(uri, "there is no document with this uri")
+        told = hub.apply([Retract(uri) for uri in there], batch=batch) if there else []
+        count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
+    problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
+    raise typer.Exit(problems.exit_code)
+
+
+def _taxonomy_set(hub: Hub, path: Path | None) -> Sequence[Event]:
+    """The events of another taxonomy; a bad one ends the command before anything is published."""
+    if path is None:
+        return ()
+    try:
+        return hub.set_taxonomy(documents.read(path))
+    except (OSError, TriplewireError) as error:
+        usage(f"the taxonomy {path} cannot be used: {error}")
+
+
+def _published(
+    hub: Hub, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems
+) -> Iterator[Event]:
+    """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
+    from triplewire.model import Document, Publish
+
+    changes: list[Change] = []
+    for path in tracked(files, "publishing", problems.console):
+        found = documents.try_to_read(path, problems)
+        if found is not None:
+            changes.append(Publish(found if uri is None else Document(uri, found.ntriples)))
+        if len(changes) >= _AT_ONCE and batch is None:
+            yield from _applied(hub, changes, None, problems)
+            changes = []
+    if changes:
+        yield from _applied(hub, changes, batch, problems)
+
+
+def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Sequence[Event]:
+    left = list(changes)
+    while left:
+        try:
+            return _warned(hub.apply(left, batch=batch), problems)
+        except SchemaViolation as error:
+            problems.report(error.uri, error)
+            left = [change for change in left if change.uri != error.uri]
+        except TriplewireError as error:
+            for change in left:
+                problems.report(change.uri, error)
+            return ()
+    return ()
+
+
+def _warned(outcome: Outcome, problems: Problems) -> Outcome:
+    for warning in outcome.warnings:
+        problems.note(f"warning: {warning}")
+    for error in outcome.errors:
+        problems.report(error.subscription, error)
+    return outcome
+
+
+def _record(event: Event) -> Mapping[str, Any]:
+    return event.as_dict(contents=False)

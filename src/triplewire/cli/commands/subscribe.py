@@ -1,0 +1,104 @@
+"""`triplewire subscribe` and `triplewire unsubscribe`: queries that stand in a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from triplewire.cli import options, subscriptions
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.problems import Problems, usage
+from triplewire.cli.progress import tracked
+from triplewire.cli.sources import meant
+from triplewire.errors import TriplewireError
+
+
+def subscribe(
+    store: StoreUrl,
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH|TEXT", help="Files or folders of subscriptions; or one text, with --language."),
+    ],
+    id: Annotated[
+        str | None, typer.Option("--id", help="The id of the one subscription; a file's name says it.")
+    ] = None,
+    language: options.Language = None,
+    scope: options.Scope = options.ScopeOption.document,
+    start: options.Start = options.StartOption.now,
+    owner: Annotated[str | None, typer.Option("--owner", help="Who asks.")] = None,
+    prefix: options.Prefixes = [],
+) -> None:
+    """Register subscriptions in a hub, and print their ids.
+
+    A file holds one subscription, named as the file is; a .jsonl file holds many.
+    With --start ever, what answers already is in the events first.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire subscribe hub.db subscriptions/ --scope graph
+      triplewire subscribe hub.db maja.rq --start ever --owner maja
+      triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
+    """
+    problems = Problems()
+    found = _found(sources, id, language, options.prefixes_of(prefix), problems)
+    count = 0
+    with hub_at(store, create=True) as hub:
+        for each in tracked(subscriptions.in_order_of_use(found), "subscribing", problems.console):
+            try:
+                made = hub.subscribe(
+                    each.text,
+                    language=each.language,
+                    id=each.id or None,
+                    scope=scope.value,
+                    start=start.value,
+                    owner=owner,
+                    prefixes=each.prefixes,
+                )
+            except TriplewireError as error:
+                problems.report(each.source, error)
+            else:
+                typer.echo(made.id)
+                count += 1
+    problems.note(f"{counted(count, 'subscription')} registered")
+    raise typer.Exit(problems.exit_code)
+
+
+def _found(
+    sources: list[str], id: str | None, language: str | None, prefixes: Mapping[str, str], problems: Problems
+) -> list[subscriptions.Subscription]:
+    if language is None:
+        found = subscriptions.load(sources, prefixes, problems)
+    else:
+        given = [meant(source, language, prefixes) for source in sources]
+        found = [replace(each, id="") if each.source == each.language else each for each in given]
+    if id is None:
+        return found
+    if len(found) != 1:
+        usage(f"--id names one subscription, and these are {len(found)}")
+    return [replace(found[0], id=id)]
+
+
+def unsubscribe(
+    store: StoreUrl, ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
+) -> None:
+    """Forget subscriptions, with their rows and events.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire unsubscribe hub.db maja jonas
+    """
+    problems = Problems()
+    with hub_at(store) as hub:
+        for id in ids:
+            try:
+                hub.unsubscribe(id)
+            except TriplewireError as error:
+                problems.report(id, error)
+    problems.note(f"{counted(len(ids) - problems.count, 'subscription')} forgotten")
+    raise typer.Exit(problems.exit_code)

@@ -1,0 +1,82 @@
+"""Hubs on a store: opened by a file's name or a url, with errors that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.errors import StoreError, TriplewireError
+
+if TYPE_CHECKING:
+    from triplewire import Hub
+    from triplewire.store import Store
+
+StoreUrl = Annotated[
+    str,
+    typer.Argument(
+        metavar="STORE",
+        help="Where a hub keeps everything: a file, or a url (sqlite:///hub.db, postgresql://user@host/database).",
+    ),
+]
+
+_HOW_TO_GET_IT = "a store needs SQLAlchemy: pip install 'triplewire[store]'"
+
+
+def url_of(given: str) -> str:
+    """The url of a store; a bare name is a file's.
+
+    >>> url_of("hub.db"), url_of("postgresql://me@host/hub")
+    ('sqlite:///hub.db', 'postgresql://me@host/hub')
+    """
+    return given if "://" in given or given == ":memory:" else f"sqlite:///{given}"
+
+
+def store_class() -> type[Store]:
+    """The class of stores; ends the command if what it needs is not installed."""
+    try:
+        from triplewire.store import Store
+    except ImportError as error:
+        usage(f"{_HOW_TO_GET_IT} ({error})")
+    return Store
+
+
+@contextmanager
+def store_at(given: str) -> Iterator[Store]:
+    """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well."""
+    kind = store_class()
+    try:
+        store = kind.open(url_of(given), create=False)
+    except StoreError as error:
+        usage(str(error))
+    with _told(given), store:
+        yield store
+
+
+@contextmanager
+def hub_at(given: str, *, create: bool = False) -> Iterator[Hub]:
+    """The hub on a store; the same of errors."""
+    store_class()
+    if not create:
+        with store_at(given):
+            pass
+    from triplewire import Hub
+
+    try:
+        hub = Hub(url_of(given))
+    except StoreError as error:
+        usage(str(error))
+    with _told(given), hub:
+        yield hub
+
+
+@contextmanager
+def _told(given: str) -> Iterator[None]:
+    try:
+        yield
+    except TriplewireError as error:
+        Problems().report(given, error)
+        raise typer.Exit(SOME_BAD) from None

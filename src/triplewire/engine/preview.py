@@ -1,0 +1,322 @@
+"""Preview: what a subscription would get and cost, before anybody subscribes (X5).
+
+Nothing is written. The answers are those of the current metadata, however it started. How often it would have fired is
+estimated, because knowing would mean to apply the whole history again. Which other subscriptions cover it is asked only
+of those that can: they match an example of what it asks for, which the indexes find at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from itertools import islice, product
+from typing import Any
+
+from pyoxigraph import Literal, NamedNode, Triple, Variable
+
+from triplewire.algebra.covering import covers
+from triplewire.algebra.evaluate import evaluate, substitute
+from triplewire.algebra.expressions import holds
+from triplewire.algebra.lint import Finding, lint
+from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
+from triplewire.engine.browsing import batch_of
+from triplewire.engine.graphs import spelled_triples, terms_of
+from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.neighbourhoods import Derivation, Terms
+from triplewire.engine.standing import GRAPH, Query, Standing
+from triplewire.engine.subscribing import answers_now
+from triplewire.errors import MatchLimitExceeded
+from triplewire.matching import Index
+from triplewire.model import XSD, Document, Row, Scope, Start, Term
+from triplewire.store import Reader
+
+MOST_SAMPLED = 500
+"""So many answers are followed through their documents' histories; the estimate is scaled up from them."""
+MOST_COMPARED = 200
+"""So many other queries are compared with it."""
+MOST_COUNTED = 100_000
+"""Triples of an atom are counted up to here."""
+_MOST_TRIED = 256
+_MOST_SHOWN = 5
+_DAY, _HOUR = 86_400, 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """How often it would have fired: an estimate, made as `how` says, over the history from `since` to `until`.
+
+    There is no rate for a day where the history is shorter than an hour.
+    """
+
+    events: int
+    batches: int
+    since: str
+    until: str
+    per_day: float | None
+    how: str
+
+    def __str__(self) -> str:
+        if not self.batches:
+            return "no history yet, so nothing to estimate from"
+        rate = ", too short a time for a rate" if self.per_day is None else f", {self.per_day:,.1f} a day"
+        return f"about {self.events:,} events from {self.since} to {self.until}{rate} (an estimate: {self.how})"
+
+
+@dataclass(frozen=True, slots=True)
+class AtomCost:
+    """One triple pattern with its own conditions: how many triples its constants leave now, and who has the same.
+
+    `triples` is counted up to MOST_COUNTED. `shared_with` counts queries that stand already; each may serve several
+    subscriptions.
+    """
+
+    text: str
+    triples: int
+    shared_with: int
+
+    def __str__(self) -> str:
+        many = f"over {MOST_COUNTED:,}" if self.triples >= MOST_COUNTED else f"{self.triples:,}"
+        others = "1 other query" if self.shared_with == 1 else f"{self.shared_with:,} other queries"
+        return f"{self.text}  ({many} triples now; shared with {others})"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a subscription would get and cost.
+
+    `rows` are the first of its `count` answers now; `problem` says why they are not known, when they are too many.
+    """
+
+    rows: tuple[Row, ...]
+    count: int
+    problem: str | None
+    scope: Scope
+    start: Start
+    frequency: Frequency
+    atoms: tuple[AtomCost, ...]
+    equal_to: tuple[str, ...]
+    covered_by: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, terms in their N-Triples spelling."""
+        return {
+            "rows": [{name: str(term) for name, term in row.items()} for row in self.rows],
+            "count": self.count,
+            "problem": self.problem,
+            "scope": self.scope,
+            "start": self.start,
+            "frequency": asdict(self.frequency),
+            "atoms": [asdict(atom) for atom in self.atoms],
+            "equal_to": list(self.equal_to),
+            "covered_by": list(self.covered_by),
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"answers now: {self.problem or format(self.count, ',')}"]
+        lines += [f"  {row}" for row in self.rows[:_MOST_SHOWN]]
+        if self.count > len(self.rows[:_MOST_SHOWN]):
+            lines.append(f"  and {self.count - len(self.rows[:_MOST_SHOWN]):,} more")
+        if self.start == "now" and self.count:
+            lines.append("  (with start now these are not told; start ever tells them first)")
+        lines += [f"history: {self.frequency}", "atoms:", *(f"  {atom}" for atom in self.atoms)]
+        if self.equal_to:
+            lines.append(f"the same as: {word_list(self.equal_to)}")
+        if self.covered_by:
+            lines.append(f"all of its answers are answers of: {word_list(self.covered_by)}")
+        return "\n".join([*lines, *map(str, self.findings)])
+
+
+def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, start: Start, limit: int) -> Preview:
+    """Look ahead; see the module."""
+    rows: dict[Terms, Derivation] = {}
+    problem = None
+    try:
+        for found in answers_now(reader, standing, pattern, scope, 0).values():
+            for (_, terms), derivation in found.items():
+                rows.setdefault(terms, derivation)
+    except MatchLimitExceeded as error:
+        problem = error.reason
+    example = _example(reader, pattern, rows, standing.taxonomy)
+    equal, covering = _compared(reader, standing, pattern, (scope, start), example)
+    return Preview(
+        _told(reader, pattern, list(islice(rows, limit))),
+        len(rows),
+        problem,
+        scope,
+        start,
+        _frequency(reader, rows),
+        tuple(_atoms(reader, standing.graph if scope == GRAPH else standing.documents, readable(pattern))),
+        equal,
+        covering,
+        tuple(lint(readable(pattern), taxonomy=standing.taxonomy)),
+    )
+
+
+def _told(reader: Reader, pattern: Pattern, rows: Sequence[Terms]) -> tuple[Row, ...]:
+    terms = terms_of(reader, (number for row in rows for number in row))
+    return tuple(Row({n: terms[t] for n, t in zip(pattern.answer, row, strict=True) if t}) for row in rows)
+
+
+# -- how often
+
+
+def _frequency(reader: Reader, rows: dict[Terms, Derivation]) -> Frequency:
+    last = reader.batches.last()
+    if not last:
+        return Frequency(0, 0, "", "", None, "")
+    sampled = list(islice(rows.values(), MOST_SAMPLED))
+    stating = reader.triples.stated_by([triple for derivation in sampled for triple in derivation])
+    versions = {id: [v.batch for v in reader.documents.history(id)] for id in {id for ids in stating for id in ids}}
+    total, place = 0, 0
+    for derivation in sampled:
+        behind = {id for ids in stating[place : place + len(derivation)] for id in ids}
+        total += len({batch for id in behind for batch in versions[id]})
+        place += len(derivation)
+    events = round(total * len(rows) / len(sampled)) if sampled else 0
+    since, until = batch_of(reader, 1).committed, batch_of(reader, last).committed
+    seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
+    how = "each version of a document behind an answer of now counts as one event; answers that have ended do not count"
+    if len(sampled) < len(rows):
+        how += f"; scaled up from {len(sampled):,} of {len(rows):,} answers"
+    return Frequency(events, last, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
+
+
+# -- what it costs
+
+
+def _atoms(reader: Reader, index: Index, pattern: Pattern) -> Iterator[AtomCost]:
+    lookups = StoreLookups(reader)
+    seen = set()
+    for branch in pattern.branches:
+        for triple in branch.triples:
+            own = _own_conditions(branch, triple)
+            text = " with ".join([word_triple(triple), *map(word_condition, own)])
+            if text not in seen:
+                seen.add(text)
+                yield AtomCost(text, _selected(lookups, triple), _sharers(index, Conjunction((triple,), own)))
+
+
+def _own_conditions(branch: Conjunction, triple: TriplePattern) -> tuple[Expression, ...]:
+    """The conditions that belong to this atom: on its value alone, or on its subject where that is no atom's value."""
+    values = {t.object.value for t in branch.triples if isinstance(t.object, Variable)}
+    own = {node.value for node in (triple.object,) if isinstance(node, Variable)}
+    own |= {node.value for node in (triple.subject,) if isinstance(node, Variable) and node.value not in values}
+    return tuple(c for c in branch.conditions if len(names := variables_of(c)) == 1 and names <= own)
+
+
+def _selected(lookups: StoreLookups, triple: TriplePattern) -> int:
+    """How many triples have the constants of a triple pattern."""
+    known = [None if isinstance(node, Variable) else lookups.terms([str(node)])[0] for node in triple]
+    subject, predicate, value = known
+    if 0 in known:
+        return 0
+    if subject is not None and value is not None:
+        return int(lookups.present([(subject, predicate or 0, value)])[0])
+    if subject is not None:
+        return lookups.fanouts([(subject, predicate or 0)], MOST_COUNTED)[0]
+    return lookups.degrees([(predicate or 0, value or 0)], MOST_COUNTED)[0]
+
+
+def _sharers(index: Index, atom: Conjunction) -> int:
+    """How many standing queries have an atom: it stands for a moment itself, and the index counts."""
+    id = "preview"
+    index.add(id, Pattern((), (atom,)))
+    try:
+        atoms = index.explain(id).atoms
+        return atoms[0].shared_with if atoms else 0
+    finally:
+        index.remove(id)
+
+
+# -- who has it already
+
+
+def _compared(
+    reader: Reader, standing: Standing, pattern: Pattern, asked: tuple[Scope, Start], example: Sequence[Triple]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The subscriptions that have the same answers, and those that have all of them and more."""
+    if not example:
+        return (), ()
+    document = Document.from_triples("urn:triplewire:example", example)
+    ids = sorted(
+        int(match.subscription) for index in (standing.documents, standing.graph) for match in index.match(document)
+    )
+    queries = [query for query in standing.queries(reader, ids).values() if _sees_as_much(query, *asked)]
+    alike = [query for query in queries if set(query.pattern.answer) == set(pattern.answer)][:MOST_COMPARED]
+    wider = [query for query in alike if covers(query.pattern, pattern, standing.taxonomy)]
+    equal = [query for query in wider if query.scope == asked[0] and covers(pattern, query.pattern, standing.taxonomy)]
+    return _subscribers(reader, equal), _subscribers(reader, [query for query in wider if query not in equal])
+
+
+def _sees_as_much(query: Query, scope: Scope, start: Start) -> bool:
+    """The graph has what each document has; who started earlier sees what comes."""
+    return query.scope in (scope, GRAPH) and (start == "now" or not query.start)
+
+
+def _subscribers(reader: Reader, queries: Sequence[Query]) -> tuple[str, ...]:
+    found = reader.subscriptions.of_queries([query.id for query in queries])
+    return tuple(record.id for records in found for record in records)
+
+
+def _example(reader: Reader, pattern: Pattern, rows: dict[Terms, Derivation], taxonomy: Taxonomy) -> Sequence[Triple]:
+    """Triples that the pattern matches: those of an answer, or made up; none if that does not succeed.
+
+    Whatever covers the pattern matches them too, so others need not be compared.
+    """
+    for derivation in rows.values():
+        return spelled_triples(reader, derivation)
+    for branch in pattern.branches:
+        triples = _made_up(branch, taxonomy)
+        if triples and evaluate(pattern, triples, taxonomy):
+            return triples
+    return ()
+
+
+def _made_up(branch: Conjunction, taxonomy: Taxonomy) -> list[Triple] | None:
+    """Put values in place of the variables, such that the conditions hold."""
+    names = sorted(branch.variables)
+    choices = [_values(name, branch, taxonomy) for name in names]
+    for values in islice(product(*choices), _MOST_TRIED):
+        row: dict[str, Term] = {**dict(branch.bindings), **dict(zip(names, values, strict=True))}
+        if all(holds(condition, row, taxonomy) for condition in branch.conditions):
+            try:
+                return [Triple(*substitute(triple, row)) for triple in branch.triples]  # type: ignore[arg-type]
+            except TypeError:  # a literal as a subject
+                continue
+    return None
+
+
+def _values(name: str, branch: Conjunction, taxonomy: Taxonomy) -> list[Term]:
+    """Values for a variable to try: near the constants that it is compared with, if these pass its own tests."""
+    own = [condition for condition in branch.conditions if variables_of(condition) == {name}]
+    tried: list[Term] = [value for condition in own for value in _near(condition, taxonomy)]
+    tried += [NamedNode(f"urn:triplewire:example:{name}"), Literal(name), Literal(1)]
+    return [value for value in tried if all(holds(condition, {name: value}, taxonomy) for condition in own)] or tried
+
+
+def _near(condition: Expression, taxonomy: Taxonomy) -> Iterator[Term]:
+    if isinstance(condition, Call):
+        for argument in condition.arguments:
+            yield from _near(argument, taxonomy)
+            if condition.function in IS_A and not isinstance(argument, Call | Variable):
+                yield from islice(taxonomy.descendants(argument), 1)
+                yield from islice(taxonomy.ancestors(argument), 1)
+    elif not isinstance(condition, Variable):
+        yield condition
+        if isinstance(condition, Literal) and condition.datatype.value.startswith(XSD):
+            yield from _neighbours(condition)
+
+
+def _neighbours(literal: Literal) -> Iterator[Term]:
+    """A little more and a little less than a number."""
+    try:
+        number = int(literal.value)
+    except ValueError:
+        return
+    yield Literal(str(number + 1), datatype=literal.datatype)
+    yield Literal(str(number - 1), datatype=literal.datatype)

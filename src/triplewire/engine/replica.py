@@ -1,0 +1,92 @@
+"""The replica: the current metadata as a dataset that SPARQL is asked of.
+
+Standing queries are a part of SPARQL; who looks around wants all of it. So the first question loads every document
+into an RDF store in memory, each as a named graph of its own, and later questions bring it up to the newest batch.
+The default graph is the union of all documents, kept as a graph of its own: an RDF store's view of all graphs counts a
+triple once for each document that states it, and a hub's metadata is a set. Blank nodes have the hub's names, so they
+join with its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store, parse
+
+from triplewire.errors import QuerySyntaxError, UnsupportedQuery
+from triplewire.languages.sparql.tokens import tokenize
+from triplewire.store import DocumentRecord, Reader, triples_of
+
+Results = QuerySolutions | QueryBoolean | QueryTriples
+_UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"])
+_FORMS = frozenset(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"])
+
+
+class Replica:
+    """A copy in memory that is as new as the reader that it caught up with."""
+
+    def __init__(self) -> None:
+        self._dataset = Store()
+        self._batch: int | None = None
+        self._graphs: dict[int, NamedNode] = {}
+
+    def catch_up(self, reader: Reader) -> None:
+        """Know all documents as they are now."""
+        last = reader.batches.last()
+        if self._batch is None:
+            self._load(reader.documents.everything())
+        elif last > self._batch:
+            changed = sorted({version.document for version in reader.documents.of_batches(self._batch, last)})
+            records = reader.documents.by_ids(changed)
+            for record in records:
+                self._drop(self._graph(record))
+            present = [record for record in records if record.present]
+            contents = reader.documents.contents([(record.id, record.version) for record in present])
+            self._load((record, content or b"") for record, content in zip(present, contents, strict=True))
+        self._batch = last
+
+    def _load(self, documents: Iterable[tuple[DocumentRecord, bytes]]) -> None:
+        for record, content in documents:
+            graph = self._graph(record)
+            lines = "\n".join([f"{s} {p} {o} ." for s, p, o in triples_of(record.id, content)])
+            triples = [quad.triple for quad in parse(lines.encode(), format=RdfFormat.N_TRIPLES)]
+            self._dataset.extend([Quad(s, p, o, graph) for s, p, o in triples])
+            self._dataset.extend([Quad(s, p, o) for s, p, o in triples])
+
+    def _drop(self, graph: NamedNode) -> None:
+        """Take a document out; what others state too stays in the default graph."""
+        triples = [quad.triple for quad in self._dataset.quads_for_pattern(None, None, None, graph)]
+        self._dataset.remove_graph(graph)
+        for triple in triples:
+            if len(list(islice(self._dataset.quads_for_pattern(*triple), 2))) == 1:
+                self._dataset.remove(Quad(*triple))
+
+    def _graph(self, record: DocumentRecord) -> NamedNode:
+        """The graph of a document: its uri, where that is an IRI."""
+        if record.id not in self._graphs:
+            try:
+                self._graphs[record.id] = NamedNode(record.uri)
+            except ValueError:
+                self._graphs[record.id] = NamedNode(f"urn:triplewire:document:{record.id}")
+        return self._graphs[record.id]
+
+    def query(self, text: str, prefixes: Mapping[str, str] | None) -> Results:
+        """What a SELECT, an ASK, a CONSTRUCT or a DESCRIBE finds."""
+        refuse_unserved(text)
+        try:
+            return self._dataset.query(text, prefixes=dict(prefixes or {}))
+        except SyntaxError as error:
+            raise QuerySyntaxError(str(error), language="sparql") from None
+
+
+def refuse_unserved(text: str) -> None:
+    """UnsupportedQuery for updates, because documents change by being published, and for asking other servers."""
+    words = [str(token).upper() for token in tokenize(text) if str(token).isidentifier()]
+    form = next((word for word in words if word in _FORMS | _UPDATES), None)
+    if form in _UPDATES:
+        hint = "Change documents with publish and retract; ask with SELECT, ASK, CONSTRUCT or DESCRIBE."
+        raise UnsupportedQuery(f"{form} is an update, and this only asks", language="sparql", hint=hint)
+    if "SERVICE" in words:
+        hint = "Publish what the other server has, and ask for it here."
+        raise UnsupportedQuery("SERVICE asks another server, which a hub never does", language="sparql", hint=hint)

@@ -1,0 +1,304 @@
+"""A hub against recomputation from scratch, over random histories.
+
+After every step: the rows are those of the definition (tests/contracts/reference.py), the events of the step are the
+definition's, each with a derivation that holds and the documents behind it, the log replayed from zero gives the rows,
+and the store has no problems. A file or a server is used by two hubs in turn, and is closed and opened again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from itertools import count
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.contracts.reference import Reference
+
+from oracle.histories import batches, documents, queries, schemas, taxonomies, uris
+from triplewire import Hub, Publish, Retract
+from triplewire.algebra.evaluate import evaluate
+from triplewire.algebra.pattern import Conjunction, Pattern
+from triplewire.errors import TaxonomyError, UnsupportedQuery
+from triplewire.model import Row
+
+scopes, starts = st.sampled_from(["document", "graph", "graph"]), st.sampled_from(["now", "ever", "ever"])
+MOST = 8
+"""Subscriptions at the same time: more of them find nothing more, and each is recomputed after each step."""
+
+
+class History(RuleBasedStateMachine):
+    """What people do to a hub, and what they can see of it."""
+
+    subscriptions = Bundle("subscriptions")
+    told_batches = Bundle("batches")
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url, self.is_shared = url, url != ":memory:"
+        self.hubs = [Hub(url) for _ in range(2 if self.is_shared else 1)]
+        self.reference = Reference()
+        self.before = self.reference._state
+        self.asked: dict[str, tuple] = {}
+        self.heard: dict[str, int] = {}
+        self.batches: dict[str, tuple[list, list]] = {}
+        self.numbers = count(1)
+        self.turn = 0
+
+    def teardown(self) -> None:
+        for hub in self.hubs:
+            hub.close()
+
+    @property
+    def hub(self) -> Hub:
+        """Whose turn it is."""
+        return self.hubs[self.turn % len(self.hubs)]
+
+    # -- what people do
+
+    @initialize(target=subscriptions, several=st.lists(st.tuples(queries, scopes, starts), min_size=1, max_size=4))
+    def begin(self, several):
+        return multiple(*(id for one in several if (id := self._subscribe(*one))))
+
+    @rule(target=subscriptions, query=queries, scope=scopes, start=starts)
+    def subscribe(self, query, scope, start):
+        id = self._subscribe(query, scope, start)
+        return multiple(*([id] if id else []))
+
+    @rule(target=subscriptions, other=subscriptions, start=starts)
+    def subscribe_to_the_same(self, other, start):
+        query, scope, _ = self.asked[other]
+        id = self._subscribe(query, scope, start)
+        return multiple(*([id] if id else []))
+
+    @rule(id=consumes(subscriptions))
+    def unsubscribe(self, id):
+        self._pass_on()
+        self.hub.unsubscribe(id)
+        self.reference.unsubscribe(id)
+        del self.asked[id], self.heard[id]
+
+    @rule(document=documents)
+    def publish(self, document):
+        self._apply([Publish(document)])
+
+    @rule(uri=uris)
+    def retract(self, uri):
+        self._apply([Retract(uri)])
+
+    @rule(changes=batches)
+    def apply(self, changes):
+        self._apply(changes)
+
+    @rule(target=told_batches, changes=batches)
+    def apply_with_an_id(self, changes):
+        name = f"batch {next(self.numbers)}"
+        return name if self._apply(changes, name) else multiple()
+
+    @rule(name=told_batches, changes=batches)
+    def replay(self, name, changes):
+        """Whatever it brings now: what it did is done."""
+        self._pass_on()
+        events = self.hub.apply(changes, batch=name)
+        expected = [event for event in self.reference.apply(changes, batch=name) if event.subscription in self.asked]
+        assert told(events) == told(expected)
+
+    @rule(triples=taxonomies)
+    def set_taxonomy(self, triples):
+        self._pass_on()
+        if self._is_refused(self.before.versions, triples):
+            with pytest.raises(TaxonomyError):
+                self.hub.set_taxonomy(triples)
+        else:
+            assert told(self.hub.set_taxonomy(triples)) == told(self.reference.set_taxonomy(triples))
+
+    @rule(schema=schemas)
+    def set_schema(self, schema):
+        self._pass_on()
+        self.hub.set_schema(schema)
+        self.reference.set_schema(schema)
+
+    @precondition(lambda self: self.is_shared)
+    @rule()
+    def reopen(self):
+        self._pass_on()
+        self.hub.close()
+        self.hubs[self.turn % len(self.hubs)] = Hub(self.url)
+
+    @precondition(lambda self: self.is_shared)
+    @rule()
+    def compact(self):
+        self._pass_on()
+        self.hub.store.compact()
+
+    def _pass_on(self) -> None:
+        self.turn += 1
+        self.before = self.reference._state
+
+    def _subscribe(self, query, scope, start) -> str | None:
+        if len(self.asked) >= MOST:
+            return None
+        self._pass_on()
+        id = f"subscription {next(self.numbers)}"
+        try:
+            self.hub.subscribe(query, id=id, scope=scope, start=start)
+        except UnsupportedQuery:
+            return None
+        self.reference.subscribe(query, language="sparql", id=id, scope=scope, start=start)
+        self.asked[id], self.heard[id] = (query, scope, start), 0
+        return id
+
+    def _apply(self, changes, name=None) -> bool:
+        self._pass_on()
+        versions = dict(self.before.versions)
+        self.reference._number += 1
+        for uri, change in {change.uri: change for change in changes}.items():
+            versions |= self.reference._changed(uri, change, versions)
+        self.reference._number -= 1
+        if self._is_refused(versions, self.before.given):
+            with pytest.raises(TaxonomyError):
+                self.hub.apply(changes, batch=name)
+            return False
+        outcome = self.hub.apply(changes, batch=name)
+        assert not outcome.errors
+        assert told(outcome) == told(self.reference.apply(changes, batch=name))
+        return True
+
+    def _is_refused(self, versions, given) -> bool:
+        try:
+            type(self.before)(versions, tuple(given)).taxonomy()
+        except TaxonomyError:
+            return True
+        return False
+
+    # -- what they see
+
+    @invariant()
+    def the_store_is_whole(self):
+        assert list(self.hub.store.problems()) == []
+
+    @invariant()
+    def rows_and_events_are_those_of_the_definition(self):
+        for id in self.asked:
+            log = self.hub.events(id)
+            rows = self.hub.rows(id)
+            assert Counter(rows) == Counter(map(Row, self.reference.rows(id))), self.asked[id]
+            assert replayed(log) == set(rows), "the log replayed from zero gives the rows"
+            fresh = [event for event in log if event.cursor > self.heard[id]]
+            self._check_news(id, fresh)
+            self.heard[id] = max([self.heard[id], *(event.cursor for event in log)])
+        for hub in self.hubs:
+            if hub is not self.hub:
+                assert all(set(hub.rows(id)) == set(self.reference.rows(id)) for id in self.asked)
+        self.reference._log = []
+        self.before = self.reference._state
+
+    def _check_news(self, id, fresh):
+        assert told(fresh) == told(self.reference.events(id)), self.asked[id]
+        subscription, since = self.reference._subscriptions[id]
+        for event in fresh:
+            old, new = self.before, self.reference._state
+            state = old if event.kind == "unmatched" else new
+            stated = state.stated(since).values()
+            one = [set(triples) for triples in stated] if subscription.scope == "document" else [set().union(*stated)]
+            assert any(graph.issuperset(event.triples) for graph in one), f"{event} has a derivation that holds"
+            required = without_optionals(subscription.pattern)
+            found = evaluate(required, event.triples, state.taxonomy())
+            assert {name: event.row[name] for name in event.row if name in required.answer} in found, event
+            self._check_documents(event, old, new)
+
+    def _check_documents(self, event, old, new):
+        """All that are behind it, and no other that the batch left alone; `before` and `after` as they say.
+
+        What was held by a way that the batch cuts may name a document that changed the far end of that way.
+        """
+        expected = self.reference._event(type(event), "", event.row, event.batch, event.triples, old, new)
+        assert set(event.documents) >= set(expected.documents), (event, expected.documents)
+        others = set(event.documents) - set(expected.documents)
+        assert all(document.before != document.after for document in others), (event, others)
+        for content, state in ((event.before, old), (event.after, new)):
+            assert as_set(content) == as_set(self.reference._within(event.row, event.documents, state)), event
+
+
+def told(events) -> list[tuple[str, str, str]]:
+    return sorted((event.kind, event.subscription, str(sorted(event.row.items(), key=str))) for event in events)
+
+
+def replayed(log) -> set[Row]:
+    rows: set[Row] = set()
+    cursor = 0
+    for event in log:
+        assert event.cursor > cursor, "cursors increase"
+        assert (event.row in rows) == (event.kind != "matched"), f"{event} does not fit what was told before"
+        (rows.discard if event.kind == "unmatched" else rows.add)(event.row)
+        cursor = event.cursor
+    return rows
+
+
+def as_set(triples):
+    return None if triples is None else set(triples)
+
+
+def without_optionals(pattern: Pattern) -> Pattern:
+    """The pattern of the columns that every row has."""
+    branches = tuple(Conjunction(b.triples, b.conditions, b.bindings) for b in pattern.branches)
+    names = [{*branch.variables, *dict(branch.bindings)} for branch in branches]
+    return Pattern(tuple(name for name in pattern.answer if all(name in known for known in names)), branches)
+
+
+@contextmanager
+def small_images():
+    """Images of the indexes and sweeps of their leftovers after a few subscriptions, not after hundreds."""
+    with patch("triplewire.engine.standing._WORTH_AN_IMAGE", 3):
+        yield
+
+
+def live_through(urls, *, examples: int, steps: int) -> None:
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+    )
+    with small_images():
+        run_state_machine_as_test(lambda: History(next(urls)), settings=chosen)
+
+
+@pytest.fixture
+def urls(request, tmp_path):
+    """Makes urls of empty databases of a kind, without end."""
+
+    def make(kind: str):
+        for number in count():
+            if kind == "postgresql":
+                yield request.getfixturevalue("postgres").url()
+            else:
+                yield ":memory:" if kind == "memory" else f"sqlite:///{tmp_path}/{number}.db"
+
+    return make
+
+
+@pytest.mark.parametrize(("kind", "examples", "steps"), [("memory", 50, 14), ("sqlite", 15, 14), ("postgresql", 4, 12)])
+def test_a_hub_agrees_with_recomputation_after_every_step(urls, kind, examples, steps):
+    """M4, M5, M6, S4, X2, X3."""
+    live_through(urls(kind), examples=examples, steps=steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 300), ("sqlite", 150), ("postgresql", 40)])
+def test_a_hub_agrees_with_recomputation_over_longer_histories(urls, kind, examples):
+    live_through(urls(kind), examples=examples, steps=30)
