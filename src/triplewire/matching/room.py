@@ -51,9 +51,10 @@ class Room:
         self.for_one()
 
     def put(self, row: int, array: Array) -> None:
-        """Tell the kernel where an array is, and keep it there."""
-        self._held[row] = array
-        self.table[row] = array.ctypes.data, len(array)
+        """Tell the kernel where an array is, and keep it there; one that it knows already costs nothing."""
+        if self._held.get(row) is not array:
+            self._held[row] = array
+            self.table[row] = array.ctypes.data, len(array)
 
     def for_one(self) -> None:
         """Take one document at a time."""
