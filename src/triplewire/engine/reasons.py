@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from triplewire.engine.neighbourhoods import Derivation, Key
+from triplewire.engine.neighbourhoods import Derivation, Key, Terms
 from triplewire.engine.revisions import Revision
 from triplewire.matching.incremental import Triple
 from triplewire.store import Reader
@@ -82,19 +82,21 @@ class Touched:
         """For each row the documents that state its derivation, before or after, or changed what it binds."""
         triples = list(dict.fromkeys(triple for derivation in rows.values() for triple in derivation))
         stated = dict(zip(triples, self._reader.triples.stated_by(triples), strict=True))
-        found = {key: self._behind(key, derivation, stated) for key, derivation in rows.items()}
+        alike = {(terms, derivation) for (_, terms), derivation in rows.items()}
+        found = {(terms, derivation): self._behind(terms, derivation, stated) for terms, derivation in alike}
         others = list({document for ids in found.values() for document in ids} - self._revisions.keys())
         records = zip(others, self._reader.documents.by_ids(others), strict=True)
         versions = {document: (record.version, record.version) for document, record in records}
         versions |= {id: (revision.before, revision.after) for id, revision in self._revisions.items()}
-        return {key: tuple((id, *versions[id]) for id in sorted(ids)) for key, ids in found.items()}
+        told = {pair: tuple([(id, *versions[id]) for id in sorted(ids)]) for pair, ids in found.items()}
+        return {key: told[key[1], derivation] for key, derivation in rows.items()}
 
-    def _behind(self, key: Key, derivation: Derivation, stated: Mapping[Triple, list[int]]) -> set[int]:
+    def _behind(self, terms: Terms, derivation: Derivation, stated: Mapping[Triple, list[int]]) -> set[int]:
         found: set[int] = set()
         for triple in derivation:
             found.update(stated[triple])
             found |= self._removers.get(triple, set())
-        for term in key[1]:
+        for term in terms:
             found |= self.resources.get(term, set())
         return found
 

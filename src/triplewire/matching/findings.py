@@ -119,24 +119,38 @@ class _Reader:
         return text if self._page is None else self._page.number(text)
 
     def findings(self, matches: Matches) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
-        """Subscription, row and derivation, for every row of every match of a document."""
-        names, columns_of, triples_of = self._names, self._columns, self._steps
-        terms, absent = self._terms_of(matches), None if self._page is None else 0
+        """Subscription, row and derivation, for every row of every match of a document.
+
+        Those who wait for one match with other thresholds, or under the same columns, share its rows and derivation.
+        """
+        names, triples_of, terms = self._names, self._steps, self._terms_of(matches)
         found: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = []
-        for (number, at, columns, constants, entry), program in self._told(matches):
-            terms.at, terms.constants = at + EMISSION, constants - 1
-            triples = tuple([(terms[s], terms[p], terms[o]) for s, p, o in triples_of[program]])
-            answer, places, optionals = columns_of[columns]
-            if optionals:
-                for row in matches.rows_of([number, at, columns, constants, entry]):
-                    spelled = [terms[str(row[name])] if name in row else absent for name in answer]
-                    found.append((names[number], tuple(spelled), triples))
-            elif len(places) == len(answer):
-                found.append((names[number], tuple([terms[place] for _, place in places]), triples))
-            else:
-                given = {name: terms[place] for name, place in places}
-                found.append((names[number], tuple([given.get(name, absent) for name in answer]), triples))
+        last: tuple[int, int] = (-1, -1)
+        triples: tuple[Any, ...] = ()
+        rows: tuple[tuple[Any, ...], ...] = ()
+        for told, program in self._told(matches):
+            number, at, columns, constants, _ = told
+            if (at, columns) != last:
+                terms.at, terms.constants = at + EMISSION, constants - 1
+                if at != last[0]:
+                    triples = tuple([(terms[s], terms[p], terms[o]) for s, p, o in triples_of[program]])
+                rows, last = self._rows(matches, told, terms), (at, columns)
+            name = names[number]
+            for row in rows:
+                found.append((name, row, triples))
         return found
+
+    def _rows(self, matches: Matches, told: list[int], terms: _Terms) -> tuple[tuple[Any, ...], ...]:
+        """The rows of a match under some columns: one, if there are no optional parts."""
+        absent = None if self._page is None else 0
+        answer, places, optionals = self._columns[told[2]]
+        if optionals:
+            wide = matches.rows_of(told)
+            return tuple([tuple([terms[str(r[name])] if name in r else absent for name in answer]) for r in wide])
+        if len(places) == len(answer):
+            return (tuple([terms[place] for _, place in places]),)
+        given = {name: terms[place] for name, place in places}
+        return (tuple([given.get(name, absent) for name in answer]),)
 
     def triples(self, matches: Matches) -> list[tuple[str, Any]]:
         """The first triple of every match, with the subscription."""

@@ -76,10 +76,12 @@ class LogWriter(LogReader):
         if not events:
             return range(0)
         cursors = self._sql.take("events", len(events))
+        distinct = {triples for e in events for triples in (e.triples, e.documents)}  # many events have one reason
+        packed = {triples: pack_triples(triples) for triples in distinct}
         self._sql.insert(
             schema.events,
             [
-                (cursor, batch, e.query, e.kind, pack(e.terms), pack_triples(e.triples), pack_triples(e.documents))
+                (cursor, batch, e.query, e.kind, pack(e.terms), packed[e.triples], packed[e.documents])
                 for cursor, e in zip(cursors, events, strict=True)
             ],
         )
