@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire import Document, Hub, Publish, Retract, Schema, SchemaViolation
 from triplewire.errors import DocumentError, SubscriptionError, TaxonomyError, UnknownSubscription
-from triplewire.matching.incremental import gather
 from triplewire.model import RDFS
 from triplewire.schema import SCHEMA
 
@@ -230,10 +228,9 @@ def test_a_batch_of_a_thousand_documents_is_one_batch(any_hub):
     assert len(any_hub.rows("all")) == 500
 
 
-def test_a_subscription_that_needs_too_many_triples_fails_alone(new_url, publish_in, monkeypatch):
+def test_a_subscription_that_needs_too_many_triples_fails_alone(new_url, publish_in):
     """Its rows are as before; the others are served."""
-    monkeypatch.setattr("triplewire.engine.neighbourhoods.gather", partial(gather, most_triples=20))
-    with Hub(new_url("memory")) as hub:
+    with Hub(new_url("memory"), most_triples=20) as hub:
         hub.subscribe(
             "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }", id="many", scope="graph"
         )

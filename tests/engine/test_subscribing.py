@@ -150,9 +150,10 @@ def test_what_a_hub_learns_by_writing_is_what_another_one_reads(tmp_path, small_
         assert NS + "second" in {row["c"].value for row in writer.rows("wide")}
 
 
-def test_answers_beyond_the_limit_are_refused_with_the_name_of_the_subscription(hub, monkeypatch):
+def test_answers_beyond_the_limit_are_refused_with_the_name_of_the_subscription(monkeypatch):
     """Those that are asked together are asked apart before one of them is blamed."""
-    monkeypatch.setattr(subscribing, "solve", partial(solve, most_triples=300, high=10))
+    monkeypatch.setattr(subscribing, "solve", partial(solve, high=10))
+    hub = Hub(most_triples=300)
     for number in range(4):
         stated = " ".join(f"<urn:s{number}x{i}> <urn:p> <urn:o{i}> ." for i in range(100))
         publish(hub, stated, f"urn:doc{number}")

@@ -27,7 +27,7 @@ from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Outcome, Teller, Versions, stated_in
 from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownSubscription
-from triplewire.matching.incremental import load_pattern
+from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term
 from triplewire.schema import Schema
 from triplewire.store import BatchRecord, EventRecord, Reader, Store, SubscriptionRecord, Writer
@@ -40,7 +40,8 @@ class Hub:
 
     `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
-    wants to write waits for `timeout` seconds at most.
+    wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
+    answers take more than `most_triples` to find fails in that batch, and the others are served.
 
     >>> hub = Hub(":memory:")
     >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
@@ -50,11 +51,18 @@ class Hub:
     ['unmatched']
     """
 
-    def __init__(self, url: str = ":memory:", *, timeout: float = 60.0, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        url: str = ":memory:",
+        *,
+        timeout: float = 60.0,
+        limits: Limits | None = None,
+        most_triples: int = MOST_TRIPLES,
+    ) -> None:
         self.store = Store.open(url, timeout=timeout)
         self._limits = limits
         self._lock = threading.RLock()
-        self._standing = Standing()
+        self._standing = Standing(most_triples)
         self._book = policies.Book()
         self._taxonomy_number = -1
         self._replica = Replica()

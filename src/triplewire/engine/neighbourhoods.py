@@ -42,7 +42,8 @@ class Neighbourhoods:
         """The rows that use a seed, and perhaps others; hints, for wide queries."""
         if not seeds:
             return {}
-        gathered = gather(seeds, self._standing.shapes, self._lookup(0), self._users)
+        most = self._standing.most_triples
+        gathered = gather(seeds, self._standing.shapes, self._lookup(0), self._users, most_triples=most)
         self._refuse_shapes(gathered.refused)
         return self.rows_in(gathered.triples, self._standing.graph)
 
@@ -57,7 +58,7 @@ class Neighbourhoods:
         found: Rows = {}
         for start, alike in asked.items():
             questions, owners = self._questions(alike, columns)
-            gathered = solve(questions, self._lookup(start))
+            gathered = solve(questions, self._lookup(start), most_triples=self._standing.most_triples)
             for place, reason in gathered.refused.items():
                 self._fail(owners[place], reason)
             found |= self.rows_in(gathered.triples, self._standing.graph, {query for query, _ in alike})

@@ -21,7 +21,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.matching import Index
 from triplewire.matching.findings import Page
-from triplewire.matching.incremental import Seed, Shape, load_pattern, shape_of
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, load_pattern, shape_of
 from triplewire.store import Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
@@ -69,7 +69,9 @@ class _Uncommitted:
 class Standing:
     """The indexes, and what finding and gathering need to know of the queries in them."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_triples: int = MOST_TRIPLES) -> None:
+        self.most_triples = most_triples
+        """How many triples may be gathered for the answers of one query, or of one shape."""
         self._forget()
 
     def _forget(self) -> None:

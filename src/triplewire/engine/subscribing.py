@@ -27,6 +27,7 @@ from triplewire.errors import MatchLimitExceeded, SubscriptionError, Unsupported
 from triplewire.languages import compile
 from triplewire.matching import Index
 from triplewire.matching.incremental import (
+    Question,
     Shape,
     Triple,
     atoms_of,
@@ -304,7 +305,7 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     index = Index(standing.taxonomy)
     for query in queries:
         index.add(str(query.id), query.pattern)
-    triples = _concerned(reader, queries, start)
+    triples = _concerned(reader, standing, queries, start)
     errors: dict[int, SubscriptionError] = {}
     if scope == GRAPH:
         rows = {0: Neighbourhoods(reader, standing, errors).rows_in(triples, index)}
@@ -315,14 +316,15 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     return rows
 
 
-def _concerned(reader: Reader, queries: Sequence[Query], start: int) -> set[Triple]:
+def _concerned(reader: Reader, standing: Standing, queries: Sequence[Query], start: int) -> set[Triple]:
     """The triples that answers are made of, looked up once for conjunctions that differ only in their conditions."""
     asked: dict[tuple[Shape, tuple[Term, ...]], tuple[Conjunction, int]] = {}
     for query in queries:
         for branch in query.pattern.branches:
             shaped = shape_of(branch)
             asked.setdefault((shaped.shape, shaped.constants), (branch, query.id))
-    gathered = solve([(branch, {}) for branch, _ in asked.values()], StoreLookups(reader, start))
+    questions: list[Question] = [(branch, {}) for branch, _ in asked.values()]
+    gathered = solve(questions, StoreLookups(reader, start), most_triples=standing.most_triples)
     owners = [query for _, query in asked.values()]
     for place, reason in gathered.refused.items():
         raise MatchLimitExceeded(reason, subscription=str(owners[place]))
