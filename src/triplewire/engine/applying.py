@@ -180,7 +180,8 @@ class _Application:
             stays.pop(key, None)
         derived = self._derived_in_documents({key: document for key, document in stays.items() if document})
         graph = [key for key, document in stays.items() if not document]
-        derived |= self._derived_in_graph(graph, new)
+        derived |= {key: difference.found[key] for key in graph if key in difference.found}
+        derived |= self._derived_in_graph([key for key in graph if key not in derived], new)
         return {key: derived.get(key, ()) for key in stays}
 
     def _derived_in_graph(self, keys: Sequence[Key], new: Neighbourhoods) -> Rows:

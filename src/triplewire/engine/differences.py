@@ -31,6 +31,8 @@ class Difference:
     inserts: list[tuple[Key, int]] = field(default_factory=list)
     """Rows to put on record, each with its document (0 for the graph)."""
     deletes: list[int] = field(default_factory=list)
+    found: Rows = field(default_factory=dict)
+    """Rows of the new state that were met on the way, whether they are new or not."""
 
     def add(self, other: Difference) -> None:
         """Take another one in; they are of different queries."""
@@ -98,6 +100,7 @@ def graph_difference(
         {key: triples for key, triples in found.items() if key[0] not in wide},
         {key: triples for key, triples in candidates.items() if key[0] not in wide},
     )
+    difference.found = {key: triples for key, triples in found.items() if _is_sure(key, found, standing)}
     hints = [key for key in (*found, *candidates) if key[0] in wide]
     if hints:
         answers = {query: queries[query].pattern.answer for query in wide}
