@@ -25,7 +25,7 @@ def terms_of(reader: Reader, numbers: Iterable[int]) -> dict[int, Term]:
 def spelled_triples(reader: Reader, triples: Sequence[Numbers]) -> list[Triple]:
     """Triples as people read them, in the order of the question."""
     terms = terms_of(reader, (number for triple in triples for number in triple))
-    return [Triple(terms[s], terms[p], terms[o]) for s, p, o in triples]  # type: ignore[arg-type]
+    return [Triple(terms[s], terms[p], terms[o]) for s, p, o in triples]  # type: ignore[arg-type]  # places are kept
 
 
 def document_graphs(reader: Reader, records: Sequence[DocumentRecord]) -> Iterator[tuple[DocumentRecord, Graph]]:
@@ -43,7 +43,6 @@ class StoreGraph(Graph):
 
     def __init__(self, reader: Reader, after: int = 0) -> None:
         self._reader, self._lookups = reader, StoreLookups(reader, after)
-        self._terms: dict[int, Term] = {}
         self._numbers: dict[str, int] = {}
         self._known: dict[Numbers, Triple] = {}
 
@@ -85,10 +84,7 @@ class StoreGraph(Graph):
     def _spelled(self, triples: Sequence[Numbers]) -> list[Triple]:
         fresh = [triple for triple in triples if triple not in self._known]
         if fresh:
-            new = {number for triple in fresh for number in triple} - self._terms.keys()
-            self._terms |= terms_of(self._reader, new)
-            terms = self._terms
-            self._known |= {(s, p, o): Triple(terms[s], terms[p], terms[o]) for s, p, o in fresh}  # type: ignore[arg-type]
+            self._known.update(zip(fresh, spelled_triples(self._reader, fresh), strict=True))
         return [self._known[triple] for triple in triples]
 
 

@@ -413,7 +413,7 @@ def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
         record.text,
         record.language,
         query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
-        record.start,  # type: ignore[arg-type]
+        record.start,  # type: ignore[arg-type]  # and this as well
         record.owner,
         pattern,
     )

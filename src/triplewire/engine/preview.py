@@ -285,7 +285,7 @@ def _made_up(branch: Conjunction, taxonomy: Taxonomy) -> list[Triple] | None:
         row: dict[str, Term] = {**dict(branch.bindings), **dict(zip(names, values, strict=True))}
         if all(holds(condition, row, taxonomy) for condition in branch.conditions):
             try:
-                return [Triple(*substitute(triple, row)) for triple in branch.triples]  # type: ignore[arg-type]
+                return [Triple(*substitute(triple, row)) for triple in branch.triples]  # type: ignore[arg-type]  # no variables are left
             except TypeError:  # a literal as a subject
                 continue
     return None

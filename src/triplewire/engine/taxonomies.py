@@ -8,8 +8,9 @@ from pyoxigraph import Triple
 
 from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.engine.graphs import spelled_triples
 from triplewire.engine.revisions import Revision
-from triplewire.model import RDFS, Term, parse_term, parse_triple
+from triplewire.model import RDFS, Term, parse_triple
 from triplewire.store import Reader, Writer
 
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
@@ -54,9 +55,7 @@ def note_change(writer: Writer) -> int:
 def _stated(reader: Reader) -> list[Triple]:
     predicates = [number for number in reader.terms.find(BELOW) if number]
     triples = [triple for found in reader.triples.scan(predicates) for triple in found]
-    ids = list({number for triple in triples for number in triple})
-    terms = {number: parse_term(text) for number, text in zip(ids, reader.terms.texts(ids), strict=True)}
-    return [Triple(terms[s], terms[p], terms[o]) for s, p, o in triples]  # type: ignore[arg-type]
+    return spelled_triples(reader, triples)
 
 
 def is_revised(revisions: Sequence[Revision]) -> bool:
