@@ -225,3 +225,36 @@ def test_every_command_teaches_by_an_example(call):
     ]:
         text = call(*command, "--help").stdout
         assert f"triplewire {' '.join(command)}" in text.partition("Example")[2], command
+
+
+def test_publishing_what_is_not_there_makes_no_store(tmp_path, call):
+    result = call("publish", str(tmp_path / "hub.db"), str(tmp_path / "nosuch.ttl"))
+    assert result.exit_code != 0
+    assert "documents" not in result.stderr
+    assert not (tmp_path / "hub.db").exists()
+
+
+def test_a_named_batch_with_a_bad_document_is_not_published(tmp_path, call):
+    (tmp_path / "bad.ttl").write_text("<urn:a> <urn:b")
+    (tmp_path / "good.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    store = str(tmp_path / "hub.db")
+    first = call("publish", store, str(tmp_path / "bad.ttl"), str(tmp_path / "good.ttl"), "--batch", "monday")
+    assert first.exit_code != 0
+    assert "whole or not at all" in first.stderr
+    (tmp_path / "bad.ttl").write_text("<urn:a> <urn:b> <urn:d> .")
+    again = call("publish", store, str(tmp_path / "bad.ttl"), str(tmp_path / "good.ttl"), "--batch", "monday")
+    assert again.exit_code == 0
+    assert "2 documents" in again.stderr
+
+
+def test_a_store_without_a_name_is_refused(call):
+    result = call("rows", "", "maja")
+    assert result.exit_code == 2
+    assert "STORE is empty" in result.stderr
+
+
+def test_a_cursor_beyond_all_there_can_be_finds_nothing(tmp_path, call):
+    store = str(tmp_path / "hub.db")
+    call("subscribe", store, "-l", "sparql", "SELECT ?s { ?s <urn:p> ?o }", "--id", "one")
+    result = call("events", store, "one", "--after", "9" * 30)
+    assert (result.exit_code, result.stdout.strip()) == (0, "") or "integer" in result.stderr

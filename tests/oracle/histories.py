@@ -6,6 +6,8 @@ same nodes and say different things of the same classes. Queries come in shapes 
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -62,14 +64,18 @@ def _schema(strong: set[NamedNode]) -> Schema:
 schemas = st.builds(_schema, st.sets(st.sampled_from(PREDICATES)))
 
 _PREFIXES = f"PREFIX : <{EXAMPLE}> PREFIX rdfs: <{RDFS}>\n"
-_node = st.sampled_from([":n1", ":n2", ":n3"])
-_class = st.sampled_from([":A", ":B", ":C", ":D"])
-_predicate = st.sampled_from([":p", ":q", ":r"])
-_number = st.sampled_from(["1", "2", "1.5"])
-_text = st.sampled_from(['"a"', '"b"', '"ab"'])
-_operator = st.sampled_from(["=", "!=", "<", ">", ">="])
+_nodes, _kinds, _edges = [":n1", ":n2", ":n3"], [":A", ":B", ":C", ":D"], [":p", ":q", ":r"]
+WORDS: dict[str, list[str]] = {
+    **dict.fromkeys("pqr", _edges),
+    **dict.fromkeys("nm", _nodes),
+    **dict.fromkeys("cd", _kinds),
+    "operator": ["=", "!=", "<", ">", ">="],
+    "number": ["1", "2", "1.5"],
+    "text": ['"a"', '"b"', '"ab"'],
+}
+"""What may stand in the places of a shape."""
 
-_SHAPES = [
+SHAPES = [
     "SELECT ?x {{ ?x {p} ?y }}",
     "SELECT ?x ?y {{ ?x {p} ?y . ?y {q} ?z }}",
     "SELECT ?x {{ ?x {p} ?y . ?y {q} ?z . ?z {r} ?v }}",
@@ -103,19 +109,29 @@ _SHAPES = [
 
 @st.composite
 def _texts(draw: st.DrawFn) -> str:
-    shape = draw(st.sampled_from(_SHAPES))
-    words = {
-        **{name: draw(_predicate) for name in "pqr" if f"{{{name}}}" in shape},
-        **{name: draw(_node) for name in "nm" if f"{{{name}}}" in shape},
-        **{name: draw(_class) for name in "cd" if f"{{{name}}}" in shape},
-        **{name: draw(strategy) for name, strategy in _WORDS.items() if f"{{{name}}}" in shape},
-    }
-    return _PREFIXES + shape.format_map(words)
+    shape = draw(st.sampled_from(SHAPES))
+    return _PREFIXES + shape.format_map({name: draw(word) for name, word in _WORDS.items() if f"{{{name}}}" in shape})
 
 
-_WORDS = {"operator": _operator, "number": _number, "text": _text}
+def filled(shape: str, chance: Random) -> str:
+    """A shape with words drawn by chance."""
+    return _PREFIXES + shape.format_map({name: chance.choice(words) for name, words in WORDS.items()})
+
+
+_WORDS = {name: st.sampled_from(words) for name, words in WORDS.items()}
 
 queries = st.one_of(_texts(), _texts(), _texts(), patterns())
 """SPARQL, or a pattern of any form: is-a in every direction, loose comparisons, conditions between variables."""
 
-__all__ = ["URIS", "batches", "documents", "iri", "queries", "schemas", "taxonomies", "uris"]
+__all__ = [
+    "SHAPES",
+    "URIS",
+    "batches",
+    "documents",
+    "filled",
+    "iri",
+    "queries",
+    "schemas",
+    "taxonomies",
+    "uris",
+]

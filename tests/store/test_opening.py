@@ -119,3 +119,8 @@ def test_store_in_memory_has_one_transaction_at_a_time():
             assert reader.documents.count() == 1
         with pytest.raises(StoreError, match="one connection"), store.writing():
             pass
+
+
+def test_a_url_with_two_slashes_is_refused_because_it_names_a_host():
+    with pytest.raises(StoreUnavailable, match="three slashes"):
+        Store.open("sqlite://lost.db")

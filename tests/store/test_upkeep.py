@@ -189,3 +189,21 @@ def test_atoms_of_one_query_are_checked_against_the_others(store):
     with store.writing() as writer:
         writer.atoms.attach(1, [AtomUse(1, 1, 0, "atom")])
     assert list(store.problems()) == []
+
+
+def test_backup_takes_the_place_of_a_backup_but_of_nothing_else(store, tmp_path):
+    fill(store)
+    store.backup(tmp_path / "backup")
+    store.backup(tmp_path / "backup")
+    (tmp_path / "precious.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
+    with pytest.raises(StoreError, match="no backup"):
+        store.backup(tmp_path / "precious.ttl")
+    assert (tmp_path / "precious.ttl").read_text() == "<urn:a> <urn:b> <urn:c> ."
+
+
+def test_backup_does_not_take_the_place_of_the_store_itself(tmp_path):
+    with Store.open(f"sqlite:///{tmp_path}/hub.db") as store:
+        fill(store)
+        with pytest.raises(StoreError, match="the store itself"):
+            store.backup(tmp_path / "hub.db")
+        assert list(store.problems()) == []

@@ -32,6 +32,8 @@ def url_of(given: str) -> str:
     >>> url_of("hub.db"), url_of("postgresql://me@host/hub")
     ('sqlite:///hub.db', 'postgresql://me@host/hub')
     """
+    if not given.strip():
+        usage("STORE is empty; name a file (hub.db) or a url (postgresql://user@host/database)")
     return given if "://" in given or given == ":memory:" else f"sqlite:///{given}"
 
 

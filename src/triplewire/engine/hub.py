@@ -284,6 +284,7 @@ class Hub:
         with self._reading() as reader:
             record = _record(reader, id)
             most = limit if limit is not None else 1 << 60
+            after = min(after, 1 << 60)  # a cursor beyond all there can be, and within what every database can count
             shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
             own = reader.log.of_query(-record.number, after, most)
             told = sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
@@ -369,7 +370,7 @@ class Hub:
             (record,) = reader.documents.current([uri])
             if record is None or (version is None and not record.present):
                 return None
-            (content,) = reader.documents.contents([(record.id, version or record.version)])
+            (content,) = reader.documents.contents([(record.id, record.version if version is None else version)])
             return None if content is None else Document(uri, content)
 
 

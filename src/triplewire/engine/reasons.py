@@ -30,6 +30,8 @@ class Touched:
             for subject in {triple[0] for triples in (revision.removed, revision.added) for triple in triples}:
                 origins.setdefault(subject, set()).add(revision.id)
         self._subjects = set(origins)
+        self._is_flat = True
+        """Nobody holds any of these resources: each is its own content, and no other's."""
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
 
@@ -39,6 +41,7 @@ class Touched:
         fresh: Iterable[int] = list(reached)
         while fresh:
             above = self._holders(list(fresh))
+            self._is_flat = self._is_flat and not above
             grown = set()
             for holder, held in above:
                 before = reached.setdefault(holder, set())
@@ -61,13 +64,12 @@ class Touched:
 
     def changed(self, bound: Collection[int]) -> set[int]:
         """Those of the resources whose content differs, however many documents state it."""
-        is_flat = len(self.resources) == len(self._subjects)  # nobody holds anything: a resource is its own content
-        subjects = self._subjects.intersection(bound) if is_flat else self._subjects
+        subjects = self._subjects.intersection(bound) if self._is_flat else self._subjects
         adders = _by_triple((r.id, [t for t in r.added if t[0] in subjects]) for r in self._revisions.values())
         triples = list({*adders, *(triple for triple in self._removers if triple[0] in subjects)})
         stated = zip(triples, self._reader.triples.stated_by(triples), strict=True)
         reached = {triple[0] for triple, by in stated if self._is_real(triple, set(by), adders.get(triple, set()))}
-        fresh = set() if is_flat else set(reached)
+        fresh = set() if self._is_flat else set(reached)
         while fresh:
             fresh = {holder for holder, _ in self._holders(list(fresh))} - reached
             reached |= fresh

@@ -26,13 +26,17 @@ _AT_ONCE = 10_000
 
 
 def back_up(database: Database, path: Path) -> None:
-    """Write a backup, whole or not at all; a file that has this name is replaced."""
+    """Write a backup, whole or not at all; an older backup that has this name is replaced, nothing else is."""
+    _expect_room(database, path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         if isinstance(database, SqliteDatabase):
             _copy_pages(database, temporary)
         else:
             _copy_rows(database, temporary)
+        with closing(file(temporary)) as copy, copy.reading() as sql:
+            if damage := copy.damage(sql):
+                raise DamagedStore(f"{database.name}: the store is damaged ({damage[0]}); no backup was written")
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
@@ -40,6 +44,21 @@ def back_up(database: Database, path: Path) -> None:
         raise StoreError(f"{path}: the backup cannot be written: {error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _expect_room(database: Database, path: Path) -> None:
+    """A backup takes the place of a backup, but not of the store itself, nor of something else."""
+    if not path.exists():
+        return
+    if isinstance(database, SqliteDatabase) and Path(database.name).exists() and path.samefile(database.name):
+        raise StoreError(f"{path}: this is the store itself; name another file for its backup")
+    try:
+        with closing(file(path)) as old, old.reading() as sql:
+            is_backup = schema.settings.name in old.table_names(sql)
+    except StoreError:
+        is_backup = False
+    if not is_backup:
+        raise StoreError(f"{path}: this file is no backup, and would be lost; name another one, or delete it first")
 
 
 def restore(path: Path, database: Database) -> None:

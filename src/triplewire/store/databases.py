@@ -253,6 +253,8 @@ def connect(url: str, timeout: float, *, create: bool = True) -> Database:
     except ArgumentError:
         raise _unknown(url) from None
     if parsed.get_backend_name() == "sqlite":
+        if parsed.host:
+            raise StoreUnavailable(f"{url!r} names a host; a file has three slashes: 'sqlite:///{parsed.host}'")
         return _sqlite(parsed.database, timeout, create)
     if parsed.get_backend_name() in ("postgresql", "postgres"):
         engine = create_engine(parsed.set(drivername="postgresql+psycopg"), max_overflow=50)

@@ -45,8 +45,8 @@ def publish(
     """Publish documents, or new versions of them, and print the events that this causes.
 
     A document that is published again is updated. Files go in batches of 1,000, each
-    whole or not at all; with --batch all of them are one batch. With --taxonomy, the
-    hub's taxonomy is replaced first.
+    whole or not at all; with --batch all of them are one batch, which is not published if
+    one of them is bad. With --taxonomy, the hub's taxonomy is replaced first.
 
     [bold]Examples[/bold]
 
@@ -59,11 +59,13 @@ def publish(
     files = documents.find(paths, problems)
     if uri is not None and len(files) != 1:
         usage(f"--uri names one document, and these are {len(files)}")
-    known = options.prefixes_of(prefix)
+    if not files:
+        raise typer.Exit(problems.exit_code)
+    known, missing = options.prefixes_of(prefix), problems.count
     with hub_at(store, create=True) as hub:
         told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems))
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
-    problems.note(f"{counted(len(files) - problems.count, 'document')}: {counted(count, 'event')}")
+    problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
 
@@ -115,6 +117,7 @@ def _published(
     from triplewire.model import Document, Publish
 
     changes: list[Change] = []
+    before = problems.count
     for path in tracked(files, "publishing", problems.console):
         found = documents.try_to_read(path, problems)
         if found is not None:
@@ -122,7 +125,10 @@ def _published(
         if len(changes) >= _AT_ONCE and batch is None:
             yield from _applied(hub, changes, None, problems)
             changes = []
-    if changes:
+    if batch is not None and problems.count > before:
+        for change in changes:
+            problems.report(change.uri, f"not published, because batch {batch!r} is whole or not at all")
+    elif changes:
         yield from _applied(hub, changes, batch, problems)
 
 
@@ -133,7 +139,7 @@ def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: P
             return _warned(hub.apply(left, batch=batch), problems)
         except SchemaViolation as error:
             problems.report(error.uri, error)
-            left = [change for change in left if change.uri != error.uri]
+            left = [change for change in left if change.uri != error.uri and batch is None]
         except TriplewireError as error:
             for change in left:
                 problems.report(change.uri, error)
