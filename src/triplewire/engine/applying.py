@@ -76,7 +76,7 @@ class _Application:
         writer, errors = self._writer, self._applied.errors
         old = Neighbourhoods(writer, self._standing, errors)
         seeds = seeds_of(self._standing, self._revisions, self._touched, old)
-        leaving = candidates(old, seeds, self._standing)
+        leaving = candidates(writer, old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
         new = Neighbourhoods(writer, self._standing, errors)

@@ -81,9 +81,17 @@ def _seeds(standing: Standing, triples: Sequence[Triple], neighbourhoods: Neighb
     return standing.seeds_in(neighbourhoods.page(set(triples)))
 
 
-def candidates(old: Neighbourhoods, seeds: Seeds, standing: Standing) -> Rows:
-    """Rows of the old state that may end: they use what is taken away, or an optional column of theirs may change."""
-    return old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
+def candidates(reader: Reader, old: Neighbourhoods, seeds: Seeds, standing: Standing) -> Rows:
+    """Rows of the old state that may end: they use what is taken away, or an optional column of theirs may change.
+
+    Each with a derivation that its query sees, if there is one.
+    """
+    rows = old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
+    _, hidden = _visible(reader, standing, {key: why for key, why in rows.items() if key[0] not in standing.wide})
+    if hidden:
+        seen = old.having(hidden)
+        rows |= {key: seen[key] for key in hidden if key in seen}
+    return rows
 
 
 def graph_difference(
@@ -172,7 +180,8 @@ def _wide(
     failed = new.errors.keys()
     begun = {key: triples for key, triples in after.items() if key not in before and key[0] not in failed}
     gone = [key for key in before if key not in after and key[0] not in failed]
-    ended = {key: candidates.get(key, ()) for key in gone}
+    required = {part(key): why for key, why in candidates.items() if key[0] in columns}
+    ended = {key: candidates.get(key) or required.get(part(key), ()) for key in gone}
     return Difference(begun, ended, [(key, 0) for key in begun], [before[key].id for key in gone])
 
 
