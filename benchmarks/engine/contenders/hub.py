@@ -49,7 +49,7 @@ def _subscription(number: int, pattern: Pattern) -> Subscription:
 
 def _resource(row: object) -> str:
     """The one value of a row, which is a resource."""
-    (term,) = row.values()  # type: ignore[attr-defined]
+    (term,) = row.values()  # type: ignore[attr-defined]  # rows are mappings
     assert isinstance(term, NamedNode)
     return term.value
 
