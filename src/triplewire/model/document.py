@@ -11,7 +11,7 @@ from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a publisher registers: `uri`, and the triples as sorted canonical N-Triples.
+    """What a publisher registers: `uri`, the triples as sorted canonical N-Triples, and the XML if it came as XML.
 
     Why bytes: equal graphs are equal documents by comparison of bytes, a document crosses a process border for the
     price of a copy, and the compiled matcher reads them without a Python object for each term.
@@ -21,6 +21,8 @@ class Document:
 
     uri: str
     ntriples: bytes
+    xml: bytes = b""
+    """The XML that XPath subscriptions see; empty for a document that is RDF alone."""
 
     @classmethod
     def from_triples(cls, uri: str, triples: Iterable[Triple | Quad]) -> Document:
@@ -43,7 +45,7 @@ class Document:
     @property
     def digest(self) -> str:
         """A fingerprint of the content: equal for equal graphs, whatever the uri."""
-        return blake2b(self.ntriples, digest_size=16).hexdigest()
+        return blake2b(self.ntriples + self.xml, digest_size=16).hexdigest()
 
     def __len__(self) -> int:
         """How many triples it states."""
