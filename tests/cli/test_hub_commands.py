@@ -258,3 +258,21 @@ def test_a_cursor_beyond_all_there_can_be_finds_nothing(tmp_path, call):
     call("subscribe", store, "-l", "sparql", "SELECT ?s { ?s <urn:p> ?o }", "--id", "one")
     result = call("events", store, "one", "--after", "9" * 30)
     assert (result.exit_code, result.stdout.strip()) == (0, "") or "integer" in result.stderr
+
+
+def test_an_empty_name_is_not_the_current_folder(play, call):
+    result = call("subscribe", HUB, "")
+    assert result.exit_code == 1
+    assert "an empty name is no file or folder" in result.stderr
+
+
+def test_a_text_without_its_language_is_told_about_the_option(play, call):
+    result = call("subscribe", HUB, DATASETS)
+    assert result.exit_code == 1
+    assert "--language" in result.stderr
+
+
+def test_a_query_file_that_is_not_there_is_a_usage_error(hub, call):
+    result = call("query", hub, "nosuch.rq")
+    assert result.exit_code == 2
+    assert "there is no file nosuch.rq" in result.stderr

@@ -59,6 +59,9 @@ def test_file_that_is_no_backup_is_not_restored(tmp_path):
         Store.restore(tmp_path / "empty", ":memory:")
     with pytest.raises(StoreUnavailable):
         Store.restore(tmp_path / "nothing", ":memory:")
+    with pytest.raises(NotAStore):
+        Store.restore(tmp_path / "empty", f"sqlite:///{tmp_path}/new.db")
+    assert not (tmp_path / "new.db").exists(), "a backup that is none leaves no new store behind"
 
 
 def test_backup_that_cannot_be_written_says_so(store, tmp_path):

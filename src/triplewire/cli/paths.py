@@ -18,6 +18,9 @@ def expand(given: str, suffixes: Collection[str], problems: Problems, kind: str)
 
 
 def _meant(given: str, suffixes: Collection[str], problems: Problems, kind: str) -> Iterator[Path]:
+    if not given.strip():
+        problems.report('""', "an empty name is no file or folder; the current folder is called .")
+        return
     path = Path(given)
     if path.is_dir():
         yield from _inside(path, suffixes, problems, kind)
@@ -26,7 +29,13 @@ def _meant(given: str, suffixes: Collection[str], problems: Problems, kind: str)
     elif found := sorted(glob(given, recursive=True)):
         yield from _files((Path(name) for name in found), problems)
     else:
-        problems.report(given, "there is no such file or folder")
+        problems.report(given, _no_such(given, kind))
+
+
+def _no_such(given: str, kind: str) -> str:
+    is_text = kind == "subscription" and any(character in given for character in "{}?()")
+    hint = "; if this is the text of a subscription, say in which language with --language" if is_text else ""
+    return f"there is no such file or folder{hint}"
 
 
 def _inside(folder: Path, suffixes: Collection[str], problems: Problems, kind: str) -> Iterator[Path]:

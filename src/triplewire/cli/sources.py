@@ -21,12 +21,18 @@ def file_of(source: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
+def missing_file_of(source: str) -> bool:
+    """Whether an argument looks like the name of a subscription's file, and there is none."""
+    is_name = len(source) <= _MOST_PATH_CHARACTERS and Path(source).suffix in LANGUAGE_OF
+    return is_name and file_of(source) is None
+
+
 def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> Subscription:
     """What the argument means: a file if there is one of this name, otherwise the text itself."""
     path = file_of(source)
     if path is not None:
         return _from_file(path, language, prefixes)
-    if len(source) <= _MOST_PATH_CHARACTERS and Path(source).suffix in LANGUAGE_OF:
+    if missing_file_of(source):
         usage(f"there is no file {source}")
     if language is None:
         usage(f"say which language the text is in: --language, one of {', '.join(dict.fromkeys(LANGUAGE_OF.values()))}")

@@ -61,14 +61,20 @@ def _expect_room(database: Database, path: Path) -> None:
         raise StoreError(f"{path}: this file is no backup, and would be lost; name another one, or delete it first")
 
 
-def restore(path: Path, database: Database) -> None:
-    """Fill a store that is empty with what a backup holds; the backup stays as it is."""
+@contextmanager
+def sound_backup(path: Path) -> Iterator[Sql]:
+    """What a backup holds, to read; DamagedStore or NotAStore before that, if it is none."""
     with _up_to_date(path) as backup, backup.reading() as source:
         if damage := backup.damage(source):
             raise DamagedStore(f"{path}: the backup is damaged ({damage[0]}); take another one")
-        with database.writing() as target:
-            _expect_empty(database, target)
-            copy_tables(source, target)
+        yield source
+
+
+def fill(database: Database, backup: Sql) -> None:
+    """Fill a store that is empty with what a backup holds; the backup stays as it is."""
+    with database.writing() as target:
+        _expect_empty(database, target)
+        copy_tables(backup, target)
 
 
 def copy_tables(source: Sql, target: Sql) -> None:

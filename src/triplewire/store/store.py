@@ -73,12 +73,13 @@ class Store:
     @classmethod
     def restore(cls, path: str | Path, url: str) -> Store:
         """Open a new or empty store, filled with what a backup holds."""
-        store = cls.open(url)
-        try:
-            copying.restore(Path(path), store._database)
-        except BaseException:
-            store.close()
-            raise
+        with copying.sound_backup(Path(path)) as backup:  # first of all, so that a bad one leaves no new store behind
+            store = cls.open(url)
+            try:
+                copying.fill(store._database, backup)
+            except BaseException:
+                store.close()
+                raise
         return store
 
     def compact(self, *, keep_versions: int | None = None, keep_events_after: int | None = None) -> Compacted:
