@@ -9,7 +9,7 @@ conditions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,8 @@ from triplewire.algebra.pattern import Call, Conjunction, Expression, Node, Trip
 from triplewire.algebra.values import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, XSD_STRING, loose_number
 from triplewire.errors import PatternError
 from triplewire.matching.encoding import decode, dumps, encode, loads, slot_name
-from triplewire.matching.kernel.planning import B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY
+from triplewire.matching.kernel.planning import B_CONSTANTS, B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY
 from triplewire.matching.layout import (
-    EQ,
-    GE,
-    GT,
-    LE,
     LT,
     MOST_STEPS_IN_PROGRAM,
     MOST_VARIABLES,
@@ -36,88 +32,98 @@ from triplewire.matching.layout import (
 )
 from triplewire.model import parse_term
 
-_COMPARISONS = {"=": EQ, "<": LT, "<=": LE, ">": GT, ">=": GE}
-_COMPARISON_NAMES = {number: name for name, number in _COMPARISONS.items()}
+_COMPARISONS = ("=", "<", "<=", ">", ">=")
 _TEXTS = ("contains", "starts", "ends")
 _CLASSES = ("descendant-or-self", "descendant", "child")
+_OPERATIONS = (
+    {name: TEST_NUMBER + i for i, name in enumerate(_COMPARISONS)}
+    | {"~" + name: TEST_NUMBER + i for i, name in enumerate(_COMPARISONS)}
+    | {name: TEST_TEXT + i for i, name in enumerate(_TEXTS)}
+    | {name: TEST_CLASS + i for i, name in enumerate(_CLASSES)}
+)
+"""The conditions that the kernel may be able to test."""
+
 _EXACT_TYPES = (XSD_INTEGER, XSD_DECIMAL, XSD_DOUBLE)
+_Test = tuple[int, int, int, int]
 
 
-@dataclass(slots=True)
-class Body:
-    """A conjunction as numbers: `code` for the kernel, the constants that it speaks of, its variables' names."""
+class Body(NamedTuple):
+    """A conjunction as numbers (`kernel.planning` says how), and the constants that these speak of."""
 
-    code: NDArray[np.int16]
+    code: list[int]
     constants: list[bytes]
-    slots: dict[str, int]
-    numbers: list[int]
-    """Which constants are numbers to compare with."""
-    thresholds: list[tuple[int, int]] = field(default_factory=list)
-    """The tests that could be a family's, as (number of the test, number of its constant)."""
+    places: dict[str, int]
+    """Where its variables and terms are, as they are spelled."""
+    numbers: list[float]
+    """What its numeric tests compare with, in their order."""
+
+    @property
+    def is_residual(self) -> bool:
+        """True if some conditions are left to Python."""
+        return bool(self.code[B_FLAGS] & RESIDUAL)
+
+    @property
+    def has_inequality(self) -> bool:
+        """True if a test could be a family's."""
+        operations = self.code[BODY + 3 * self.code[B_TRIPLES] :: 4]
+        return any(TEST_NUMBER + LT <= operation < TEST_FAMILY for operation in operations)
+
+    def slots(self) -> dict[str, int]:
+        """The numbers of its variables, by name."""
+        return {text[1:]: place for text, place in self.places.items() if place >= 0}
 
 
-class _Writer:
-    """Numbers variables and constants in the order in which they come."""
+class _Tester:
+    """Makes tests of conditions, and numbers the constants that these bring."""
 
-    def __init__(self) -> None:
-        self.slots: dict[str, int] = {}
-        self.constants: list[bytes] = []
-        self.numbers: list[int] = []
-        self._seen: dict[bytes, int] = {}
-        self._places: dict[Node, int] = {}
+    def __init__(self, places: dict[str, int], constants: list[bytes], numbers: list[float]) -> None:
+        self._places, self._constants, self._numbers = places, constants, numbers
 
-    def constant(self, text: bytes) -> int:
-        number = self._seen.setdefault(text, len(self.constants))
-        if number == len(self.constants):
-            self.constants.append(text)
-        return -1 - number
-
-    def place(self, node: Node) -> int:
-        found = self._places.get(node)
-        if found is None:
-            if isinstance(node, Variable):
-                found = self.slots.setdefault(node.value, len(self.slots))
-            else:
-                found = self.constant(str(node).encode())
-            self._places[node] = found
-        return found
-
-    def test(self, condition: Expression) -> tuple[int, int, int, int] | None:
+    def test(self, condition: Expression) -> _Test | None:
         """The condition as a test of the kernel, if it is one that the kernel knows."""
-        if not isinstance(condition, Call) or len(condition.arguments) != 2:
+        if type(condition) is not Call or len(condition.arguments) != 2:
             return None
-        name = condition.function
+        operation = _OPERATIONS.get(condition.function)
+        if operation is None:
+            return None
         subject, constant = condition.arguments
-        if name.removeprefix("~") in _COMPARISONS and isinstance(subject, Variable):
-            return self._number_test(name, subject, constant)
-        if name in _TEXTS and isinstance(constant, Literal) and constant.datatype == XSD_STRING:
-            return self._text_test(name, subject, constant)
-        if name in _CLASSES and isinstance(subject, Variable) and isinstance(constant, NamedNode):
-            return TEST_CLASS + _CLASSES.index(name), self.slots[subject.value], self.place(constant), 0
-        return None
+        if operation < TEST_TEXT:
+            return self._number_test(operation, condition.function[0] != "~", subject, constant)
+        if operation < TEST_CLASS:
+            return self._text_test(operation, subject, constant)
+        if type(subject) is not Variable or type(constant) is not NamedNode:
+            return None
+        return operation, self._places[str(subject)], self._shared(str(constant)), 0
 
-    def _number_test(self, name: str, subject: Variable, constant: Expression) -> tuple[int, int, int, int] | None:
-        strict = not name.startswith("~")
-        if not isinstance(constant, Literal) or (strict and constant.datatype not in _EXACT_TYPES):
+    def _number_test(self, operation: int, strict: bool, subject: Expression, constant: Expression) -> _Test | None:
+        if type(subject) is not Variable or type(constant) is not Literal:
             return None
-        if not is_simple_number(constant.value):
+        if (strict and constant.datatype not in _EXACT_TYPES) or not is_simple_number(constant.value):
             return None
-        self.numbers.append(len(self.constants))
-        self.constants.append(str(constant).encode())  # its own, because a family takes its threshold out
-        comparison = _COMPARISONS[name.removeprefix("~")]
-        return TEST_NUMBER + comparison, self.slots[subject.value], -len(self.constants), int(strict)
+        self._numbers.append(float(constant.value))
+        self._constants.append(str(constant).encode())  # its own, because a family takes its threshold out
+        return operation, self._places[str(subject)], -len(self._constants), int(strict)
 
-    def _text_test(self, name: str, subject: Expression, part: Literal) -> tuple[int, int, int, int] | None:
-        strict = isinstance(subject, Variable)
-        inner = subject.arguments[0] if isinstance(subject, Call) and subject.function == "str" else subject
-        if not isinstance(inner, Variable):
+    def _text_test(self, operation: int, subject: Expression, part: Expression) -> _Test | None:
+        strict = type(subject) is Variable
+        inner = subject.arguments[0] if type(subject) is Call and subject.function == "str" else subject
+        if type(inner) is not Variable or type(part) is not Literal or part.datatype != XSD_STRING:
             return None
-        reference = self.constant(b"'" + part.value.encode())
-        return TEST_TEXT + _TEXTS.index(name), self.slots[inner.value], reference, int(strict)
+        return operation, self._places[str(inner)], self._shared("'" + part.value), int(strict)
+
+    def _shared(self, text: str) -> int:
+        """The place of a constant that others may speak of too."""
+        place = self._places.get(text)
+        if place is None:
+            self._constants.append(text.encode())
+            place = self._places[text] = -len(self._constants)
+        return place
 
 
 def is_simple_number(text: str) -> bool:
     """True if the kernel can compare with this number exactly: few digits, small exponent."""
+    if len(text) <= 15 and text.isascii() and text.isdigit():
+        return True
     found = loose_number(text)
     if found is None:
         return False
@@ -129,26 +135,43 @@ def write_body(conjunction: Conjunction) -> Body:
     """The conjunction, which is in normal form, as numbers."""
     if not conjunction.triples:
         raise PatternError("a pattern needs at least one triple pattern: without one, every document would match")
-    writer = _Writer()
-    triples = [writer.place(node) for triple in conjunction.triples for node in triple]
-    tests: list[int] = []
-    thresholds: list[tuple[int, int]] = []
+    texts = [str(node) for triple in conjunction.triples for node in triple]
+    places = dict.fromkeys(texts, 0)
+    constants: list[bytes] = []
+    variables = 0
+    for text in places:
+        if text[0] == "?":
+            places[text] = variables
+            variables += 1
+        else:
+            constants.append(text.encode())
+            places[text] = -len(constants)
+    code = [variables, len(conjunction.triples), 0, 0, 0]
+    code += [places[text] for text in texts]
+    body = Body(code, constants, places, [])
+    if conjunction.conditions:
+        _write_conditions(conjunction.conditions, body)
+    code[B_CONSTANTS] = len(constants)
+    if code[B_TRIPLES] + code[B_TESTS] > MOST_STEPS_IN_PROGRAM or variables > MOST_VARIABLES:
+        raise PatternError("the pattern is too large; split it into several subscriptions")
+    return body
+
+
+def _write_conditions(conditions: tuple[Expression, ...], body: Body) -> None:
+    """Add the conditions to a body that has its triples: as tests, or as one residual text."""
+    tester = _Tester(body.places, body.constants, body.numbers)
     residual: list[Expression] = []
-    for condition in conjunction.conditions:
-        test = writer.test(condition)
+    for condition in conditions:
+        test = tester.test(condition)
         if test is None:
             residual.append(condition)
-            continue
-        if TEST_NUMBER + LT <= test[0] < TEST_FAMILY:
-            thresholds.append((len(tests) // 4, -1 - test[2]))
-        tests += test
+        else:
+            body.code.extend(test)
+            body.code[B_TESTS] += 1
     if residual:
-        writer.constant(b"!" + dumps([encode(condition, writer.slots) for condition in residual]))
-    if len(triples) // 3 + len(tests) // 4 > MOST_STEPS_IN_PROGRAM or len(writer.slots) > MOST_VARIABLES:
-        raise PatternError("the pattern is too large; split it into several subscriptions")
-    head = [len(writer.slots), len(triples) // 3, len(tests) // 4, RESIDUAL if residual else 0, len(writer.constants)]
-    code = np.array(head + triples + tests, dtype=np.int16)
-    return Body(code, writer.constants, writer.slots, writer.numbers, thresholds)
+        slots = body.slots()
+        body.constants.append(b"!" + dumps([encode(condition, slots) for condition in residual]))
+        body.code[B_FLAGS] = RESIDUAL
 
 
 def read_body(code: NDArray[np.int16], constants: list[bytes], threshold: bytes | None) -> Conjunction:
@@ -178,7 +201,7 @@ def _condition(test: list[int], names: list[str], constants: list[bytes], thresh
         comparison = operation - (TEST_FAMILY if family else TEST_NUMBER)
         text = threshold if family else constants[-1 - b]
         assert text is not None
-        name = _COMPARISON_NAMES[comparison] if c else "~" + _COMPARISON_NAMES[comparison]
+        name = _COMPARISONS[comparison] if c else "~" + _COMPARISONS[comparison]
         return Call(name, (subject, parse_term(text.decode())))  # type: ignore[arg-type]
     if operation < TEST_CLASS:
         part = Literal(constants[-1 - b][1:].decode())

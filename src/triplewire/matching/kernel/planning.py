@@ -311,12 +311,12 @@ def same_body(body: Array, code: Array, program: int) -> bool:
 def deepen_cut(record: int, wanted: Array, records: Array, code: Array) -> None:
     """Move a record's cut to the last step that binds a wanted variable, if that is further on."""
     program = records[record, R_PROGRAM]
-    for i in range(code[program + H_STEPS]):
+    for i in range(records[record, R_CUT] + 1, code[program + H_STEPS]):
         step = program + HEADER + STEP * i
         if code[step] < TEST_NUMBER:
             for place in range(3):
                 binds = (code[step] >> (2 * place)) & 3 == BIND
-                if binds and wanted[code[step + 1 + place]] and i > records[record, R_CUT]:
+                if binds and code[step + 1 + place] in wanted:
                     records[record, R_CUT] = i
 
 
