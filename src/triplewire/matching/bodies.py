@@ -19,7 +19,7 @@ from triplewire.algebra.pattern import Call, Conjunction, Expression, Node, Trip
 from triplewire.algebra.values import XSD_DECIMAL, XSD_DOUBLE, XSD_INTEGER, XSD_STRING, loose_number
 from triplewire.errors import PatternError
 from triplewire.matching.encoding import decode, dumps, encode, loads, slot_name
-from triplewire.matching.kernel.planning import B_CONSTANTS, B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY
+from triplewire.matching.kernel.planning import B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY
 from triplewire.matching.layout import (
     LT,
     MOST_STEPS_IN_PROGRAM,
@@ -44,80 +44,66 @@ _OPERATIONS = (
 """The conditions that the kernel may be able to test."""
 
 _EXACT_TYPES = (XSD_INTEGER, XSD_DECIMAL, XSD_DOUBLE)
-_Test = tuple[int, int, int, int]
 
 
 class Body(NamedTuple):
-    """A conjunction as numbers (`kernel.planning` says how), and the constants that these speak of."""
+    """A conjunction as the kernel is told it: places as they are spelled, which it numbers, and tests."""
 
-    code: list[int]
+    places: list[str]
+    """Three for each triple."""
+    variables: tuple[str, ...]
+    """As they are spelled, in the order of their first places, which is that of their numbers."""
+    tests: list[int]
+    """Operation, variable, bytes of its constant, strictness, for each."""
     constants: list[bytes]
-    places: dict[str, int]
-    """Where its variables and terms are, as they are spelled."""
+    """Those of the tests."""
     numbers: list[float]
-    """What its numeric tests compare with, in their order."""
-
-    @property
-    def is_residual(self) -> bool:
-        """True if some conditions are left to Python."""
-        return bool(self.code[B_FLAGS] & RESIDUAL)
+    """What the tests of numbers compare with."""
+    residual: bytes
+    """The conditions that are left to Python."""
 
     @property
     def has_inequality(self) -> bool:
         """True if a test could be a family's."""
-        operations = self.code[BODY + 3 * self.code[B_TRIPLES] :: 4]
-        return any(TEST_NUMBER + LT <= operation < TEST_FAMILY for operation in operations)
+        return any(TEST_NUMBER + LT <= operation < TEST_FAMILY for operation in self.tests[::4])
 
-    def slots(self) -> dict[str, int]:
-        """The numbers of its variables, by name."""
-        return {text[1:]: place for text, place in self.places.items() if place >= 0}
+    def place(self, term: str) -> int | str:
+        """Where a term is among the constants of the triples, as -1, -2, …; the term itself if it is not there."""
+        found = [text for text in dict.fromkeys(self.places) if text[0] != "?"]
+        return -1 - found.index(term) if term in found else term
 
 
-class _Tester:
-    """Makes tests of conditions, and numbers the constants that these bring."""
+def _add_test(condition: Expression, body: Body) -> bool:
+    """Add the condition as a test, if it is one that the kernel knows."""
+    if type(condition) is not Call or condition.function not in _OPERATIONS:
+        return False
+    operation = _OPERATIONS[condition.function]
+    subject, constant = condition.arguments
+    strict = operation < TEST_CLASS and condition.function[0] != "~"
+    if TEST_TEXT <= operation < TEST_CLASS and type(subject) is Call and subject.function == "str":
+        subject, strict = subject.arguments[0], False
+    text = _constant(operation, constant, strict)
+    if text is None or type(subject) is not Variable:
+        return False
+    spelled = text.encode()
+    body.tests.extend((operation, body.variables.index(str(subject)), len(spelled), int(strict)))
+    body.constants.append(spelled)
+    if operation < TEST_TEXT and type(constant) is Literal:
+        body.numbers.append(float(constant.value))
+    return True
 
-    def __init__(self, places: dict[str, int], constants: list[bytes], numbers: list[float]) -> None:
-        self._places, self._constants, self._numbers = places, constants, numbers
 
-    def test(self, condition: Expression) -> _Test | None:
-        """The condition as a test of the kernel, if it is one that the kernel knows."""
-        if type(condition) is not Call or len(condition.arguments) != 2:
-            return None
-        operation = _OPERATIONS.get(condition.function)
-        if operation is None:
-            return None
-        subject, constant = condition.arguments
-        if operation < TEST_TEXT:
-            return self._number_test(operation, condition.function[0] != "~", subject, constant)
-        if operation < TEST_CLASS:
-            return self._text_test(operation, subject, constant)
-        if type(subject) is not Variable or type(constant) is not NamedNode:
-            return None
-        return operation, self._places[str(subject)], self._shared(str(constant)), 0
-
-    def _number_test(self, operation: int, strict: bool, subject: Expression, constant: Expression) -> _Test | None:
-        if type(subject) is not Variable or type(constant) is not Literal:
-            return None
-        if (strict and constant.datatype not in _EXACT_TYPES) or not is_simple_number(constant.value):
-            return None
-        self._numbers.append(float(constant.value))
-        self._constants.append(str(constant).encode())  # its own, because a family takes its threshold out
-        return operation, self._places[str(subject)], -len(self._constants), int(strict)
-
-    def _text_test(self, operation: int, subject: Expression, part: Expression) -> _Test | None:
-        strict = type(subject) is Variable
-        inner = subject.arguments[0] if type(subject) is Call and subject.function == "str" else subject
-        if type(inner) is not Variable or type(part) is not Literal or part.datatype != XSD_STRING:
-            return None
-        return operation, self._places[str(inner)], self._shared("'" + part.value), int(strict)
-
-    def _shared(self, text: str) -> int:
-        """The place of a constant that others may speak of too."""
-        place = self._places.get(text)
-        if place is None:
-            self._constants.append(text.encode())
-            place = self._places[text] = -len(self._constants)
-        return place
+def _constant(operation: int, constant: Expression, strict: bool) -> str | None:
+    """How the constant of a test is spelled in the index; None if the kernel cannot test against it."""
+    if operation >= TEST_CLASS:
+        return str(constant) if type(constant) is NamedNode else None
+    if type(constant) is not Literal:
+        return None
+    if operation >= TEST_TEXT:
+        return "'" + constant.value if constant.datatype == XSD_STRING else None
+    if (strict and constant.datatype not in _EXACT_TYPES) or not is_simple_number(constant.value):
+        return None
+    return str(constant)
 
 
 def is_simple_number(text: str) -> bool:
@@ -132,46 +118,21 @@ def is_simple_number(text: str) -> bool:
 
 
 def write_body(conjunction: Conjunction) -> Body:
-    """The conjunction, which is in normal form, as numbers."""
-    if not conjunction.triples:
+    """The conjunction, which is in normal form, as the kernel is told it."""
+    triples = conjunction.triples
+    if not triples:
         raise PatternError("a pattern needs at least one triple pattern: without one, every document would match")
-    texts = [str(node) for triple in conjunction.triples for node in triple]
-    places = dict.fromkeys(texts, 0)
-    constants: list[bytes] = []
-    variables = 0
-    for text in places:
-        if text[0] == "?":
-            places[text] = variables
-            variables += 1
-        else:
-            constants.append(text.encode())
-            places[text] = -len(constants)
-    code = [variables, len(conjunction.triples), 0, 0, 0]
-    code += [places[text] for text in texts]
-    body = Body(code, constants, places, [])
+    places = [str(node) for triple in triples for node in triple]
+    variables = tuple(dict.fromkeys([text for text in places if text[0] == "?"]))
+    body = Body(places, variables, [], [], [], b"")
     if conjunction.conditions:
-        _write_conditions(conjunction.conditions, body)
-    code[B_CONSTANTS] = len(constants)
-    if code[B_TRIPLES] + code[B_TESTS] > MOST_STEPS_IN_PROGRAM or variables > MOST_VARIABLES:
+        residual = [condition for condition in conjunction.conditions if not _add_test(condition, body)]
+        if residual:
+            slots = {text[1:]: number for number, text in enumerate(variables)}
+            body = body._replace(residual=b"!" + dumps([encode(condition, slots) for condition in residual]))
+    if len(triples) + len(body.constants) > MOST_STEPS_IN_PROGRAM or len(variables) > MOST_VARIABLES:
         raise PatternError("the pattern is too large; split it into several subscriptions")
     return body
-
-
-def _write_conditions(conditions: tuple[Expression, ...], body: Body) -> None:
-    """Add the conditions to a body that has its triples: as tests, or as one residual text."""
-    tester = _Tester(body.places, body.constants, body.numbers)
-    residual: list[Expression] = []
-    for condition in conditions:
-        test = tester.test(condition)
-        if test is None:
-            residual.append(condition)
-        else:
-            body.code.extend(test)
-            body.code[B_TESTS] += 1
-    if residual:
-        slots = body.slots()
-        body.constants.append(b"!" + dumps([encode(condition, slots) for condition in residual]))
-        body.code[B_FLAGS] = RESIDUAL
 
 
 def read_body(code: NDArray[np.int16], constants: list[bytes], threshold: bytes | None) -> Conjunction:

@@ -124,11 +124,10 @@ SPENT_COLUMNS = 4
     A_SUBSCRIPTIONS,
     A_REQUEST,
     A_REQUEST_TEXT,
-    A_REQUEST_NUMBERS,
-) = range(41)
-A_UNIT = 41  # (unit, nothing)
-A_LIMITS = 42  # (most rows, most steps)
-ADDRESSES = 43
+) = range(40)
+A_UNIT = 40  # (unit, nothing)
+A_LIMITS = 41  # (most rows, most steps)
+ADDRESSES = 42
 
 # What is counted: the rows in use of each table, and what else changes with them.
 COUNTED = (
@@ -173,11 +172,14 @@ ABSENT, PRESENT = 0, -1
 
 # A request to enter one branch of a subscription, or to take a subscription out. First who it is about:
 Q_SUBSCRIPTION, Q_SIBLING = 0, 1  # what the branches before this one have made, or -1
-Q_ID = 2  # how long the id is
-# Then the branch: how long some parts are, its body, the lengths of its constants and of its columns, the variables
-# that its rows depend on. The request's text: the id, the constants, the columns.
-Q_BODY, Q_WANTED = 3, 4
-REQUEST = 5
+Q_ID = 2  # how many bytes the id has
+# Then the branch: how many triples, tests, tests of numbers and wanted variables it has, and how many bytes its places,
+# its residual conditions and its columns; (operation, variable, bytes of the constant, strict) for each test; and the
+# wanted variables, on which its rows depend.
+Q_TRIPLES, Q_TESTS, Q_NUMBERS, Q_WANTED, Q_PLACES, Q_RESIDUAL, Q_COLUMNS = range(3, 10)
+REQUEST = 10
+# Behind these numbers the bytes: what the tests of numbers compare with, the places (a line each, the last without its
+# end), the constants of the tests, the residual conditions, the columns, the id.
 
 # How a call of the kernel ends.
 DONE, NEED_LINES, NEED_CANDIDATES, NEED_OUTPUT, NEED_TOLD, MALFORMED = range(6)

@@ -27,9 +27,8 @@ from triplewire.matching.layout import (
     LACKS,
     R_CONSTANTS,
     R_PROGRAM,
-    REFUSED,
 )
-from triplewire.matching.request import NEVER, Branch, Request
+from triplewire.matching.request import NEVER, Request
 from triplewire.matching.room import Addresses
 from triplewire.matching.strings import Strings
 from triplewire.matching.tables import Tables
@@ -60,23 +59,29 @@ class Registry:
 
     def number_of(self, id: bytes) -> int:
         """The number of a subscription, or -1 if it is not there."""
-        self._request.begin(id)
+        self._request.write(id)
         return int(subscription_of(self._addresses.table))
 
-    def add(self, id: bytes, branches: Sequence[Branch]) -> bool:
-        """Enter a subscription; False if its id is in use."""
-        self._request.begin(id)
-        for branch in branches or (NEVER,):
-            self._request.add(id, branch)
-            while (status := enter(self._addresses.table)) != DONE:
-                if status == REFUSED:
-                    return False
-                self._tables.make_room(status - LACKS, branch.strings + 1, len(id) + len(branch.text))
+    def add(self, id: bytes, branches: Sequence[bytes]) -> bool:
+        """Enter a subscription, whose branches are prepared; False if its id is in use."""
+        first, *others = branches or (NEVER,)
+        self._request.write(id, first)
+        if not self._enter():
+            return False
+        for branch in others:
+            self._request.go_on(id, branch)
+            self._enter()
         return True
+
+    def _enter(self) -> bool:
+        """Have the kernel do what is requested, with all the room that it needs; False if the id is in use."""
+        while (status := enter(self._addresses.table)) >= LACKS:
+            self._tables.make_room(status - LACKS, self._request.strings, self._request.size)
+        return bool(status == DONE)
 
     def remove(self, id: bytes) -> bool:
         """Take a subscription out; False if it is not there."""
-        self._request.begin(id)
+        self._request.write(id)
         return bool(leave(self._addresses.table) == DONE)
 
     def entries(self, number: int) -> list[int]:

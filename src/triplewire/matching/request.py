@@ -7,67 +7,50 @@ record, its plan and where it waits are the kernel's business.
 from __future__ import annotations
 
 from functools import lru_cache
-from struct import pack
-from typing import NamedTuple
+from struct import pack, unpack_from
 
 import numpy as np
 
 from triplewire.algebra.pattern import Conjunction, Optional
-from triplewire.matching.bodies import Body, write_body
+from triplewire.matching.bodies import write_body
 from triplewire.matching.encoding import dumps, encode
-from triplewire.matching.layout import A_REQUEST, A_REQUEST_NUMBERS, A_REQUEST_TEXT, Q_BODY
+from triplewire.matching.layout import A_REQUEST, A_REQUEST_TEXT, Q_COLUMNS, Q_ID, Q_TRIPLES
 from triplewire.matching.room import Addresses
 
-_BRANCH = 4 * Q_BODY
-"""Where a branch begins in the code of a request, in bytes."""
-
-_LEAST = 1 << 10
-
-
-class Branch(NamedTuple):
-    """A branch, ready to be entered: nothing can go wrong any more."""
-
-    code: bytes
-    """How long its parts are, its body, the lengths of its strings, its wanted variables (`layout.Q_BODY` and on)."""
-    text: bytes
-    """Its constants and columns."""
-    numbers: bytes
-    """What its numeric tests compare with."""
-    strings: int
-    """How many constants and columns there are."""
-
-
-NEVER = Branch(pack("2i", 0, 0), b"", b"", 0)
+NEVER = pack(f"={Q_COLUMNS - Q_ID}i", *([0] * (Q_COLUMNS - Q_ID)))
 """What a subscription that can never match has instead of branches."""
 
 
-def prepare(branch: Conjunction, answer: tuple[str, ...]) -> Branch:
-    """Encode a branch in normal form, and the columns that its subscription's rows have."""
+def prepare(branch: Conjunction, answer: tuple[str, ...]) -> bytes:
+    """A branch in normal form, with the columns of its subscription's rows, as `layout.Q_TRIPLES` and on say.
+
+    Whatever can go wrong does it here: what is prepared can be entered.
+    """
     body = write_body(branch)
-    places, fixed = body.places, dict(branch.bindings)
-    columns: list[tuple[str, int | str]] = []
-    wanted: list[int] = []
-    for name in answer:
-        slot = places.get("?" + name)
-        if slot is not None:
-            columns.append((name, slot))
-            wanted.append(slot)
-        elif name in fixed:
-            text = str(fixed[name])
-            columns.append((name, places.get(text, text)))
-    if not branch.optionals:
-        return _packed(body, _plain_columns(answer, tuple(columns)), wanted)
-    slots = body.slots()
-    names = {name for part in branch.optionals for triple in part.triples for name in triple.variables}
-    wanted += [slots[name] for name in names if name in slots]
-    optionals = [_encode_optional(optional, slots) for optional in branch.optionals]
-    return _packed(body, b"#" + dumps([answer, columns, optionals]), wanted)
+    fixed = tuple([(name, body.place(str(term))) for name, term in branch.bindings])
+    columns, wanted = _columns(answer, body.variables, fixed, branch.optionals)
+    places, _, tests, constants, numbers, residual = body
+    spelled = "\n".join(places).encode()
+    code = [len(branch.triples), len(constants), len(numbers), len(wanted), len(spelled), len(residual), len(columns)]
+    numerals = pack(f"={len(code) + len(tests) + len(wanted)}i{len(numbers)}d", *code, *tests, *wanted, *numbers)
+    return b"".join((numerals, spelled, *constants, residual, columns))
+
+
+_Fixed = tuple[tuple[str, int | str], ...]
+"""The variables that are constants, and where: a place of the body, or the term itself."""
 
 
 @lru_cache(maxsize=1024)
-def _plain_columns(answer: tuple[str, ...], columns: tuple[tuple[str, int | str], ...]) -> bytes:
-    """Columns without optional parts: few kinds of them for many subscriptions."""
-    return b"#" + dumps([answer, columns, ()])
+def _columns(
+    answer: tuple[str, ...], variables: tuple[str, ...], fixed: _Fixed, optionals: tuple[Optional, ...]
+) -> tuple[bytes, list[int]]:
+    """The columns' text, and the numbers of the variables that rows depend on: few kinds for many subscriptions."""
+    slots = {text[1:]: number for number, text in enumerate(variables)}
+    places = slots | dict(fixed)
+    named = [(name, places[name]) for name in answer if name in places]
+    inner = {name for part in optionals for triple in part.triples for name in triple.variables}
+    wanted = [slots[name] for name in slots if name in answer or name in inner]
+    return b"#" + dumps([answer, named, [_encode_optional(part, slots) for part in optionals]]), wanted
 
 
 def _encode_optional(optional: Optional, slots: dict[str, int]) -> object:
@@ -77,47 +60,41 @@ def _encode_optional(optional: Optional, slots: dict[str, int]) -> object:
     ]
 
 
-def _packed(body: Body, columns: bytes, wanted: list[int]) -> Branch:
-    strings = [*body.constants, columns]
-    code = [len(body.code), len(wanted), *body.code, *map(len, strings), *wanted]
-    numbers = pack(f"{len(body.numbers)}d", *body.numbers) if body.numbers else b""
-    return Branch(pack(f"{len(code)}i", *code), b"".join(strings), numbers, len(strings))
-
-
 class Request:
     """The memory in which the kernel finds what it is asked for."""
 
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses
-        self._code = self._make(A_REQUEST, np.int32, _LEAST)
-        self._text = self._make(A_REQUEST_TEXT, np.uint8, _LEAST)
-        self._numbers = self._make(A_REQUEST_NUMBERS, np.float64, _LEAST)
+        self._make(1 << 11)
 
-    def begin(self, id: bytes) -> None:
-        """Ask about a subscription."""
-        if len(id) > len(self._text):
-            self._text = self._make(A_REQUEST_TEXT, np.uint8, len(id))
-        self._text[: len(id)] = id
-        self._code[:_BRANCH] = pack("3i", -1, -1, len(id))
+    def write(self, id: bytes, branch: bytes = NEVER) -> None:
+        """Ask about a subscription, or for a new one with its first branch."""
+        self._put(0, pack("=3i", -1, -1, len(id)) + branch + id)
 
-    def add(self, id: bytes, branch: Branch) -> None:
-        """Ask for a branch to be entered, behind what the same request has entered before."""
-        code, text, numbers = branch.code, id + branch.text, branch.numbers
-        if _BRANCH + len(code) > len(self._code):
-            head = self._code[:_BRANCH]
-            self._code = self._make(A_REQUEST, np.int32, _BRANCH + len(code))
-            self._code[:_BRANCH] = head
-        if len(text) > len(self._text):
-            self._text = self._make(A_REQUEST_TEXT, np.uint8, len(text))
-        self._code[_BRANCH : _BRANCH + len(code)] = code
-        self._text[: len(text)] = text
-        if numbers:
-            if len(numbers) > len(self._numbers):
-                self._numbers = self._make(A_REQUEST_NUMBERS, np.float64, len(numbers))
-            self._numbers[: len(numbers)] = numbers
+    def go_on(self, id: bytes, branch: bytes) -> None:
+        """Ask for one more branch, behind the one that was entered last."""
+        self._put(4 * Q_ID, pack("=i", len(id)) + branch + id)
 
-    def _make(self, row: int, kind: type[np.generic], size: int) -> bytearray:
-        """A new buffer of at least so many bytes."""
-        buffer = bytearray(2 * size // _LEAST * _LEAST)
-        self._addresses.put(row, np.frombuffer(buffer, dtype=kind))
-        return buffer
+    @property
+    def strings(self) -> int:
+        """How many strings what is asked for may bring into the index."""
+        triples, tests = unpack_from("=2i", self._buffer, 4 * Q_TRIPLES)
+        return 3 * int(triples) + int(tests) + 3
+
+    @property
+    def size(self) -> int:
+        """How many bytes these have at most."""
+        return len(self._buffer)
+
+    def _put(self, at: int, data: bytes) -> None:
+        end = at + len(data)
+        if end > len(self._buffer):
+            before = self._buffer[:at]
+            self._make(2 * end)
+            self._buffer[:at] = before
+        self._buffer[at:end] = data
+
+    def _make(self, size: int) -> None:
+        self._buffer = bytearray(size // 8 * 8)
+        self._addresses.put(A_REQUEST, np.frombuffer(self._buffer, dtype=np.int32))
+        self._addresses.put(A_REQUEST_TEXT, np.frombuffer(self._buffer, dtype=np.uint8))

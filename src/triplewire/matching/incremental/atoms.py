@@ -114,5 +114,5 @@ def _cheap(triple: TriplePattern, conditions: Iterable[Expression]) -> Iterator[
     """
     for condition in conditions:
         body = write_body(Conjunction((triple,), (condition,)))
-        if not body.has_inequality and not body.is_residual:
+        if not body.has_inequality and not body.residual:
             yield condition
