@@ -1,4 +1,4 @@
-"""Bodies: conjunctions as numbers, and back.
+"""Bodies: conjunctions as the kernel is told them, and back from the numbers that it keeps them as.
 
 Conditions that the kernel can test become tests; the others stay behind as one residual text among the constants,
 and Python checks them on the rows that the kernel finds.

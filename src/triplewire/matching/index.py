@@ -224,10 +224,9 @@ class Index:
                 told, errors = self._checked(batch, bounds, out, told)
                 ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
             first, end, base = ends[:-1].tolist(), ends[1:].tolist(), bounds.tolist()
+            tables, setting = self._registry.spelled, self._setting
             return [
-                Matches(
-                    document, told[first[i] : end[i]], out, base[i], self._registry.spelled, self._setting, errors[i]
-                )
+                Matches(document, told[first[i] : end[i]], out, base[i], tables, setting, errors[i])
                 for i, document in enumerate(batch)
             ]
 

@@ -42,20 +42,18 @@ class Registry:
         self.image, self._addresses = image, addresses
         self._request = Request(addresses)
         self._tables = Tables(image, addresses)
+        self.line_up()
 
     @property
     def code(self) -> Array:
         """The programs, as the kernel reads them."""
         return self._tables.code
 
-    @property
-    def spelled(self) -> tuple[Strings, Strings, Array]:
-        """The ids, the terms and the records' constants: what was found is spelled with these, also after changes."""
-        return self.image.ids, self.image.terms, self.image["constants"]
-
     def line_up(self) -> None:
-        """Tell the kernel where the image's arrays are, after a change that was not made here."""
+        """Tell the kernel where the image's arrays are; to be done whenever one was replaced."""
         self._tables.line_up()
+        self.spelled: tuple[Strings, Strings, Array] = self.image.ids, self.image.terms, self.image["constants"]
+        """The ids, the terms and the records' constants: what is found is spelled with these, also after changes."""
 
     def number_of(self, id: bytes) -> int:
         """The number of a subscription, or -1 if it is not there."""
@@ -77,6 +75,7 @@ class Registry:
         """Have the kernel do what is requested, with all the room that it needs; False if the id is in use."""
         while (status := enter(self._addresses.table)) >= LACKS:
             self._tables.make_room(status - LACKS, self._request.strings, self._request.size)
+            self.line_up()
         return bool(status == DONE)
 
     def remove(self, id: bytes) -> bool:

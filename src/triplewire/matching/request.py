@@ -1,7 +1,7 @@
 """The request: a subscription written down for the kernel, which enters it into the tables in one call.
 
-Python spells a branch's terms, and numbers them within the branch; the numbers that they have in the index, the
-record, its plan and where it waits are the kernel's business.
+Python only spells what a branch consists of. To number its terms, to find or make its record, to plan that and to
+choose where it waits is the kernel's business.
 """
 
 from __future__ import annotations

@@ -69,7 +69,6 @@ class Tables:
             A_GRAMS: self._grow_grams,
             A_POPULARITY: self._grow_popularity,
         }
-        self.line_up()
 
     @property
     def code(self) -> Array:
@@ -80,7 +79,7 @@ class Tables:
         return self._programs[1]
 
     def line_up(self) -> None:
-        """Tell the kernel where the arrays are; to be done whenever one was replaced."""
+        """Tell the kernel where the arrays are."""
         put = self._addresses.put
         for row, name in _ARRAYS.items():
             put(row, self.image[name])
@@ -91,7 +90,7 @@ class Tables:
         put(A_COUNTS, self.image.used.array)
 
     def make_room(self, row: int, strings: int, size: int) -> None:
-        """Make larger what the kernel found too small, for a request of so many strings and bytes."""
+        """Make an array larger that the kernel found too small, for a request of so many strings and bytes."""
         if row in self._strings:
             self._strings[row].reserve(strings, size)
         elif row in self._growing:
@@ -99,7 +98,6 @@ class Tables:
         else:
             name = _ARRAYS[row]
             self.image.reserve(name, len(self.image[name]) + strings)
-        self.line_up()
 
     def _grow_keys(self) -> None:
         """Keys without records are left behind."""

@@ -60,10 +60,11 @@ from triplewire.matching.layout import (
     TEST_FAMILY,
 )
 
-MOST_COUNTERS = 1 << 22
+_MOST_COUNTERS = 1 << 22
 """How far the counters of keys' popularity grow."""
 
-NEWLINE, QUESTION = 10, 63
+_NEWLINE, _QUESTION = 10, 63
+"""What ends a place, and what a variable begins with."""
 
 
 @compiled
@@ -95,7 +96,7 @@ def lacking(table: Array) -> int:
     ):
         if table[row, 1] <= used:
             return row
-    if 2 * counts[C_RECORDS] > table[A_POPULARITY, 1] and table[A_POPULARITY, 1] < MOST_COUNTERS:
+    if 2 * counts[C_RECORDS] > table[A_POPULARITY, 1] and table[A_POPULARITY, 1] < _MOST_COUNTERS:
         return A_POPULARITY
     return -1
 
@@ -135,7 +136,7 @@ def _text_size(request: Array) -> int:
 
 @compiled
 def lacking_for_member(table: Array, record: int) -> int:
-    """As `_lacking`, for one more member of a record's family; a new record's is new."""
+    """As `lacking`, for one more member of a record's family; a new record's is new."""
     family = rows_at(table, A_RECORDS, RECORD_COLUMNS)[record, R_FAMILY] if record >= 0 else -1
     if record >= 0 and family < 0:
         return -1
@@ -190,8 +191,8 @@ def _read_places(table: Array, body: Array, ids: Array) -> int:
     last = at + request[Q_PLACES]
     variables, count = 0, 0
     for i in range(places):
-        end = find_byte(text, at, last, NEWLINE)
-        if text[at] == QUESTION:
+        end = find_byte(text, at, last, _NEWLINE)
+        if text[at] == _QUESTION:
             place = 0
             while place < variables and not _same(text, starts[place], ends[place], at, end):
                 place += 1
