@@ -102,7 +102,7 @@ def _forged(saved, change) -> bytes:
         lambda header: [],
         lambda header: {},
         lambda header: header | {"bytes": "x"},
-        lambda header: header | {"counts": {}},
+        lambda header: header | {"used": {}},
         lambda header: header | {"arrays": header["arrays"] | {"records": ["|O", [1, 12], 0]}},
         lambda header: header | {"arrays": header["arrays"] | {"keys": ["<i8", [10**9], 0]}},
         lambda header: header | {"used": header["used"] | {"records": 10**6}},

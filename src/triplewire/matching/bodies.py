@@ -1,4 +1,4 @@
-"""Bodies: conjunctions as numbers, and back.
+"""Bodies: conjunctions as the kernel is told them, and back from the numbers that it keeps them as.
 
 Conditions that the kernel can test become tests; the others stay behind as one residual text among the constants,
 and Python checks them on the rows that the kernel finds.
@@ -9,7 +9,7 @@ conditions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,6 @@ from triplewire.errors import PatternError
 from triplewire.matching.encoding import decode, dumps, encode, loads, slot_name
 from triplewire.matching.kernel.planning import B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY
 from triplewire.matching.layout import (
-    EQ,
-    GE,
-    GT,
-    LE,
     LT,
     MOST_STEPS_IN_PROGRAM,
     MOST_VARIABLES,
@@ -36,88 +32,84 @@ from triplewire.matching.layout import (
 )
 from triplewire.model import parse_term
 
-_COMPARISONS = {"=": EQ, "<": LT, "<=": LE, ">": GT, ">=": GE}
-_COMPARISON_NAMES = {number: name for name, number in _COMPARISONS.items()}
+_COMPARISONS = ("=", "<", "<=", ">", ">=")
 _TEXTS = ("contains", "starts", "ends")
 _CLASSES = ("descendant-or-self", "descendant", "child")
+_OPERATIONS = (
+    {name: TEST_NUMBER + i for i, name in enumerate(_COMPARISONS)}
+    | {"~" + name: TEST_NUMBER + i for i, name in enumerate(_COMPARISONS)}
+    | {name: TEST_TEXT + i for i, name in enumerate(_TEXTS)}
+    | {name: TEST_CLASS + i for i, name in enumerate(_CLASSES)}
+)
+"""The conditions that the kernel may be able to test."""
+
 _EXACT_TYPES = (XSD_INTEGER, XSD_DECIMAL, XSD_DOUBLE)
 
 
-@dataclass(slots=True)
-class Body:
-    """A conjunction as numbers: `code` for the kernel, the constants that it speaks of, its variables' names."""
+class Body(NamedTuple):
+    """A conjunction as the kernel is told it: places as they are spelled, which it numbers, and tests."""
 
-    code: NDArray[np.int16]
+    places: list[str]
+    """Three for each triple."""
+    variables: tuple[str, ...]
+    """As they are spelled, in the order of their first places, which is that of their numbers."""
+    tests: list[int]
+    """Operation, variable, bytes of its constant, strictness, for each."""
     constants: list[bytes]
-    slots: dict[str, int]
-    numbers: list[int]
-    """Which constants are numbers to compare with."""
-    thresholds: list[tuple[int, int]] = field(default_factory=list)
-    """The tests that could be a family's, as (number of the test, number of its constant)."""
+    """Those of the tests."""
+    numbers: list[float]
+    """What the tests of numbers compare with."""
+    residual: bytes
+    """The conditions that are left to Python."""
+
+    @property
+    def has_inequality(self) -> bool:
+        """True if a test could be a family's."""
+        return any(TEST_NUMBER + LT <= operation < TEST_FAMILY for operation in self.tests[::4])
+
+    def place(self, term: str) -> int | str:
+        """Where a term is among the constants of the triples, as -1, -2, …; the term itself if it is not there."""
+        found = [text for text in dict.fromkeys(self.places) if text[0] != "?"]
+        return -1 - found.index(term) if term in found else term
 
 
-class _Writer:
-    """Numbers variables and constants in the order in which they come."""
+def _add_test(condition: Expression, body: Body) -> bool:
+    """Add the condition as a test, if it is one that the kernel knows."""
+    if type(condition) is not Call or condition.function not in _OPERATIONS:
+        return False
+    operation = _OPERATIONS[condition.function]
+    subject, constant = condition.arguments
+    strict = operation < TEST_CLASS and condition.function[0] != "~"
+    if TEST_TEXT <= operation < TEST_CLASS and type(subject) is Call and subject.function == "str":
+        subject, strict = subject.arguments[0], False
+    text = _constant(operation, constant, strict)
+    if text is None or type(subject) is not Variable:
+        return False
+    spelled = text.encode()
+    body.tests.extend((operation, body.variables.index(str(subject)), len(spelled), int(strict)))
+    body.constants.append(spelled)
+    if operation < TEST_TEXT and type(constant) is Literal:
+        body.numbers.append(float(constant.value))
+    return True
 
-    def __init__(self) -> None:
-        self.slots: dict[str, int] = {}
-        self.constants: list[bytes] = []
-        self.numbers: list[int] = []
-        self._seen: dict[bytes, int] = {}
-        self._places: dict[Node, int] = {}
 
-    def constant(self, text: bytes) -> int:
-        number = self._seen.setdefault(text, len(self.constants))
-        if number == len(self.constants):
-            self.constants.append(text)
-        return -1 - number
-
-    def place(self, node: Node) -> int:
-        found = self._places.get(node)
-        if found is None:
-            if isinstance(node, Variable):
-                found = self.slots.setdefault(node.value, len(self.slots))
-            else:
-                found = self.constant(str(node).encode())
-            self._places[node] = found
-        return found
-
-    def test(self, condition: Expression) -> tuple[int, int, int, int] | None:
-        """The condition as a test of the kernel, if it is one that the kernel knows."""
-        if not isinstance(condition, Call) or len(condition.arguments) != 2:
-            return None
-        name = condition.function
-        subject, constant = condition.arguments
-        if name.removeprefix("~") in _COMPARISONS and isinstance(subject, Variable):
-            return self._number_test(name, subject, constant)
-        if name in _TEXTS and isinstance(constant, Literal) and constant.datatype == XSD_STRING:
-            return self._text_test(name, subject, constant)
-        if name in _CLASSES and isinstance(subject, Variable) and isinstance(constant, NamedNode):
-            return TEST_CLASS + _CLASSES.index(name), self.slots[subject.value], self.place(constant), 0
+def _constant(operation: int, constant: Expression, strict: bool) -> str | None:
+    """How the constant of a test is spelled in the index; None if the kernel cannot test against it."""
+    if operation >= TEST_CLASS:
+        return str(constant) if type(constant) is NamedNode else None
+    if type(constant) is not Literal:
         return None
-
-    def _number_test(self, name: str, subject: Variable, constant: Expression) -> tuple[int, int, int, int] | None:
-        strict = not name.startswith("~")
-        if not isinstance(constant, Literal) or (strict and constant.datatype not in _EXACT_TYPES):
-            return None
-        if not is_simple_number(constant.value):
-            return None
-        self.numbers.append(len(self.constants))
-        self.constants.append(str(constant).encode())  # its own, because a family takes its threshold out
-        comparison = _COMPARISONS[name.removeprefix("~")]
-        return TEST_NUMBER + comparison, self.slots[subject.value], -len(self.constants), int(strict)
-
-    def _text_test(self, name: str, subject: Expression, part: Literal) -> tuple[int, int, int, int] | None:
-        strict = isinstance(subject, Variable)
-        inner = subject.arguments[0] if isinstance(subject, Call) and subject.function == "str" else subject
-        if not isinstance(inner, Variable):
-            return None
-        reference = self.constant(b"'" + part.value.encode())
-        return TEST_TEXT + _TEXTS.index(name), self.slots[inner.value], reference, int(strict)
+    if operation >= TEST_TEXT:
+        return "'" + constant.value if constant.datatype == XSD_STRING else None
+    if (strict and constant.datatype not in _EXACT_TYPES) or not is_simple_number(constant.value):
+        return None
+    return str(constant)
 
 
 def is_simple_number(text: str) -> bool:
     """True if the kernel can compare with this number exactly: few digits, small exponent."""
+    if len(text) <= 15 and text.isascii() and text.isdigit():
+        return True
     found = loose_number(text)
     if found is None:
         return False
@@ -126,29 +118,21 @@ def is_simple_number(text: str) -> bool:
 
 
 def write_body(conjunction: Conjunction) -> Body:
-    """The conjunction, which is in normal form, as numbers."""
-    if not conjunction.triples:
+    """The conjunction, which is in normal form, as the kernel is told it."""
+    triples = conjunction.triples
+    if not triples:
         raise PatternError("a pattern needs at least one triple pattern: without one, every document would match")
-    writer = _Writer()
-    triples = [writer.place(node) for triple in conjunction.triples for node in triple]
-    tests: list[int] = []
-    thresholds: list[tuple[int, int]] = []
-    residual: list[Expression] = []
-    for condition in conjunction.conditions:
-        test = writer.test(condition)
-        if test is None:
-            residual.append(condition)
-            continue
-        if TEST_NUMBER + LT <= test[0] < TEST_FAMILY:
-            thresholds.append((len(tests) // 4, -1 - test[2]))
-        tests += test
-    if residual:
-        writer.constant(b"!" + dumps([encode(condition, writer.slots) for condition in residual]))
-    if len(triples) // 3 + len(tests) // 4 > MOST_STEPS_IN_PROGRAM or len(writer.slots) > MOST_VARIABLES:
+    places = [str(node) for triple in triples for node in triple]
+    variables = tuple(dict.fromkeys([text for text in places if text[0] == "?"]))
+    body = Body(places, variables, [], [], [], b"")
+    if conjunction.conditions:
+        residual = [condition for condition in conjunction.conditions if not _add_test(condition, body)]
+        if residual:
+            slots = {text[1:]: number for number, text in enumerate(variables)}
+            body = body._replace(residual=b"!" + dumps([encode(condition, slots) for condition in residual]))
+    if len(triples) + len(body.constants) > MOST_STEPS_IN_PROGRAM or len(variables) > MOST_VARIABLES:
         raise PatternError("the pattern is too large; split it into several subscriptions")
-    head = [len(writer.slots), len(triples) // 3, len(tests) // 4, RESIDUAL if residual else 0, len(writer.constants)]
-    code = np.array(head + triples + tests, dtype=np.int16)
-    return Body(code, writer.constants, writer.slots, writer.numbers, thresholds)
+    return body
 
 
 def read_body(code: NDArray[np.int16], constants: list[bytes], threshold: bytes | None) -> Conjunction:
@@ -178,7 +162,7 @@ def _condition(test: list[int], names: list[str], constants: list[bytes], thresh
         comparison = operation - (TEST_FAMILY if family else TEST_NUMBER)
         text = threshold if family else constants[-1 - b]
         assert text is not None
-        name = _COMPARISON_NAMES[comparison] if c else "~" + _COMPARISON_NAMES[comparison]
+        name = _COMPARISONS[comparison] if c else "~" + _COMPARISONS[comparison]
         return Call(name, (subject, parse_term(text.decode())))  # type: ignore[arg-type]
     if operation < TEST_CLASS:
         part = Literal(constants[-1 - b][1:].decode())

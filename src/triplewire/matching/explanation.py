@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, Variable
 from triplewire.algebra.pattern import Conjunction, TriplePattern, render, variables_of
 from triplewire.algebra.substitution import renamed
 from triplewire.matching.encoding import slot_name
+from triplewire.matching.kernel.families import find_member
 from triplewire.matching.kernel.sharing import atoms, sharers
 from triplewire.matching.layout import (
     E_NEXT,
@@ -133,10 +134,8 @@ def _totals(registry: Registry, number: int, entry: int) -> list[int]:
     program, base = image["records"][record, [R_PROGRAM, R_CONSTANTS]].tolist()
     found = np.zeros(MOST_STEPS_IN_PROGRAM, dtype=np.int64)
     wanted = found[: atoms(program, base, threshold, code, image["constants"], found)]
-    used = image.used["entries"]
-    totals = sharers(
-        wanted, number, used, image["entries"], image["records"], image["subscriptions"], image["constants"], code
-    )
+    used, subscriptions = image.used["entries"], image.used["subscriptions"]
+    totals = sharers(wanted, number, used, image["entries"], image["records"], subscriptions, image["constants"], code)
     return [int(total) for total in totals]
 
 
@@ -179,14 +178,12 @@ def _joins(conjunction: Conjunction) -> list[str]:
 
 def _equal(registry: Registry, entry: int, record: int) -> int:
     """How long the chain is that the entry is in."""
-    from triplewire.matching.families import find_member
-
     image = registry.image
     family = int(image["records"][record, R_FAMILY])
     head = int(image["records"][record, R_HEAD])
     if family >= 0:
-        threshold = int(image["entries"][entry, E_THRESHOLD])
-        head = int(image["members"][find_member(image, family, float(image["numbers"][threshold]))])
+        threshold = float(image["numbers"][image["entries"][entry, E_THRESHOLD]])
+        head = int(image["members"][find_member(family, threshold, image["families"], image["thresholds"])])
     count = 0
     while head >= 0:
         count += 1

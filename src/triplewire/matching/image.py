@@ -12,25 +12,48 @@ import mmap
 import os
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from triplewire.errors import IndexFileError
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.layout import ENTRY_COLUMNS, FAMILY_COLUMNS, RECORD_COLUMNS
+from triplewire.matching.layout import COUNTED, ENTRY_COLUMNS, FAMILY_COLUMNS, RECORD_COLUMNS
 from triplewire.matching.strings import Strings, grown
 
-_MAGIC = b"triplewire index 2\n"
+_MAGIC = b"triplewire index 3\n"
 _ALIGN = 64
 _TABLES = ("terms", "programs", "ids")
+
+
+class Counts:
+    """What is counted of the tables, by name: Python's view of the array in which the kernel counts."""
+
+    _PLACES: ClassVar = {name: place for place, name in enumerate(COUNTED)}
+
+    def __init__(self) -> None:
+        self.array = np.zeros(len(COUNTED), dtype=np.int64)
+
+    def __getitem__(self, name: str) -> int:
+        return int(self.array[self._PLACES[name]])
+
+    def __setitem__(self, name: str, count: int) -> None:
+        self.array[self._PLACES[name]] = count
+
+    def of(self, name: str) -> Array:
+        """The place of one count in the array."""
+        return self.array[self._PLACES[name] : self._PLACES[name] + 1]
+
+    def as_dict(self) -> dict[str, int]:
+        return dict(zip(COUNTED, self.array.tolist(), strict=True))
 
 
 class Image:
     """All that an index knows, in flat arrays; `used` counts the rows in use of those that grow."""
 
     def __init__(self) -> None:
-        self.terms, self.programs, self.ids = Strings(), Strings(), Strings()
+        self.used = Counts()
+        self.terms, self.programs, self.ids = (Strings(self.used.of(name)) for name in _TABLES)
         self.arrays: dict[str, Array] = {
             "numbers": np.zeros(32, dtype=np.float64),
             "flags": np.zeros(32, dtype=np.int32),
@@ -49,10 +72,6 @@ class Image:
             "parent_starts": np.zeros(1, dtype=np.int32),
             "parents": np.zeros(1, dtype=np.int32),
         }
-        self.used: dict[str, int] = dict.fromkeys(
-            ("keys", "records", "entered", "constants", "families", "thresholds", "entries", "subscriptions"), 0
-        )
-        self.used |= {"live": 0, "free_flags": 0, "gram_records": 0}
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -75,7 +94,7 @@ class Image:
             trimmed[f"{name}.slots"] = table.slots
             trimmed[f"{name}.starts"] = table.starts[: table.count + 1]
             trimmed[f"{name}.text"] = table.text[: int(table.starts[table.count])]
-        lengths = self.used | {"members": self.used["thresholds"]}
+        lengths = self.used.as_dict() | {"members": self.used["thresholds"]}
         lengths |= {"numbers": self.terms.count, "flags": self.terms.count}
         for name, array in self.arrays.items():
             whole = name not in lengths or name == "keys"
@@ -89,13 +108,12 @@ class Image:
         for name, array in arrays.items():
             places[name] = [array.dtype.str, list(array.shape), at]
             at += -(-array.nbytes // _ALIGN) * _ALIGN
-        counts = {name: getattr(self, name).count for name in _TABLES}
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
             with temporary.open("wb") as file:
                 for array in arrays.values():
                     checksum = zlib.crc32(array.data, checksum)
-                header = {"arrays": places, "used": self.used, "counts": counts, "bytes": at, "checksum": checksum}
+                header = {"arrays": places, "used": self.used.as_dict(), "bytes": at, "checksum": checksum}
                 file.write(_head(header))
                 for array in arrays.values():
                     file.write(array.tobytes())
@@ -131,15 +149,19 @@ class Image:
                 raise ValueError(name)
             whole = np.frombuffer(data, like.dtype, size, header["start"] + at) if size else np.zeros(0, like.dtype)
             arrays[name] = whole.reshape(shape)
+        for name in COUNTED:
+            image.used[name] = header["used"][name]
         for name in _TABLES:
             slots, starts, text = (arrays.pop(f"{name}.{part}") for part in ("slots", "starts", "text"))
-            if not 0 <= header["counts"][name] < len(starts):
+            if not 0 <= image.used[name] < len(starts):
                 raise ValueError(name)
-            setattr(image, name, Strings(slots, starts, text, header["counts"][name]))
+            setattr(image, name, Strings(image.used.of(name), (slots, starts, text)))
         image.arrays = arrays
-        image.used = {name: int(header["used"][name]) for name in image.used}
         for name in ("records", "constants", "families", "thresholds", "entries", "subscriptions"):
             if not 0 <= image.used[name] <= len(arrays[name]):
+                raise ValueError(name)
+        for name in ("records", "entries"):
+            if not 0 <= image.used[f"free_{name}"] <= image.used[name]:
                 raise ValueError(name)
         return image
 

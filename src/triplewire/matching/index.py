@@ -28,27 +28,9 @@ from triplewire.matching.image import Image
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import (
-    A_BITS,
-    A_CODE,
-    A_CONSTANTS,
-    A_ENTRIES,
-    A_FAMILIES,
-    A_FLAGS,
-    A_GRAMS,
-    A_KEYS,
     A_LIMITS,
     A_MARKS,
-    A_MEMBERS,
-    A_NUMBERS,
-    A_PARENT_STARTS,
-    A_PARENTS,
     A_QUEUE,
-    A_RECORDS,
-    A_SETTINGS,
-    A_SLOTS,
-    A_STARTS,
-    A_STRINGS,
-    A_THRESHOLDS,
     DONE,
     EMISSION,
     M_DOCUMENT,
@@ -59,7 +41,8 @@ from triplewire.matching.layout import (
     UNCERTAIN,
 )
 from triplewire.matching.matches import Matches
-from triplewire.matching.registry import Registry, prepare
+from triplewire.matching.registry import Registry
+from triplewire.matching.request import prepare
 from triplewire.matching.room import Room
 from triplewire.model import Document, parse_term
 
@@ -70,21 +53,6 @@ if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
-_ARRAYS = {
-    A_NUMBERS: "numbers",
-    A_FLAGS: "flags",
-    A_KEYS: "keys",
-    A_BITS: "bits",
-    A_GRAMS: "grams",
-    A_RECORDS: "records",
-    A_CONSTANTS: "constants",
-    A_FAMILIES: "families",
-    A_THRESHOLDS: "thresholds",
-    A_PARENT_STARTS: "parent_starts",
-    A_PARENTS: "parents",
-    A_MEMBERS: "members",
-    A_ENTRIES: "entries",
-}
 
 
 class _Setting:
@@ -130,33 +98,39 @@ class Index:
 
     def _use(self, image: Image) -> None:
         self._image = image
-        self._registry = Registry(image)
         self._room = Room()
+        self._registry = Registry(image, self._room)
         self._conditions: dict[int, tuple[Expression, ...]] = {}
         """Decoded conditions of the entries that Python had to check; forgotten at the next change."""
-        self._is_lined_up = False
-        self._line_up()
+        self._room.table[A_LIMITS] = self._limits
+        self._make_classes()
+
+    def _make_classes(self) -> None:
+        """Working memory for climbing the taxonomy."""
+        room, classes = self._room, self._image["parent_starts"].size
+        room.put(A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
+        room.put(A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
 
     # -- subscriptions
 
     def add(self, id: str, pattern: Pattern) -> None:
         """Add a subscription; its id must not be in use."""
-        _check_id(id)
+        name = _spelled(id)
         if not isinstance(pattern, Pattern):
             raise TypeError(f"a subscription is a Pattern; compile the {type(pattern).__name__} first")
         normal = normalize(pattern)
         branches = [prepare(branch, normal.answer) for branch in normal.branches]
         with self._lock:
-            if self._registry.number_of(id) >= 0:
+            if not self._registry.add(name, branches):
                 raise DuplicateSubscription(id)
-            self._registry.add(id, branches, normal.answer)
-            self._is_lined_up = False
+            self._conditions.clear()
 
     def remove(self, id: str) -> None:
         """Remove a subscription."""
         with self._lock:
-            self._registry.remove(self._number(id))
-            self._is_lined_up = False
+            if not self._registry.remove(_asked(id)):
+                raise UnknownSubscription(id)
+            self._conditions.clear()
 
     def pattern(self, id: str) -> Pattern:
         """The pattern of a subscription, in normal form."""
@@ -164,7 +138,7 @@ class Index:
             return normalize(self._registry.pattern(self._number(id)))
 
     def _number(self, id: str) -> int:
-        number = self._registry.number_of(id)
+        number = self._registry.number_of(_asked(id))
         if number < 0:
             raise UnknownSubscription(id)
         return number
@@ -174,7 +148,7 @@ class Index:
 
     def __contains__(self, id: object) -> bool:
         with self._lock:
-            return isinstance(id, str) and self._registry.number_of(id) >= 0
+            return isinstance(id, str) and self._registry.number_of(_asked(id)) >= 0
 
     def __iter__(self) -> Iterator[str]:
         """The ids of the subscriptions there are now, in the order in which they were first added."""
@@ -193,7 +167,8 @@ class Index:
         with self._lock:
             install_taxonomy(self._image, taxonomy)
             self._setting = _Setting(self._limits[0], taxonomy)
-            self._is_lined_up = False
+            self._registry.line_up()
+            self._make_classes()
 
     @property
     def nbytes(self) -> int:
@@ -223,8 +198,8 @@ class Index:
             out, told = room.out[:used].copy(), room.told[:count].copy()
             if flags:
                 told, errors = self._checked((document,), room.one, out, told)
-                return Matches(document, told, out, 0, self._tables, self._setting, errors[0])
-            return Matches(document, told, out, 0, self._tables, self._setting, _NO_ERRORS)
+                return Matches(document, told, out, 0, self._registry.spelled, self._setting, errors[0])
+            return Matches(document, told, out, 0, self._registry.spelled, self._setting, _NO_ERRORS)
 
     def match_many(self, documents: Iterable[Document]) -> list[Matches]:
         """`match` for each of several documents, cheaper than one by one."""
@@ -249,8 +224,9 @@ class Index:
                 told, errors = self._checked(batch, bounds, out, told)
                 ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
             first, end, base = ends[:-1].tolist(), ends[1:].tolist(), bounds.tolist()
+            tables, setting = self._registry.spelled, self._setting
             return [
-                Matches(document, told[first[i] : end[i]], out, base[i], self._tables, self._setting, errors[i])
+                Matches(document, told[first[i] : end[i]], out, base[i], tables, setting, errors[i])
                 for i, document in enumerate(batch)
             ]
 
@@ -278,8 +254,6 @@ class Index:
 
     def _find(self, batch: Sequence[Document]) -> tuple[int, int, int]:
         """Run the kernel until it has all the room that it needs; gives how much it wrote, and the matches' flags."""
-        if not self._is_lined_up:
-            self._line_up()
         room = self._room
         while True:
             status, used, count, flags = run_kernel(room.table)
@@ -289,25 +263,6 @@ class Index:
                 reason = "its bytes are not canonical N-Triples; make documents with triplewire.parse"
                 raise DocumentError(reason, uri=batch[used].uri)
             room.make(status)
-
-    def _line_up(self) -> None:
-        """Tell the kernel where the image's arrays are, after a change."""
-        image, terms, room = self._image, self._image.terms, self._room
-        for row, name in _ARRAYS.items():
-            room.put(row, image[name])
-        room.put(A_SLOTS, terms.slots)
-        room.put(A_STARTS, terms.starts)
-        room.put(A_STRINGS, terms.text)
-        room.put(A_CODE, self._registry.code)
-        room.table[A_SETTINGS, 1] = image.used["free_flags"]
-        room.table[A_LIMITS] = self._limits
-        classes = image["parent_starts"].size
-        if room.table[A_QUEUE, 1] != classes + 1:
-            room.put(A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
-            room.put(A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
-        self._tables = (image.ids, terms, image["constants"])
-        self._conditions.clear()
-        self._is_lined_up = True
 
     # -- what the kernel leaves to Python
 
@@ -392,14 +347,19 @@ class Index:
         return index
 
 
-def _check_id(id: object) -> None:
-    """An id is any text that can be written."""
+def _spelled(id: object) -> bytes:
+    """A new id, which is any text that can be written."""
     if not isinstance(id, str):
         raise TypeError(f"an id is text, not {type(id).__name__}")
     try:
-        id.encode()
+        return id.encode()
     except UnicodeEncodeError:
         raise SubscriptionError("its id is not valid text (it has half a surrogate pair)", subscription=id) from None
+
+
+def _asked(id: str) -> bytes:
+    """An id that may be there; one that cannot be written never is."""
+    return id.encode("utf-8", "surrogatepass")
 
 
 def _limit_error(id: str, flags: int, limits: tuple[int, int]) -> MatchLimitExceeded:

@@ -112,13 +112,79 @@ SPENT_COLUMNS = 4
     A_TOLD,
     A_BOUNDS,
     A_ENDS,
-) = range(28)
-A_SETTINGS = 28  # (unit, flags of free predicates)
-A_LIMITS = 29  # (most rows, most steps)
-ADDRESSES = 30
+    A_ID_SLOTS,
+    A_ID_STARTS,
+    A_ID_STRINGS,
+    A_PROGRAM_SLOTS,
+    A_PROGRAM_STARTS,
+    A_PROGRAM_STRINGS,
+    A_COUNTS,
+    A_POPULARITY,
+    A_RECORD_SLOTS,
+    A_SUBSCRIPTIONS,
+    A_REQUEST,
+    A_REQUEST_TEXT,
+) = range(40)
+A_UNIT = 40  # (unit, nothing)
+A_LIMITS = 41  # (most rows, most steps)
+ADDRESSES = 42
+
+# What is counted: the rows in use of each table, and what else changes with them.
+COUNTED = (
+    "keys",
+    "records",
+    "entered",  # slots of records in use, or used once
+    "constants",
+    "families",
+    "thresholds",
+    "entries",
+    "subscriptions",
+    "live",  # subscriptions that are there now
+    "free_flags",  # the access kinds of variable predicates, as bits
+    "gram_records",  # records in the filter of grams
+    "free_records",  # the first row that was given back, plus one; each leads to the next
+    "free_entries",
+    "terms",
+    "programs",
+    "ids",
+)
+(
+    C_KEYS,
+    C_RECORDS,
+    C_ENTERED,
+    C_CONSTANTS,
+    C_FAMILIES,
+    C_THRESHOLDS,
+    C_ENTRIES,
+    C_SUBSCRIPTIONS,
+    C_LIVE,
+    C_FREE_FLAGS,
+    C_GRAM_RECORDS,
+    C_FREE_RECORDS,
+    C_FREE_ENTRIES,
+    C_TERMS,
+    C_PROGRAMS,
+    C_IDS,
+) = range(len(COUNTED))
+
+# In `subscriptions`: not there; there, but it can never match. Otherwise its last entry, plus one.
+ABSENT, PRESENT = 0, -1
+
+# A request to enter one branch of a subscription, or to take a subscription out. First who it is about:
+Q_SUBSCRIPTION, Q_SIBLING = 0, 1  # what the branches before this one have made, or -1
+Q_ID = 2  # how many bytes the id has
+# Then the branch: how many triples, tests, tests of numbers and wanted variables it has, and how many bytes its places,
+# its residual conditions and its columns; (operation, variable, bytes of the constant, strict) for each test; and the
+# wanted variables, on which its rows depend.
+Q_TRIPLES, Q_TESTS, Q_NUMBERS, Q_WANTED, Q_PLACES, Q_RESIDUAL, Q_COLUMNS = range(3, 10)
+REQUEST = 10
+# Behind these numbers the bytes: what the tests of numbers compare with, the places (a line each, the last without its
+# end), the constants of the tests, the residual conditions, the columns, the id.
 
 # How a call of the kernel ends.
 DONE, NEED_LINES, NEED_CANDIDATES, NEED_OUTPUT, NEED_TOLD, MALFORMED = range(6)
+REFUSED = 1  # the id is in use, or is not
+LACKS = 2  # .. plus the row of the table of addresses: that array has too little room
 
 MOST_STEPS_IN_PROGRAM = 1000
 MOST_VARIABLES = 500

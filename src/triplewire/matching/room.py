@@ -1,4 +1,4 @@
-"""The kernel's working memory: kept between documents, made larger when one needs it."""
+"""The kernel's working memory: kept between documents, made larger when one needs it; and where its arrays are."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from triplewire.matching.layout import (
     A_CANDIDATES,
     A_ENDS,
     A_OUT,
-    A_SETTINGS,
     A_SPENT,
     A_TEXT,
     A_TOLD,
+    A_UNIT,
     A_VALUES,
     A_WORK,
     ADDRESSES,
@@ -29,8 +29,22 @@ from triplewire.matching.layout import (
 _LEAST_UNIT = 64
 
 
-class Room:
-    """Arrays for one document at a time, and the table that tells the kernel where all arrays are.
+class Addresses:
+    """The table that tells the kernel where all arrays are."""
+
+    def __init__(self) -> None:
+        self.table = np.zeros((ADDRESSES, 2), dtype=np.int64)
+        self._held: dict[int, Array] = {}
+
+    def put(self, row: int, array: Array) -> None:
+        """Tell the kernel where an array is, and keep it there; one that it knows already costs nothing."""
+        if self._held.get(row) is not array:
+            self._held[row] = array
+            self.table[row] = array.ctypes.data, len(array)
+
+
+class Room(Addresses):
+    """Arrays for one document at a time, and where all arrays are.
 
     `text` shows the bytes of `buffer`, half of which is for unescaped text.
     """
@@ -38,8 +52,7 @@ class Room:
     capacity = 0
 
     def __init__(self) -> None:
-        self.table = np.zeros((ADDRESSES, 2), dtype=np.int64)
-        self._held: dict[int, Array] = {}
+        super().__init__()
         self.one = np.zeros(2, dtype=np.int64)
         self._ends = np.zeros(2, dtype=np.int64)
         self.unit = self._capacity = _LEAST_UNIT // 2
@@ -49,12 +62,6 @@ class Room:
         for status in range(NEED_LINES, NEED_LINES + 4):
             self.make(status)
         self.for_one()
-
-    def put(self, row: int, array: Array) -> None:
-        """Tell the kernel where an array is, and keep it there; one that it knows already costs nothing."""
-        if self._held.get(row) is not array:
-            self._held[row] = array
-            self.table[row] = array.ctypes.data, len(array)
 
     def for_one(self) -> None:
         """Take one document at a time."""
@@ -75,13 +82,13 @@ class Room:
             self._make_lines(unit)
         elif unit != self.unit:
             self.unit = unit
-            self.table[A_SETTINGS, 0] = unit
+            self.table[A_UNIT, 0] = unit
 
     def _make_lines(self, unit: int) -> None:
         self.unit = self._capacity = unit
         self.put(A_WORK, np.zeros(unit * W_UNITS + W_STACK, dtype=np.int32))
         self.put(A_VALUES, np.zeros(3 * unit, dtype=np.float64))
-        self.table[A_SETTINGS, 0] = unit
+        self.table[A_UNIT, 0] = unit
 
     def make_text(self, size: int) -> None:
         """Make sure that there is room for documents of this many bytes together."""

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_string, hash_bytes, place_of, put_string, rehash_strings, tag_of
+from triplewire.matching.kernel.hashing import find_string, hash_bytes, intern_string, place_of, rehash_strings, tag_of
 
 
 def grown(array: Array, needed: int) -> Array:
@@ -18,21 +18,6 @@ def grown(array: Array, needed: int) -> Array:
     larger = np.zeros((max(needed, 2 * len(array), 16), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-@compiled
-def _intern_one(blob: Array, start: int, end: int, count: int, slots: Array, starts: Array, text: Array) -> int:
-    """The number of the string at start..end of a blob; it is entered as number `count` if it is new."""
-    h = hash_bytes(blob, start, end)
-    number = find_string(tag_of(h), place_of(h), blob, start, end - start, slots, starts, text)
-    if number >= 0:
-        return number
-    at = starts[count]
-    for k in range(start, end):
-        text[at + k - start] = blob[k]
-    starts[count + 1] = at + end - start
-    put_string(h, count, slots)
-    return count
 
 
 @compiled
@@ -47,41 +32,41 @@ def _intern(
 ) -> int:
     """Enter the strings of a blob; writes their numbers, gives the new count."""
     for i in range(bounds.size - 1):
-        numbers[i] = _intern_one(blob, bounds[i], bounds[i + 1], count, slots, starts, text)
+        numbers[i] = intern_string(blob, bounds[i], bounds[i + 1], count, slots, starts, text)
         count = max(count, numbers[i] + 1)
     return count
 
 
 class Strings:
-    """The table; `slots`, `starts` and `text` are its arrays, which the kernel reads."""
+    """The table; `slots`, `starts` and `text` are its arrays, and `counter` holds how many strings there are.
 
-    __slots__ = ("count", "slots", "starts", "text")
+    The kernel reads them, and enters strings of its own.
+    """
 
-    def __init__(
-        self, slots: Array | None = None, starts: Array | None = None, text: Array | None = None, count: int = 0
-    ):
-        self.slots = np.zeros(64, dtype=np.int64) if slots is None else slots
-        self.starts = np.zeros(33, dtype=np.int64) if starts is None else starts
-        self.text = np.zeros(1024, dtype=np.uint8) if text is None else text
-        self.count = count
+    __slots__ = ("_counter", "slots", "starts", "text")
+
+    def __init__(self, counter: Array, arrays: tuple[Array, Array, Array] | None = None) -> None:
+        self._counter = counter
+        self.slots, self.starts, self.text = arrays or (
+            np.zeros(64, dtype=np.int64),
+            np.zeros(33, dtype=np.int64),
+            np.zeros(1024, dtype=np.uint8),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many strings there are."""
+        return int(self._counter[0])
 
     def intern(self, strings: Sequence[bytes]) -> Array:
         """The numbers of the strings; those that are not in the table yet are entered."""
         joined = b"".join(strings) + b"\0"  # NumPy makes no array of nothing
         bounds = np.array([0, *accumulate(map(len, strings))], dtype=np.int64)
-        self._reserve(len(strings), len(joined))
+        self.reserve(len(strings), len(joined))
         numbers = np.empty(len(strings), dtype=np.int32)
         blob = np.frombuffer(joined, dtype=np.uint8)
-        self.count = _intern(blob, bounds, self.count, self.slots, self.starts, self.text, numbers)
+        self._counter[0] = _intern(blob, bounds, self.count, self.slots, self.starts, self.text, numbers)
         return numbers
-
-    def intern_one(self, string: bytes) -> int:
-        """The number of one string, entered if it is not in the table yet."""
-        self._reserve(1, len(string) + 1)
-        blob = np.frombuffer(string + b"\0", dtype=np.uint8)
-        number = int(_intern_one(blob, 0, len(string), self.count, self.slots, self.starts, self.text))
-        self.count = max(self.count, number + 1)
-        return number
 
     def find(self, string: bytes) -> int:
         """The number of a string, or -1."""
@@ -94,7 +79,8 @@ class Strings:
         """The string of a number."""
         return self.text[self.starts[number] : self.starts[number + 1]].tobytes()
 
-    def _reserve(self, more: int, size: int) -> None:
+    def reserve(self, more: int, size: int) -> None:
+        """Make sure that there is room for so many more strings of so many bytes together."""
         if self.count + more + 2 > len(self.starts):
             self.starts = grown(self.starts, self.count + more + 2)
         end = int(self.starts[self.count]) + size + 1

@@ -29,8 +29,6 @@ from triplewire.algebra.substitution import replace_nodes, replace_variables
 from triplewire.matching.bodies import write_body
 from triplewire.matching.incremental.patterns import dump_pattern
 from triplewire.matching.incremental.shapes import shape_of
-from triplewire.matching.kernel.planning import B_FLAGS
-from triplewire.matching.layout import RESIDUAL
 
 _KEPT = 16_384
 """How many atoms are kept in mind."""
@@ -116,5 +114,5 @@ def _cheap(triple: TriplePattern, conditions: Iterable[Expression]) -> Iterator[
     """
     for condition in conditions:
         body = write_body(Conjunction((triple,), (condition,)))
-        if not body.thresholds and not body.code[B_FLAGS] & RESIDUAL:
+        if not body.has_inequality and not body.residual:
             yield condition

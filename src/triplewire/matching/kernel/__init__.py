@@ -6,6 +6,8 @@ Three stages for each document, each one function over flat arrays, so that a ca
     seeding   triples -> the records that wait for one of them (the candidates)
     running   candidates -> complete matches, by running each record's program over the document's triples
 
+Subscriptions come and go in one call each as well (`registering`): from their spelling to the records that wait.
+
 What comes in: the index's arrays, documents as bytes. What goes out: matches, as numbers. It never makes a Python
 object, never calls back, and never trusts a hash: every equality of terms is checked on their bytes.
 """

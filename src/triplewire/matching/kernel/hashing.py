@@ -172,6 +172,21 @@ def put_string(h: int, number: int, slots: Array) -> None:
 
 
 @compiled
+def intern_string(blob: Array, start: int, end: int, count: int, slots: Array, starts: Array, strings: Array) -> int:
+    """The number of the string at start..end of a blob; it is entered as number `count` if it is new."""
+    h = hash_bytes(blob, start, end)
+    number = find_string(tag_of(h), place_of(h), blob, start, end - start, slots, starts, strings)
+    if number >= 0:
+        return number
+    at = starts[count]
+    for k in range(start, end):
+        strings[at + k - start] = blob[k]
+    starts[count + 1] = at + end - start
+    put_string(h, count, slots)
+    return count
+
+
+@compiled
 def rehash_strings(count: int, slots: Array, starts: Array, strings: Array) -> None:
     """Enter strings 0 to count - 1 in empty slots."""
     for number in range(count):

@@ -23,6 +23,7 @@ from triplewire.matching.layout import (
     A_CANDIDATES,
     A_CODE,
     A_CONSTANTS,
+    A_COUNTS,
     A_ENDS,
     A_ENTRIES,
     A_FAMILIES,
@@ -38,7 +39,6 @@ from triplewire.matching.layout import (
     A_PARENTS,
     A_QUEUE,
     A_RECORDS,
-    A_SETTINGS,
     A_SLOTS,
     A_SPENT,
     A_STARTS,
@@ -46,8 +46,10 @@ from triplewire.matching.layout import (
     A_TEXT,
     A_THRESHOLDS,
     A_TOLD,
+    A_UNIT,
     A_VALUES,
     A_WORK,
+    C_FREE_FLAGS,
     DONE,
     ENTRY_COLUMNS,
     FAMILY_COLUMNS,
@@ -81,7 +83,7 @@ def match(table: Array) -> tuple[int, int, int, int]:
     work, values = integers_at(table, A_WORK), floats_at(table, A_VALUES)
     candidates, spent = rows_at(table, A_CANDIDATES, 3), rows_at(table, A_SPENT, SPENT_COLUMNS)
     out, told = integers_at(table, A_OUT), rows_at(table, A_TOLD, TOLD)
-    unit, free_flags = table[A_SETTINGS, 0], table[A_SETTINGS, 1]
+    unit, free_flags = table[A_UNIT, 0], longs_at(table, A_COUNTS)[C_FREE_FLAGS]
     most_rows, most_steps = table[A_LIMITS, 0], table[A_LIMITS, 1]
     used, count, met = 0, 0, 0
     ends[0] = 0

@@ -78,13 +78,6 @@ def find_record(
 
 
 @compiled
-def identify(body: Array, ids: Array, slots: Array, records: Array, constants: Array, code: Array) -> tuple[int, int]:
-    """The hash of a conjunction, and its record, or -1."""
-    h = hash_body(body, ids)
-    return h, find_record(h, body, ids, slots, records, constants, code)
-
-
-@compiled
 def put_record(h: int, record: int, slots: Array) -> None:
     """Enter a record that is not there yet; the caller keeps the table at most half full."""
     mask = slots.size - 1

@@ -29,6 +29,7 @@ from triplewire.matching.layout import (
     H_STEPS,
     H_VARIABLES,
     HEADER,
+    LT,
     NUMBER,
     OBJECT_BELOW_OR_SELF,
     PO,
@@ -311,20 +312,54 @@ def same_body(body: Array, code: Array, program: int) -> bool:
 def deepen_cut(record: int, wanted: Array, records: Array, code: Array) -> None:
     """Move a record's cut to the last step that binds a wanted variable, if that is further on."""
     program = records[record, R_PROGRAM]
-    for i in range(code[program + H_STEPS]):
+    for i in range(records[record, R_CUT] + 1, code[program + H_STEPS]):
         step = program + HEADER + STEP * i
         if code[step] < TEST_NUMBER:
             for place in range(3):
                 binds = (code[step] >> (2 * place)) & 3 == BIND
-                if binds and wanted[code[step + 1 + place]] and i > records[record, R_CUT]:
+                if binds and code[step + 1 + place] in wanted:
                     records[record, R_CUT] = i
+
+
+@compiled
+def test_at(body: Array, number: int) -> int:
+    """Where a test begins in a body."""
+    return BODY + 3 * body[B_TRIPLES] + 4 * number
+
+
+@compiled
+def _is_inequality(operation: int) -> bool:
+    return TEST_NUMBER + LT <= operation < TEST_FAMILY
+
+
+@compiled
+def varying(body: Array, ids: Array, popularity: Array) -> int:
+    """The inequality that becomes a family's, or -1.
+
+    Of several it is the one whose family is the largest, as far as its popularity tells.
+    """
+    best, most, candidates = -1, -1, 0
+    for i in range(body[B_TESTS] - 1, -1, -1):
+        if _is_inequality(body[test_at(body, i)]):
+            best, candidates = i, candidates + 1
+    if candidates < 2:
+        return best
+    for i in range(body[B_TESTS]):
+        if _is_inequality(body[test_at(body, i)]):
+            without = ids.copy()
+            without[-1 - body[test_at(body, i) + 2]] = -1
+            slot = (hash_body(varied_by(body, i), without) >> 16) & (popularity.size - 1)
+            popularity[slot] += 1
+            if popularity[slot] > most:
+                best, most = i, popularity[slot]
+    return best
 
 
 @compiled
 def varied_by(body: Array, test: int) -> Array:
     """The body with one inequality's threshold taken out, to be that of a family."""
     varied = body.copy()
-    at = BODY + 3 * body[B_TRIPLES] + 4 * test
+    at = test_at(body, test)
     varied[at] = body[at] - TEST_NUMBER + TEST_FAMILY
     varied[at + 2] = 0
     return varied

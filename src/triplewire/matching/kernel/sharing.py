@@ -72,16 +72,16 @@ def sharers(
     used: int,
     entries: Array,
     records: Array,
-    subscriptions: Array,
+    subscriptions: int,
     constants: Array,
     code: Array,
 ) -> Array:
-    """For each wanted atom, how many subscriptions but `own` have it."""
-    last = np.full((wanted.size, subscriptions.size), False)
+    """For each wanted atom, how many of the subscriptions but `own` have it; an entry without one is not in use."""
+    last = np.full((wanted.size, subscriptions), False)
     found = np.zeros(MOST_STEPS_IN_PROGRAM, dtype=np.int64)
     for entry in range(used):
         record, subscription = entries[entry, E_RECORD], entries[entry, E_SUBSCRIPTION]
-        if subscription == own or subscriptions[subscription] == 0 or records[record, R_PROGRAM] < 0:
+        if subscription < 0 or subscription == own:
             continue
         count = atoms(
             records[record, R_PROGRAM],

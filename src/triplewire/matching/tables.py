@@ -1,0 +1,140 @@
+"""The image's tables as the kernel has them: where they are, and more room in those that get full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from triplewire.matching.image import Image
+from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.kernel.placing import move_keys, rehash_grams, rehash_records
+from triplewire.matching.layout import (
+    A_BITS,
+    A_CODE,
+    A_CONSTANTS,
+    A_COUNTS,
+    A_ENTRIES,
+    A_FAMILIES,
+    A_FLAGS,
+    A_GRAMS,
+    A_ID_SLOTS,
+    A_KEYS,
+    A_MEMBERS,
+    A_NUMBERS,
+    A_PARENT_STARTS,
+    A_PARENTS,
+    A_POPULARITY,
+    A_PROGRAM_SLOTS,
+    A_RECORD_SLOTS,
+    A_RECORDS,
+    A_SLOTS,
+    A_SUBSCRIPTIONS,
+    A_THRESHOLDS,
+    R_PART,
+    R_PROGRAM,
+)
+from triplewire.matching.room import Addresses
+
+_ARRAYS = {
+    A_NUMBERS: "numbers",
+    A_FLAGS: "flags",
+    A_KEYS: "keys",
+    A_BITS: "bits",
+    A_GRAMS: "grams",
+    A_RECORDS: "records",
+    A_CONSTANTS: "constants",
+    A_FAMILIES: "families",
+    A_THRESHOLDS: "thresholds",
+    A_PARENT_STARTS: "parent_starts",
+    A_PARENTS: "parents",
+    A_MEMBERS: "members",
+    A_ENTRIES: "entries",
+    A_POPULARITY: "popularity",
+    A_RECORD_SLOTS: "record_slots",
+    A_SUBSCRIPTIONS: "subscriptions",
+}
+
+
+class Tables:
+    """The tables of an image, at the addresses that the kernel is told."""
+
+    def __init__(self, image: Image, addresses: Addresses) -> None:
+        self.image, self._addresses = image, addresses
+        self._programs: tuple[Array, Array] | None = None
+        self._strings = {A_SLOTS: image.terms, A_ID_SLOTS: image.ids, A_PROGRAM_SLOTS: image.programs}
+        self._growing: dict[int, Callable[[], None]] = {
+            A_KEYS: self._grow_keys,
+            A_RECORD_SLOTS: self._grow_record_slots,
+            A_GRAMS: self._grow_grams,
+            A_POPULARITY: self._grow_popularity,
+        }
+
+    @property
+    def code(self) -> Array:
+        """The programs, as the kernel reads them."""
+        text = self.image.programs.text
+        if self._programs is None or self._programs[0] is not text:
+            self._programs = text, text[: len(text) // 2 * 2].view(np.int16)
+        return self._programs[1]
+
+    def line_up(self) -> None:
+        """Tell the kernel where the arrays are."""
+        put = self._addresses.put
+        for row, name in _ARRAYS.items():
+            put(row, self.image[name])
+        for row, strings in self._strings.items():
+            for part, array in enumerate((strings.slots, strings.starts, strings.text)):
+                put(row + part, array)
+        put(A_CODE, self.code)
+        put(A_COUNTS, self.image.used.array)
+
+    def make_room(self, row: int, strings: int, size: int) -> None:
+        """Make an array larger that the kernel found too small, for a request of so many strings and bytes."""
+        if row in self._strings:
+            self._strings[row].reserve(strings, size)
+        elif row in self._growing:
+            self._growing[row]()
+        else:
+            name = _ARRAYS[row]
+            self.image.reserve(name, len(self.image[name]) + strings)
+
+    def _grow_keys(self) -> None:
+        """Keys without records are left behind."""
+        image = self.image
+        old = image["keys"]
+        held = int(np.sum((old[:, 0] != 0) & (old[:, 1] >= 0)))
+        size = len(old) * (2 if 4 * held >= len(old) else 1)
+        image.arrays["keys"] = np.zeros((size, 2), dtype=np.int64)
+        image.arrays["bits"] = np.zeros(2 * size, dtype=np.uint8)
+        move_keys(old, image["keys"], image["bits"])
+        image.used["keys"] = held
+
+    def _grow_record_slots(self) -> None:
+        """Slots of records that have gone are left behind."""
+        image = self.image
+        held = int(np.sum(self._live_records()))
+        slots = image.arrays["record_slots"] = np.zeros(max(64, 1 << (4 * held).bit_length()), dtype=np.int64)
+        rehash_records(image.used["records"], slots, image["records"], image["constants"], self.code)
+        image.used["entered"] = held
+
+    def _grow_grams(self) -> None:
+        """With two bytes a record nearly all grams of others miss; those of records that have gone are left behind."""
+        image, terms = self.image, self.image.terms
+        old = image["grams"]
+        parts = image["records"][: image.used["records"], R_PART]
+        held = int(np.sum(self._live_records() & (parts >= 0)))
+        size = len(old) * (2 if held >= 2 * len(old) else 1)
+        grams = image.arrays["grams"] = np.zeros(size, dtype=np.uint64)
+        tables = image["records"], image["constants"], self.code, terms.starts, terms.text
+        rehash_grams(image.used["records"], *tables, grams)
+        image.used["gram_records"] = held
+
+    def _grow_popularity(self) -> None:
+        """Each counter becomes two with its count: still upper bounds."""
+        self.image.arrays["popularity"] = np.concatenate([self.image["popularity"]] * 2)
+
+    def _live_records(self) -> Array:
+        """Marks the records that are in use."""
+        live: Array = self.image["records"][: self.image.used["records"], R_PROGRAM] >= 0
+        return live

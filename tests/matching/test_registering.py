@@ -1,0 +1,131 @@
+"""Subscriptions into the tables and out again: whatever they are called and say, however many there are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyoxigraph import Literal, Triple
+
+from strategies import iri
+from triplewire import DuplicateSubscription, Index, PatternError, compile, evaluate
+from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
+from triplewire.model import Document
+
+X, T, N = variable("x"), variable("t"), variable("n")
+SIZE, LABEL = iri("size"), iri("label")
+AWKWARD = st.text(st.sampled_from("?<>\"'#!\\\n\r\0 aé€😀"), max_size=12)
+
+
+def document(*triples: Triple) -> Document:
+    return Document.from_triples("urn:example:document", triples)
+
+
+def labelled(text: str) -> Pattern:
+    """Who has a label that contains a text, and who has exactly this label."""
+    contains = Conjunction((TriplePattern(X, LABEL, T),), (Call("contains", (T, Literal(text))),))
+    return Pattern(("x",), (contains, Conjunction((TriplePattern(X, SIZE, Literal(text)),))))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.dictionaries(AWKWARD, AWKWARD, max_size=8), st.data())
+def test_ids_and_texts_may_have_any_characters(texts, data):
+    index = Index()
+    for id, text in texts.items():
+        index.add(id, labelled(text))
+    gone = data.draw(st.sets(st.sampled_from(sorted(texts)))) if texts else set()
+    for id in gone:
+        index.remove(id)
+    kept = {id: text for id, text in texts.items() if id not in gone}
+    assert list(index) == list(kept)
+    for text in [*texts.values(), "a"]:
+        found = document(Triple(iri("a"), LABEL, Literal(f"<{text}>")), Triple(iri("b"), SIZE, Literal(text)))
+        matches = {match.subscription: match.rows for match in index.match(found)}
+        expected = {id: evaluate(index.pattern(id), found.triples) for id in kept}
+        for id, rows in expected.items():
+            assert sorted(map(str, matches.get(id, []))) == sorted(map(str, rows))
+
+
+def test_a_subscription_may_be_larger_than_all_before_together():
+    index = Index()
+    wide = tuple(TriplePattern(X, iri(f"p{i:03}"), Literal(str(i) * 100)) for i in range(300))
+    others = tuple(Conjunction((TriplePattern(X, iri(f"q{i}"), variable(f"v{i}")),)) for i in range(40))
+    index.add("small", labelled("a"))
+    index.add("wide", Pattern(("x",), (*others, Conjunction(wide))))
+    triples = [Triple(iri("a"), triple.predicate, triple.object) for triple in wide]
+    assert index.match(document(*triples)).subscriptions == ["wide"]
+    assert index.match(document(*triples[1:])).subscriptions == []
+    assert index.match(document(Triple(iri("a"), iri("q39"), iri("b")))).subscriptions == ["wide"]
+    index.remove("wide")
+    assert index.match(document(*triples)).subscriptions == []
+
+
+def test_what_is_refused_leaves_no_trace():
+    index = Index()
+    index.add("a", labelled("a"))
+    before = index.nbytes
+    with pytest.raises(DuplicateSubscription):
+        index.add("a", labelled("something else"))
+    large = tuple(TriplePattern(X, SIZE, variable(f"v{i}")) for i in range(600))
+    with pytest.raises(PatternError, match="too large"):
+        index.add("b", Pattern(("x",), (Conjunction(large),), is_normal=True))
+    assert (list(index), index.nbytes) == (["a"], before)
+
+
+def test_a_threshold_may_have_white_space_around_it():
+    index = Index()
+    above = Call("~>", (N, Literal(" 5\n")))
+    index.add("above", Pattern(("x",), (Conjunction((TriplePattern(X, SIZE, N),), (above,)),)))
+    assert index.match(document(Triple(iri("a"), SIZE, Literal(6)))).subscriptions == ["above"]
+    assert index.match(document(Triple(iri("a"), SIZE, Literal(5)))).subscriptions == []
+
+
+def test_a_column_may_be_the_number_that_a_condition_compares_with():
+    five = Literal(5)
+    above = Conjunction((TriplePattern(X, SIZE, N),), (Call(">", (N, five)),), (("limit", five),))
+    index = Index()
+    index.add("above", Pattern(("x", "limit"), (above,)))
+    found = document(Triple(iri("a"), SIZE, Literal(6)))
+    [match] = index.match(found)
+    assert match.rows == evaluate(index.pattern("above"), found.triples)
+    assert str(match.rows[0]["limit"]) == str(five)
+
+
+def test_a_loaded_index_takes_the_rows_that_were_given_back_before(tmp_path):
+    index = Index()
+    for number in range(20):
+        index.add(str(number), labelled(f"text {number}"))
+    for number in range(20):
+        index.remove(str(number))
+    index.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index")
+    for number in range(20):
+        loaded.add(str(number), labelled(f"text {number}"))
+    for table in ("records", "entries"):
+        assert loaded._image.used[table] == index._image.used[table]
+    found = document(Triple(iri("a"), LABEL, Literal("this is text 7")))
+    assert loaded.match(found).subscriptions == ["7"]
+
+
+def test_texts_that_come_and_go_do_not_grow_the_filter_of_grams():
+    index = Index()
+    index.add("kept", labelled("a text that stays"))
+    before = index._image["grams"].nbytes
+    for number in range(2_000):
+        index.add("passing", labelled(f"a text numbered {number}"))
+        index.remove("passing")
+    assert index._image["grams"].nbytes == before
+    found = document(Triple(iri("a"), LABEL, Literal("here is a text that stays")))
+    assert index.match(found).subscriptions == ["kept"]
+
+
+def test_explain_does_not_count_what_has_gone():
+    """A subscription that comes back with fewer branches leaves rows behind that nobody has taken yet."""
+    index = Index()
+    index.add("other", compile("SELECT ?x { ?x <urn:p> 1 }", language="sparql"))
+    both = "SELECT ?x { { ?x <urn:p> 1 } UNION { ?x <urn:q> 2 } }"
+    index.add("asked", compile(both, language="sparql"))
+    assert index.explain("other").branches[0].atoms[0].shared_with == 1
+    index.remove("asked")
+    index.add("asked", compile("SELECT ?x { ?x <urn:r> 3 }", language="sparql"))
+    assert index.explain("other").branches[0].atoms[0].shared_with == 0
