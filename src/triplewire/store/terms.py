@@ -167,6 +167,8 @@ class TermWriter(TermReader):
     def __init__(self, sql: Sql, memory: TermMemory) -> None:
         self._draft = Draft(memory)
         super().__init__(sql, self._draft)
+        self.last_known = sql.counter("terms")
+        """The last number that was given before this transaction: greater ones are new."""
 
     def ids(self, texts: Sequence[str]) -> list[int]:
         """The number of each text; texts that the store does not know get one."""
