@@ -20,6 +20,7 @@ from triplewire.engine.differences import (
 )
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.reasons import Touched
+from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
@@ -85,6 +86,7 @@ class _Application:
             seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, leaving)
         difference.add(self._document_difference(before))
+        recover(writer, self._standing, self._applied.number, difference, errors)
         events = self._events(difference, new)
         resources = self._resources(difference)
         writer.rows.delete(difference.deletes)
