@@ -129,13 +129,14 @@ def graph_difference(
 def _narrow(reader: Reader, standing: Standing, new: Neighbourhoods, found: Rows, candidates: Rows) -> Difference:
     keys = list(dict.fromkeys([*found, *candidates]))
     recorded = {key: records[0] for key, records in zip(keys, reader.rows.find(keys), strict=True) if records}
-    fresh = {key: triples for key, triples in found.items() if key not in recorded}
+    fresh = {key: triples for key, triples in found.items() if key not in recorded} if recorded else dict(found)
     begun, doubtful = _visible(reader, standing, fresh)
     leaving = [key for key in candidates if key in recorded and not _is_sure(key, found, standing)]
     confirmed = new.having([*doubtful, *leaving])
     begun |= {key: confirmed[key] for key in doubtful if key in confirmed}
     ended = {key: candidates[key] for key in leaving if key not in confirmed and key[0] not in new.errors}
-    begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
+    if new.errors:
+        begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
     return Difference(begun, ended, [(key, 0) for key in begun], [recorded[key].id for key in ended])
 
 
@@ -146,6 +147,8 @@ def _is_sure(key: Key, found: Rows, standing: Standing) -> bool:
 
 def _visible(reader: Reader, standing: Standing, rows: Rows) -> tuple[Rows, list[Key]]:
     """The rows whose derivation their query sees, and the others, which may have another one."""
+    if not standing.last_start:
+        return rows, []
     seen: Rows = {}
     hidden: list[Key] = []
     by_start: dict[int, list[Key]] = {}
