@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from triplewire.algebra.pattern import Conjunction
@@ -57,14 +57,14 @@ def solve(
     like: dict[Plan, int] = {}
     owners = {first: like.setdefault(plan, first) for first, plan in plans.items()}
     found = search(owners)
-    alone = {first: first for first, owner in owners.items() if owner in found.refused}
-    if not alone:
-        return Gathered(found.triples, {})
-    again = search(alone)
-    refused = {
-        place: again.refused[places[0]] for places in asked.values() for place in places if places[0] in again.refused
-    }
-    return Gathered(found.triples | again.triples, refused)
+    triples, reasons = found.triples, found.refused
+    shared = {owner for owner, count in Counter(owners.values()).items() if count > 1 and owner in reasons}
+    if shared:
+        again = search({first: first for first, owner in owners.items() if owner in shared})
+        triples = triples | again.triples
+        reasons = {owner: reason for owner, reason in reasons.items() if owner not in shared} | again.refused
+    refused = {place: reasons[places[0]] for places in asked.values() for place in places if places[0] in reasons}
+    return Gathered(triples, refused)
 
 
 def _numbers(shaped: list[Shaped], lookups: Lookups) -> dict[str, int]:
