@@ -25,8 +25,8 @@ def key_of(text: str) -> bytes:
     Numbered names and dates that come together are neighbours in the index then, so that a batch writes a few pages
     of it; texts that share a key by chance are told apart by comparing them.
     """
-    body, quote, suffix = text.rpartition('"')
-    spelled = (body if quote else text).encode()
+    body, quote, suffix = text.rpartition('"') if text.startswith('"') else (text, "", "")
+    spelled = body.encode()
     return digest(suffix.encode() + quote.encode() + spelled[:-_TAIL])[:_TAIL] + spelled[-_TAIL:]
 
 
