@@ -246,3 +246,17 @@ def test_a_subscription_that_needs_too_many_triples_fails_alone(new_url, publish
         assert [event.kind for event in hub.events("many")] == ["matched"]
         assert len(hub.rows("few")) == 31
         assert list(hub.store.problems()) == []
+
+
+def test_an_image_that_is_older_than_an_unsubscription_serves_the_others(new_url, publish_in, monkeypatch):
+    """The image still waits for atoms whose shape has gone with the query."""
+    monkeypatch.setattr("triplewire.engine.standing._WORTH_AN_IMAGE", 2)
+    url = new_url("sqlite")
+    with Hub(url) as hub:
+        hub.subscribe("SELECT ?x { ?x <urn:p> ?y . ?y <urn:p> ?z }", id="gone", scope="graph")
+        hub.subscribe("SELECT ?x { ?x <urn:p> ?y }", id="stays", scope="graph")
+    with Hub(url) as hub:
+        hub.unsubscribe("gone")
+    with Hub(url) as hub:
+        assert [event.subscription for event in publish_in(hub, ":a :p :b . :b :q :c .", "urn:d")] == ["stays"]
+        assert list(hub.check()) == []

@@ -13,7 +13,7 @@ from itertools import count
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -273,6 +273,8 @@ def live_through(urls, *, examples: int, steps: int) -> None:
         deadline=None,
         suppress_health_check=list(HealthCheck),
         print_blob=True,
+        report_multiple_bugs=False,
+        phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
     )
     with small_images():
         run_state_machine_as_test(lambda: History(next(urls)), settings=chosen)
@@ -299,6 +301,6 @@ def test_a_hub_agrees_with_recomputation_after_every_step(urls, kind, examples, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "examples"), [("memory", 300), ("sqlite", 150), ("postgresql", 40)])
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 150), ("sqlite", 75), ("postgresql", 20)])
 def test_a_hub_agrees_with_recomputation_over_longer_histories(urls, kind, examples):
     live_through(urls(kind), examples=examples, steps=30)

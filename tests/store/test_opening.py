@@ -6,7 +6,7 @@ import pytest
 
 from store.filling import lines, publish
 from triplewire.errors import DamagedStore, NewerStore, NotAStore, StoreError, StoreUnavailable
-from triplewire.store import Store, migrations
+from triplewire.store import Store, digest, migrations, terms
 
 
 def test_store_is_made_when_there_is_nothing_and_found_again(shared_kind, new_url):
@@ -25,16 +25,18 @@ def test_store_that_is_not_there_is_not_made_when_it_must_not_be(shared_kind, ne
 
 def test_store_of_a_newer_version_is_refused(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: None, lambda sql: None))
+    known = migrations.current_version()
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, lambda sql: None, lambda sql: None))
     Store.open(url).close()
     monkeypatch.undo()
     with pytest.raises(NewerStore, match="install a newer Triplewire") as caught:
         Store.open(url)
-    assert (caught.value.found, caught.value.known) == (3, 1)
+    assert (caught.value.found, caught.value.known) == (known + 2, known)
 
 
 def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
+    monkeypatch.setattr(migrations, "MIGRATIONS", ())
     Store.open(url).close()
     steps = []
     monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: steps.append(2), lambda sql: steps.append(3)))
@@ -45,6 +47,7 @@ def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_k
 
 def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
+    monkeypatch.setattr(migrations, "MIGRATIONS", ())
     Store.open(url).close()
 
     def add_table(sql):
@@ -58,6 +61,27 @@ def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, m
         Store.open(url)
     monkeypatch.setattr(migrations, "MIGRATIONS", (add_table,))
     Store.open(url).close()
+
+
+def key_of_version_1(text: str) -> bytes:
+    body, quote, suffix = text.rpartition('"')
+    spelled = (body if quote else text).encode()
+    return digest(suffix.encode() + quote.encode() + spelled[:-8])[:8] + spelled[-8:]
+
+
+def test_terms_of_a_first_version_are_found_again(shared_kind, new_url, monkeypatch):
+    url = new_url(shared_kind)
+    texts = [f"<urn:dataset:{number}>" for number in range(25)] + ['"a"@en', '"b"', "_:d1x", "<urn:a>"]
+    monkeypatch.setattr(migrations, "MIGRATIONS", ())
+    monkeypatch.setattr(terms, "key_of", key_of_version_1)
+    with Store.open(url) as store, store.writing() as writer:
+        numbers = writer.terms.ids(texts)
+    monkeypatch.undo()
+    monkeypatch.setattr(migrations, "_AT_ONCE", 10)
+    with Store.open(url) as store:
+        assert list(store.problems()) == []
+        with store.reading() as reader:
+            assert reader.terms.find(texts) == numbers
 
 
 def test_file_of_another_program_is_refused_and_stays_as_it_is(tmp_path):

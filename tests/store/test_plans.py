@@ -38,6 +38,7 @@ QUESTIONS = {
     "atoms.of_queries": lambda reader: reader.atoms.of_queries([1]),
     "subscriptions.find": lambda reader: reader.subscriptions.find(["s"]),
     "subscriptions.of_queries": lambda reader: reader.subscriptions.of_queries([1]),
+    "subscriptions.hearing": lambda reader: reader.subscriptions.hearing([1]),
     "subscriptions.changes_after": lambda reader: reader.subscriptions.changes_after(1),
     "rows.find": lambda reader: reader.rows.find([(1, (1,))]),
     "rows.of_query": lambda reader: reader.rows.of_query(1),

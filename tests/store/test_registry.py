@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
-from triplewire.store import AtomUse, NewQuery, NewRow, RegistryChange, Store, SubscriptionRecord
+from triplewire.store import AtomUse, Hearer, NewQuery, NewRow, RegistryChange, Store, SubscriptionRecord
 
 
 def subscribe(writer, name, query, **given):
@@ -72,6 +72,9 @@ def test_subscriptions_are_found_by_id_query_and_owner(store):
         assert reader.subscriptions.find(["two", "three", "one"]) == [two, None, one]
         assert one.columns == ("x", "é")
         assert reader.subscriptions.of_queries([99, query]) == [[], [one, two]]
+        assert reader.subscriptions.hearing([99, query, query]) == {
+            query: [Hearer(record.first_cursor, record.id, record.columns) for record in (one, two)]
+        }
         assert reader.subscriptions.listing(owner="ada") == [one]
         assert reader.subscriptions.listing(after="one", limit=1) == [two]
         assert reader.subscriptions.count() == 2

@@ -91,3 +91,15 @@ def test_row_is_on_record_once(filled):
     assert isinstance(caught.value, IntegrityError) or type(caught.value).__name__ == "UniqueViolation"
     with filled.reading() as reader:
         assert reader.rows.count(1) == 0
+
+
+def test_a_writer_finds_rows_of_terms_that_it_made_itself(store):
+    with store.writing() as writer:
+        (old,) = writer.terms.ids(["<urn:old>"])
+        writer.rows.insert([NewRow(1, 0, (old,), (old,))])
+    with store.writing() as writer:
+        (new,) = writer.terms.ids(["<urn:new>"])
+        asked = [(1, (old,)), (1, (new,)), (1, (old, new))]
+        assert [len(found) for found in writer.rows.find(asked)] == [1, 0, 0]
+        writer.rows.insert([NewRow(1, 0, (new,), (new,))])
+        assert [len(found) for found in writer.rows.find(asked)] == [1, 1, 0]

@@ -20,6 +20,7 @@ from triplewire.engine.differences import (
 )
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.reasons import Touched
+from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
@@ -75,7 +76,7 @@ class _Application:
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
         old = Neighbourhoods(writer, self._standing, errors)
-        seeds = seeds_of(self._standing, self._revisions, self._touched, old)
+        seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         leaving = candidates(writer, old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
@@ -85,14 +86,14 @@ class _Application:
             seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, leaving)
         difference.add(self._document_difference(before))
+        recover(writer, self._standing, self._applied.number, difference, errors)
         events = self._events(difference, new)
         resources = self._resources(difference)
         writer.rows.delete(difference.deletes)
         writer.rows.insert(new_rows(difference, resources))
         cursors = writer.log.append(self._applied.number, events)
         self._applied.events = [
-            EventRecord(cursor, self._applied.number, e.query, e.kind, e.terms, e.triples, e.documents)
-            for cursor, e in zip(cursors, events, strict=True)
+            EventRecord(cursor, self._applied.number, *event) for cursor, event in zip(cursors, events, strict=True)
         ]
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(events))
@@ -102,6 +103,8 @@ class _Application:
 
     def _document_rows_before(self) -> dict[int, Rows]:
         """Where the rows of documents came from: only needed of those that had a version."""
+        if not len(self._standing.documents):
+            return {}
         there = [revision for revision in self._revisions if revision.before]
         documents = {r.id: spelled_document(r.uri, r.old) for r in there}
         documents |= self._retouched()
@@ -116,6 +119,8 @@ class _Application:
 
     def _document_difference(self, before: Mapping[int, Rows]) -> Difference:
         errors = self._applied.errors
+        if not len(self._standing.documents):
+            return Difference()
         documents = {r.id: r.document for r in self._revisions if r.content is not None}
         after: dict[int, Rows] = {revision.id: {} for revision in self._revisions}
         after |= document_rows(self._standing.documents, documents, self._writer, errors)
@@ -142,7 +147,7 @@ class _Application:
         """The taxonomy decides which atoms a triple fits, too; a touched triple that has gone fits none any more."""
         there = self._writer.triples.visible(self._touched, 0)
         stays = [triple for triple, is_there in zip(self._touched, there, strict=True) if is_there]
-        again = seeds_of(self._standing, self._revisions, stays, new)
+        again = seeds_of(self._standing, self._revisions, stays, new, self._writer.terms.last_known)
         gone = set(self._touched).difference(stays)
         added = [seed for seed in (*seeds.added, *again.added) if seed.triple not in gone]
         return Seeds(list(dict.fromkeys([*seeds.removed, *again.removed])), list(dict.fromkeys(added)))
@@ -150,15 +155,19 @@ class _Application:
     # -- events
 
     def _events(self, difference: Difference, new: Neighbourhoods) -> list[NewEvent]:
-        """Ended rows first, then those that begin, then those that stay with new content."""
+        """Ended rows first, then those that begin, then those that stay with new content.
+
+        Of these those of a query together, because the log is written faster where neighbours come one after another.
+        """
         touched = Touched(self._writer, self._revisions, self._strong)
         staying = self._staying(difference, touched, new)
         kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
         events = []
         for kind, rows in kinds:
             behind = touched.documents_behind(rows)
-            for (query, terms), derivation in rows.items():
-                events.append(NewEvent(query, kind, terms, derivation, behind[query, terms]))
+            for key in sorted(rows):
+                query, terms = key
+                events.append(NewEvent(query, kind, terms, rows[key], behind[key]))
         return events
 
     def _staying(self, difference: Difference, touched: Touched, new: Neighbourhoods) -> Rows:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
+from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Rows, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.incremental import Seed, Triple
+from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
 from triplewire.store import NewRow, Reader, RowRecord, triples_of
 
@@ -54,12 +54,16 @@ class Seeds:
 
 
 def seeds_of(
-    standing: Standing, revisions: Sequence[Revision], touched: Sequence[Triple], neighbourhoods: Neighbourhoods
+    standing: Standing,
+    revisions: Sequence[Revision],
+    touched: Sequence[Triple],
+    neighbourhoods: Neighbourhoods,
+    last_known: int,
 ) -> Seeds:
     """Where the batch's statements fit an atom.
 
     A new version publishes all its triples: they count for queries that began after the version before. `touched`
-    triples stay, but what they mean may change, because the taxonomy does.
+    triples stay, but what they mean may change, because the taxonomy does. Terms over `last_known` are new.
     """
     if not len(standing.graph):
         return Seeds([], [])
@@ -70,9 +74,8 @@ def seeds_of(
         for revision in revisions
         for triple in (revision.added if revision.published > last or not revision.before else revision.statements)
     }
-    return Seeds(
-        _seeds(standing, [*removed, *touched], neighbourhoods), _seeds(standing, [*added, *touched], neighbourhoods)
-    )
+    coming = _seeds(standing, [*added, *touched], neighbourhoods)
+    return Seeds(_seeds(standing, [*removed, *touched], neighbourhoods), thinned(coming, standing.shapes, last_known))
 
 
 def _seeds(standing: Standing, triples: Sequence[Triple], neighbourhoods: Neighbourhoods) -> list[Seed]:
@@ -86,12 +89,19 @@ def candidates(reader: Reader, old: Neighbourhoods, seeds: Seeds, standing: Stan
 
     Each with a derivation that its query sees, if there is one.
     """
-    rows = old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
+    found = old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
+    leaving = {seed.triple for seed in seeds.removed}
+    rows = {key: why for key, why in found.items() if _may_end(key[0], why, leaving, standing)}
     _, hidden = _visible(reader, standing, {key: why for key, why in rows.items() if key[0] not in standing.wide})
     if hidden:
         seen = old.having(hidden)
         rows |= {key: seen[key] for key in hidden if key in seen}
     return rows
+
+
+def _may_end(query: int, derivation: Derivation, leaving: set[Triple], standing: Standing) -> bool:
+    """False for a row that is left a derivation as it was; what of it a query sees that began later is not known."""
+    return not leaving.isdisjoint(derivation) or query in standing.wide or standing.start_of(query) > 0
 
 
 def graph_difference(
@@ -119,13 +129,14 @@ def graph_difference(
 def _narrow(reader: Reader, standing: Standing, new: Neighbourhoods, found: Rows, candidates: Rows) -> Difference:
     keys = list(dict.fromkeys([*found, *candidates]))
     recorded = {key: records[0] for key, records in zip(keys, reader.rows.find(keys), strict=True) if records}
-    fresh = {key: triples for key, triples in found.items() if key not in recorded}
+    fresh = {key: triples for key, triples in found.items() if key not in recorded} if recorded else dict(found)
     begun, doubtful = _visible(reader, standing, fresh)
     leaving = [key for key in candidates if key in recorded and not _is_sure(key, found, standing)]
     confirmed = new.having([*doubtful, *leaving])
     begun |= {key: confirmed[key] for key in doubtful if key in confirmed}
     ended = {key: candidates[key] for key in leaving if key not in confirmed and key[0] not in new.errors}
-    begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
+    if new.errors:
+        begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
     return Difference(begun, ended, [(key, 0) for key in begun], [recorded[key].id for key in ended])
 
 
@@ -136,6 +147,8 @@ def _is_sure(key: Key, found: Rows, standing: Standing) -> bool:
 
 def _visible(reader: Reader, standing: Standing, rows: Rows) -> tuple[Rows, list[Key]]:
     """The rows whose derivation their query sees, and the others, which may have another one."""
+    if not standing.last_start:
+        return rows, []
     seen: Rows = {}
     hidden: list[Key] = []
     by_start: dict[int, list[Key]] = {}
@@ -256,11 +269,10 @@ def document_difference(
 
 
 def new_rows(difference: Difference, resources: Collection[int]) -> list[NewRow]:
-    """The rows to write; `resources` has those terms that are no literals."""
-    return [
-        NewRow(query, document, terms, tuple(dict.fromkeys(term for term in terms if term in resources)))
-        for (query, terms), document in difference.inserts
-    ]
+    """The rows to write, those of a query together as they will be on record; `resources` has what is no literal."""
+    distinct = {terms for (_, terms), _ in difference.inserts}
+    bound = {terms: tuple(dict.fromkeys(term for term in terms if term in resources)) for terms in distinct}
+    return [NewRow(query, document, terms, bound[terms]) for (query, terms), document in sorted(difference.inserts)]
 
 
 def spelled(document: int, uri: str, content: bytes) -> Document:

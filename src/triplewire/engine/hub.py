@@ -30,7 +30,7 @@ from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionE
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term
 from triplewire.schema import Schema
-from triplewire.store import BatchRecord, EventRecord, Reader, Store, SubscriptionRecord, Writer
+from triplewire.store import BatchRecord, EventRecord, Hearer, Reader, Store, SubscriptionRecord, Writer
 
 _PAGE = 1000
 
@@ -226,12 +226,13 @@ class Hub:
         for query, owners in zip(failed, writer.subscriptions.of_queries(failed), strict=True):
             reason = applied.errors[query].reason
             errors += [MatchLimitExceeded(reason, subscription=record.id) for record in owners]
-        heard = _heard(writer, applied.events)
-        return Outcome(batch, len(heard), lambda: self._tell(heard), warnings, errors)
+        hearers = writer.subscriptions.hearing([record.query for record in applied.events if record.query > 0])
+        count = sum(1 for _ in _heard(applied.events, hearers))
+        return Outcome(batch, count, lambda: self._tell(applied.events, hearers), warnings, errors)
 
-    def _tell(self, heard: Sequence[tuple[EventRecord, SubscriptionRecord]]) -> list[Event]:
+    def _tell(self, records: Sequence[EventRecord], hearers: Mapping[int, Sequence[Hearer]]) -> list[Event]:
         with self._reading() as reader:
-            return self._teller(reader).events(heard)
+            return self._teller(reader).events(list(_heard(records, hearers)))
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
@@ -288,7 +289,8 @@ class Hub:
             shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
             own = reader.log.of_query(-record.number, after, most)
             told = sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
-            return self._teller(reader).events([(event, record) for event in told])
+            hearer = Hearer(record.first_cursor, record.id, record.columns)
+            return self._teller(reader).events([(event, hearer) for event in told])
 
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, self._stated_in)
@@ -374,16 +376,14 @@ class Hub:
             return None if content is None else Document(uri, content)
 
 
-def _heard(reader: Reader, records: Sequence[EventRecord]) -> list[tuple[EventRecord, SubscriptionRecord]]:
+def _heard(
+    records: Sequence[EventRecord], hearers: Mapping[int, Sequence[Hearer]]
+) -> Iterator[tuple[EventRecord, Hearer]]:
     """Events of a batch, for each subscription that hears them."""
-    queries = list(dict.fromkeys(record.query for record in records if record.query > 0))
-    owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
-    return [
-        (event, subscription)
-        for event in records
-        for subscription in owners.get(event.query, ())
-        if subscription.first_cursor < event.cursor
-    ]
+    for event in records:
+        for hearer in hearers.get(event.query, ()):
+            if hearer.first_cursor < event.cursor:
+                yield event, hearer
 
 
 @contextmanager

@@ -279,14 +279,15 @@ class Standing:
         ]
 
     def seeds_in(self, page: Page) -> list[Seed]:
-        """The atoms that triples of a page fit."""
+        """The atoms that triples of a page fit; an image may have some whose shape is gone with its last query."""
         seeds, names = [], {}
         for id, triple in self.seeds.fitting(page):
             if id not in names:
                 atom, shape, position = id.split(".")
                 names[id] = int(shape), int(position), int(atom)
             shape_number, place, atom_number = names[id]
-            seeds.append(Seed(shape_number, place, triple, atom_number))
+            if shape_number in self.shapes:
+                seeds.append(Seed(shape_number, place, triple, atom_number))
         return seeds
 
     def is_optional(self, seed: Seed) -> bool:

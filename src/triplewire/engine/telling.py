@@ -10,7 +10,7 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.errors import SchemaViolation, SubscriptionError
 from triplewire.model import EVENTS, Behind, Event, Row, Term, parse_term, parse_triple
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Reader, SubscriptionRecord, triples_of
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, triples_of
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
 
@@ -77,14 +77,14 @@ class Teller:
     def __init__(self, reader: Reader, strong: frozenset[str], read: Contents) -> None:
         self._reader, self._strong, self._read = reader, strong, read
 
-    def events(self, told: Sequence[tuple[EventRecord, SubscriptionRecord]]) -> list[Event]:
-        """The events, each for its subscription."""
+    def events(self, told: Sequence[tuple[EventRecord, Hearer]]) -> list[Event]:
+        """The events, each for the subscription that hears it."""
         records = [record for record, _ in told]
         terms = self._terms(number for record in records for number in record.terms)
         texts = self._texts(number for record in records for triple in record.triples for number in triple)
         uris = self._uris({document for record in records for document, _, _ in record.documents})
         batches = {number: self._batch(number) for number in {record.batch for record in records}}
-        return [self._event(record, subscription, terms, texts, uris, batches) for record, subscription in told]
+        return [self._event(record, hearer, terms, texts, uris, batches) for record, hearer in told]
 
     def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
         """Rows by the names of their columns; one without a value is left out."""
@@ -109,19 +109,19 @@ class Teller:
     def _event(
         self,
         record: EventRecord,
-        subscription: SubscriptionRecord,
+        hearer: Hearer,
         terms: Mapping[int, Term],
         texts: Mapping[int, str],
         uris: Mapping[int, str],
         batches: Mapping[int, str],
     ) -> Event:
-        row = _row(subscription.columns, record.terms, terms)
+        row = _row(hearer.columns, record.terms, terms)
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
         state = self._state_of(row)
         return _KINDS[record.kind](
-            subscription.id,
+            hearer.id,
             row,
             batches[record.batch],
             record.cursor,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pyoxigraph import Variable
@@ -41,15 +42,22 @@ def decode(plain: Plain, names: Sequence[str]) -> Expression:
     if isinstance(plain, list):
         name, *arguments = plain
         return Call(str(name), tuple(decode(argument, names) for argument in arguments))
-    if plain.startswith("?"):
-        return variable(plain[1:])
-    return parse_term(plain)  # type: ignore[return-value]  # no blank node is ever in a pattern
+    return _named(plain)
+
+
+@lru_cache(maxsize=8192)
+def _named(text: str) -> Expression:
+    """A variable or a term: patterns have most of them in common."""
+    if text.startswith("?"):
+        return variable(text[1:])
+    return parse_term(text)  # type: ignore[return-value]  # no blank node is ever in a pattern
 
 
 def decode_triple(plain: Plain, names: Sequence[str]) -> TriplePattern:
     """A triple pattern that was encoded as the list of its places."""
     assert isinstance(plain, list)
-    return TriplePattern(*(decode(place, names) for place in plain))  # type: ignore[arg-type]
+    subject, predicate, object = (_named(place) if isinstance(place, str) else decode(place, names) for place in plain)
+    return TriplePattern(subject, predicate, object)  # type: ignore[arg-type]
 
 
 def dumps(plain: object) -> bytes:

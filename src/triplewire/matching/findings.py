@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from triplewire.errors import SubscriptionError
+from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
 from triplewire.matching.matches import Matches, columns_of
 from triplewire.matching.registry import Registry
@@ -40,7 +41,7 @@ class Found(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A document of terms that have numbers: which one begins at which byte, and how to number what is spelled out.
+    """A document of terms that have numbers: which one begins at which byte (in order), and how to number other texts.
 
     Its lines are in an order of their own: those of a subject together, and of these those of a predicate.
     """
@@ -82,12 +83,12 @@ def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callab
 def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
-    return [Found([Finding(*one) for one in reader.findings(each)], each.errors) for each in matches]
+    return [Found(list(map(Finding._make, reader.findings(each))), each.errors) for each in matches]
 
 
 def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
     """The findings in a page that was just matched."""
-    return [Numbered(*one) for one in _Reader(registry, [matches], page).findings(matches)]
+    return list(map(Numbered._make, _Reader(registry, [matches], page).findings(matches)))
 
 
 def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tuple[str, Numbers]]:
@@ -108,8 +109,8 @@ class _Reader:
         self._out = matches[0].written()[1] if matches else np.zeros(0, dtype=np.int32)  # one for the whole batch
         self._values = self._out.tolist()
         self._names = _Memory(lambda number: self._ids.get(number).decode())
-        known = _Memory(self._known)
-        self._fixed = _Memory(lambda place: known[int(self._constants[place])])
+        self._named = _Memory(self._known)
+        self._fixed = _Memory(lambda place: self._named[int(self._constants[place])])
         self._steps = _Memory(self._triple_steps)
         self._columns = _Memory(lambda number: columns_of(self._terms.get(number)))
 
@@ -123,17 +124,18 @@ class _Reader:
 
         Those who wait for one match with other thresholds, or under the same columns, share its rows and derivation.
         """
-        names, triples_of, terms = self._names, self._steps, self._terms_of(matches)
+        names, terms = self._names, self._terms_of(matches)
+        derivations = iter(self._derivations(matches, terms))
         found: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = []
         last: tuple[int, int] = (-1, -1)
         triples: tuple[Any, ...] = ()
         rows: tuple[tuple[Any, ...], ...] = ()
-        for told, program in self._told(matches):
+        for told in matches.written()[0].tolist():
             number, at, columns, constants, _ = told
             if (at, columns) != last:
                 terms.at, terms.constants = at + EMISSION, constants - 1
                 if at != last[0]:
-                    triples = tuple([(terms[s], terms[p], terms[o]) for s, p, o in triples_of[program]])
+                    triples = next(derivations)
                 rows, last = self._rows(matches, told, terms), (at, columns)
             name = names[number]
             for row in rows:
@@ -152,23 +154,56 @@ class _Reader:
         given = {name: terms[place] for name, place in places}
         return (tuple([given.get(name, absent) for name in answer]),)
 
-    def triples(self, matches: Matches) -> list[tuple[str, Any]]:
-        """The first triple of every match, with the subscription."""
-        names, triples_of, terms = self._names, self._steps, self._terms_of(matches)
-        found = []
-        for (number, at, _, constants, _), program in self._told(matches):
-            terms.at, terms.constants = at + EMISSION, constants - 1
-            s, p, o = triples_of[program][0]
-            found.append((names[number], (terms[s], terms[p], terms[o])))
-        return found
+    def triples(self, matches: Matches) -> list[tuple[str, Numbers]]:
+        """The first triple of every match in a page, with the subscription."""
+        names, told = self._names, matches.written()[0]
+        found = self._numbered(told, 1)
+        return [(names[number], first) for number, (first,) in zip(told[:, 0].tolist(), found, strict=True)]
 
-    def _told(self, matches: Matches) -> Iterable[tuple[list[int], int]]:
-        """Whom to tell, each with the program that matched."""
+    def _derivations(self, matches: Matches, terms: _Terms) -> Iterable[tuple[Any, ...]]:
+        """The triples of every match that somebody is told of; those who are told of one match come together."""
         told = matches.written()[0]
+        firsts = told[np.flatnonzero(np.diff(told[:, 1], prepend=-1))]
+        if self._page is not None:
+            yield from self._numbered(firsts)
+            return
+        for (_, at, _, constants, _), program in zip(firsts.tolist(), self._programs(firsts).tolist(), strict=True):
+            terms.at, terms.constants = at + EMISSION, constants - 1
+            yield tuple([(terms[s], terms[p], terms[o]) for s, p, o in self._steps[program]])
+
+    def _numbered(self, told: Array, most: int | None = None) -> list[tuple[Numbers, ...]]:
+        """The triples of matches in a page, or so many of each; all at once, because there are many alike."""
+        assert self._page is not None
         if not len(told):
-            return ()
-        programs = self._records[self._out[told[:, 1] + M_RECORD], R_PROGRAM].tolist()
-        return zip(told.tolist(), programs, strict=True)
+            return []
+        programs, which = np.unique(self._programs(told), return_inverse=True)
+        steps = [self._steps[program][:most] for program in programs.tolist()]
+        wide = np.array([3 * len(own) for own in steps])
+        begins, lengths = (np.cumsum(wide) - wide)[which], wide[which]
+        ends = np.cumsum(lengths)
+        owner = np.repeat(np.arange(len(told)), lengths)
+        every = np.array([place for own in steps for triple in own for place in triple])
+        places = every[np.arange(ends[-1]) + (begins - ends + lengths)[owner]]
+        numbers = np.empty(len(places), dtype=np.int64)
+        bound = places >= 0
+        numbers[bound] = self._in_page(self._out[told[owner[bound], 1] + EMISSION + 2 * places[bound]])
+        fixed, same = np.unique(self._constants[told[owner[~bound], 3] - 1 - places[~bound]], return_inverse=True)
+        numbers[~bound] = np.array([self._named[term] for term in fixed.tolist()], dtype=np.int64)[same]
+        values = numbers.tolist()
+        triples = list(zip(values[0::3], values[1::3], values[2::3], strict=True))
+        until = (ends // 3).tolist()
+        return [tuple(triples[start:end]) for start, end in zip([0, *until], until, strict=False)]
+
+    def _in_page(self, starts: Array) -> Array:
+        """The numbers of the page's terms that begin at these bytes."""
+        assert self._page is not None
+        count, known = len(self._page.places), self._page.places
+        numbers = np.fromiter(known.values(), dtype=np.int64, count=count)
+        return numbers[np.searchsorted(np.fromiter(known, dtype=np.int64, count=count), starts)]
+
+    def _programs(self, told: Array) -> Array:
+        """The program that matched, for each who is told."""
+        return self._records[self._out[told[:, 1] + M_RECORD], R_PROGRAM]
 
     def _terms_of(self, matches: Matches) -> _Terms:
         text, base = matches.document.ntriples, matches.written()[2]

@@ -17,7 +17,7 @@ from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.rows import NewRow, RowRecord
 from triplewire.store.spelling import is_storable, scoped, triples_of
 from triplewire.store.store import Store
-from triplewire.store.subscriptions import RegistryChange, SubscriptionRecord
+from triplewire.store.subscriptions import Hearer, RegistryChange, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Compacted",
     "DocumentRecord",
     "EventRecord",
+    "Hearer",
     "NewEvent",
     "NewQuery",
     "NewRow",

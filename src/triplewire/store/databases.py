@@ -26,6 +26,7 @@ from triplewire.store.sql import Sql
 _PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA cache_size = -131072",  # KiB
+    "PRAGMA mmap_size = 1073741824",  # a batch reads thousands of pages of a large store, each a call otherwise
     "PRAGMA temp_store = MEMORY",
     "PRAGMA wal_autocheckpoint = 32000",  # pages: a batch touches thousands, many of them in every batch
     "PRAGMA journal_size_limit = 268435456",

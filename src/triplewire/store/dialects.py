@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from sqlalchemy import Table
 
-from triplewire.store.sql import Sql, Value, Values, assignments, columns_of, flat
+from triplewire.store.sql import Sql, Value, Values, assignments, columns_of, flat, key_of
 
 _KEYS_AT_ONCE = 1_024
 _ARRAYS = {int: "bigint[]", str: "text[]", bytes: "bytea[]"}
@@ -42,6 +42,11 @@ class SqliteSql(Sql):
     def replace(self, table: Table, rows: Sequence[Values]) -> None:
         """See `Sql.replace`."""
         self._many(f"{_insertion(table)} {assignments(table)}", rows)
+
+    def update(self, table: Table, columns: tuple[str, ...], rows: Sequence[Values]) -> None:
+        """See `Sql.update`."""
+        values = ", ".join(f"{name} = ?" for name in columns)
+        self._many(f"UPDATE {table.name} SET {values} WHERE " + " AND ".join(f"{k} = ?" for k in key_of(table)), rows)
 
     def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
         """See `Sql.delete`."""
@@ -80,6 +85,14 @@ class PostgresSql(Sql):
         """See `Sql.replace`."""
         source = _unnest([_array(table, column.name) for column in table.columns])
         self._change(f"INSERT INTO {table.name} ({columns_of(table)}) {source} {assignments(table)}", rows)
+
+    def update(self, table: Table, columns: tuple[str, ...], rows: Sequence[Values]) -> None:
+        """See `Sql.update`."""
+        names = (*columns, *key_of(table))
+        source = _unnest([_array(table, name) for name in names])
+        values = ", ".join(f"{name} = k.{name}" for name in columns)
+        same = " AND ".join(f"t.{name} = k.{name}" for name in key_of(table))
+        self._change(f"UPDATE {table.name} t SET {values} FROM ({source}) AS k({', '.join(names)}) WHERE {same}", rows)
 
     def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
         """See `Sql.delete`."""

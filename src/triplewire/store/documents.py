@@ -141,7 +141,11 @@ class DocumentWriter(DocumentReader):
             DocumentRecord(old.id, old.uri, old.version + 1, batch, b"" if content is None else digest(content))
             for old, (_, content) in zip(self._records([uri for uri, _ in changes]), changes, strict=True)
         ]
-        self._sql.replace(schema.documents, [(r.id, r.uri, r.version, r.published, r.digest) for r in saved])
+        self._sql.update(
+            schema.documents,
+            ("version", "published", "digest"),
+            [(r.version, r.published, r.digest, r.id) for r in saved],
+        )
         self._sql.insert(
             schema.versions,
             [

@@ -7,10 +7,10 @@ texts of before and after are in the versions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from triplewire.store import schema
-from triplewire.store.packing import Triple, pack, pack_triples, unpack, unpack_triples
+from triplewire.store.packing import Made, Triple, pack, pack_triples, unpack, unpack_triples
 from triplewire.store.sql import Sql, Values
 
 MATCHED, CHANGED, UNMATCHED = 1, 2, 3
@@ -18,8 +18,7 @@ MATCHED, CHANGED, UNMATCHED = 1, 2, 3
 _COLUMNS = "cursor, batch, query, kind, terms, triples, documents"
 
 
-@dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(NamedTuple):
     """An event to write: `documents` are (document, version before, version after), with 0 for no version."""
 
     query: int
@@ -29,8 +28,7 @@ class NewEvent:
     documents: tuple[Triple, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EventRecord:
+class EventRecord(NamedTuple):
     """An event of the log."""
 
     cursor: int
@@ -76,13 +74,12 @@ class LogWriter(LogReader):
         if not events:
             return range(0)
         cursors = self._sql.take("events", len(events))
-        distinct = {triples for e in events for triples in (e.triples, e.documents)}  # many events have one reason
-        packed = {triples: pack_triples(triples) for triples in distinct}
+        rows, reasons = Made(pack), Made(pack_triples)  # many events are of one row, or have one reason
         self._sql.insert(
             schema.events,
             [
-                (cursor, batch, e.query, e.kind, pack(e.terms), packed[e.triples], packed[e.documents])
-                for cursor, e in zip(cursors, events, strict=True)
+                (cursor, batch, query, kind, rows[terms], reasons[triples], reasons[documents])
+                for cursor, (query, kind, terms, triples, documents) in zip(cursors, events, strict=True)
             ],
         )
         return cursors

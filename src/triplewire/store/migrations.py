@@ -15,8 +15,21 @@ from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
 from triplewire.store import schema
 from triplewire.store.databases import Database
 from triplewire.store.sql import Sql
+from triplewire.store.terms import key_of
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = ()
+_AT_ONCE = 10_000
+
+
+def _keys_of_names(sql: Sql) -> None:
+    """The keys of IRIs and blank nodes were scattered; now those of numbered names are neighbours."""
+    last = 0
+    while found := sql.rows("SELECT id, text FROM terms WHERE id > ? ORDER BY id LIMIT ?", last, _AT_ONCE):
+        names = [(key_of(text), number) for number, text in found if not text.startswith('"')]
+        sql.update(schema.terms, ("key",), names)
+        last = found[-1][0]
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names,)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from struct import Struct
+from typing import TypeVar
 
 Triple = tuple[int, int, int]
+Item = TypeVar("Item")
 
 
 @lru_cache(maxsize=64)
@@ -35,6 +37,18 @@ def unpack_triples(packed: bytes) -> tuple[Triple, ...]:
     """The triples that `pack_triples` was given."""
     numbers = iter(unpack(packed))
     return tuple(zip(numbers, numbers, numbers, strict=True))
+
+
+class Made(dict[Item, bytes]):
+    """The bytes of things of which many are the same: each is made once."""
+
+    def __init__(self, make: Callable[[Item], bytes]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, item: Item) -> bytes:
+        made = self[item] = self._make(item)
+        return made
 
 
 def digest(content: bytes) -> bytes:

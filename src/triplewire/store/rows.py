@@ -7,19 +7,17 @@ found by what they hold, by document, and by the resources that they bind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from triplewire.store import schema
-from triplewire.store.packing import digest, pack, unpack
+from triplewire.store.packing import Made, digest, pack, unpack
 from triplewire.store.sql import Sql
 
 _COLUMNS = "r.id, r.query, r.document, r.terms"
 _CLEARED_AT_ONCE = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class NewRow:
+class NewRow(NamedTuple):
     """A row to record: `bound` are those of its terms that are resources; term 0 is a variable without value."""
 
     query: int
@@ -28,8 +26,7 @@ class NewRow:
     bound: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RowRecord:
+class RowRecord(NamedTuple):
     """A row on record; document 0 is the graph."""
 
     id: int
@@ -40,7 +37,7 @@ class RowRecord:
     @property
     def key(self) -> bytes:
         """What stands for the terms: rows of a query are paged by it."""
-        return digest(pack(self.terms))
+        return _key(self.terms)
 
 
 class RowReader:
@@ -51,7 +48,8 @@ class RowReader:
 
     def find(self, keys: Sequence[tuple[int, tuple[int, ...]]]) -> list[list[RowRecord]]:
         """The records of each (query, terms), by document."""
-        wanted = [(query, digest(pack(terms))) for query, terms in keys]
+        made = Made(_key)
+        wanted = [(query, made[terms]) for query, terms in keys]
         found: dict[tuple[int, bytes], list[RowRecord]] = {}
         text = (
             f"WITH k(a, b) AS ({{keys}}) SELECT {_COLUMNS}, r.key"
@@ -59,7 +57,7 @@ class RowReader:
         )
         for *row, key in self._sql.keyed(text, list(dict.fromkeys(wanted))):
             found.setdefault((row[1], key), []).append(_row(row))
-        return [sorted(found.get(key, ()), key=lambda row: row.document) for key in wanted]
+        return [sorted(found[key], key=lambda row: row.document) if key in found else [] for key in wanted]
 
     def of_query(self, query: int, after: bytes = b"", limit: int = 1_000) -> list[RowRecord]:
         """Distinct rows of a query, by key, from the one that follows `after`."""
@@ -101,17 +99,32 @@ class RowReader:
 class RowWriter(RowReader):
     """Rows, and changes of them."""
 
+    def __init__(self, sql: Sql, last_term: int) -> None:
+        """`last_term` is the last one that may be in a row; those that this transaction makes come after it."""
+        super().__init__(sql)
+        self._last_term = last_term
+
+    def find(self, keys: Sequence[tuple[int, tuple[int, ...]]]) -> list[list[RowRecord]]:
+        """See `RowReader.find`; a row that has a new term is not on record, and is not looked for."""
+        last = self._last_term
+        known = [key for key in keys if max(key[1], default=0) <= last]
+        if len(known) == len(keys):
+            return super().find(keys)
+        found = dict(zip(known, super().find(known), strict=True))
+        return [found.get(key, []) for key in keys]
+
     def insert(self, rows: Sequence[NewRow]) -> list[int]:
         """Record rows that are not on record; their numbers."""
         if not rows:
             return []
         numbers = self._sql.take("rows", len(rows))
-        packed = [pack(row.terms) for row in rows]
+        self._last_term = max(self._last_term, *(max(row.terms, default=0) for row in rows))
+        packed, made = Made(pack), Made(_key)
         self._sql.insert(
             schema.rows,
             [
-                (number, row.query, row.document, digest(terms), terms)
-                for number, row, terms in zip(numbers, rows, packed, strict=True)
+                (number, query, document, made[terms], packed[terms])
+                for number, (query, document, terms, _) in zip(numbers, rows, strict=True)
             ],
         )
         bindings = {(term, number) for number, row in zip(numbers, rows, strict=True) for term in row.bound}
@@ -130,6 +143,10 @@ class RowWriter(RowReader):
         """Away with all rows of a query."""
         while found := self._sql.rows("SELECT id FROM rows WHERE query = ? LIMIT ?", query, _CLEARED_AT_ONCE):
             self.delete([number for (number,) in found])
+
+
+def _key(terms: tuple[int, ...]) -> bytes:
+    return digest(pack(terms))
 
 
 def _row(row: Sequence[Any]) -> RowRecord:

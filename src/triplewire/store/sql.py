@@ -82,6 +82,13 @@ class Sql(ABC):
         """Rows that are new, or take the place of those with the same primary key."""
 
     @abstractmethod
+    def update(self, table: Table, columns: tuple[str, ...], rows: Sequence[Values]) -> None:
+        """New values in these columns of rows that are there: each has the values, then its primary key.
+
+        Unlike `replace` it leaves the indexes of all other columns alone.
+        """
+
+    @abstractmethod
     def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
         """Away with the rows that have these values in these columns."""
 
@@ -103,9 +110,14 @@ class Sql(ABC):
 
 def assignments(table: Table) -> str:
     """The end of an upsert: by the primary key, every other column takes the new value."""
-    key = ", ".join(column.name for column in table.primary_key)
+    key = ", ".join(key_of(table))
     others = [column.name for column in table.columns if not column.primary_key]
     return f"ON CONFLICT ({key}) DO UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in others)
+
+
+def key_of(table: Table) -> tuple[str, ...]:
+    """The names of the primary key's columns, in order."""
+    return tuple(column.name for column in table.primary_key)
 
 
 def columns_of(table: Table) -> str:

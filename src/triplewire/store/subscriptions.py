@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from operator import attrgetter
+from typing import NamedTuple
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.store import schema
@@ -36,6 +38,14 @@ class SubscriptionRecord:
     created: int
     number: int
     start: str
+
+
+class Hearer(NamedTuple):
+    """What telling an event needs of a subscription: its columns, and the cursor after which it hears its query."""
+
+    first_cursor: int
+    id: str
+    columns: tuple[str, ...]
 
 
 _fields = attrgetter(*(field.name for field in fields(SubscriptionRecord)))
@@ -71,6 +81,17 @@ class SubscriptionReader:
         for row in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
             found.setdefault(row[1], []).append(_subscription(row))
         return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
+
+    def hearing(self, queries: Sequence[int]) -> dict[int, list[Hearer]]:
+        """For each query who hears its events, in the order in which they came; a query without any is left out."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT t.number, t.query, t.first_cursor, t.id, t.columns"
+            " FROM k CROSS JOIN subscriptions t WHERE t.query = k.a"
+        )
+        found: dict[int, list[Hearer]] = {}
+        for _, query, cursor, id, columns in sorted(self._sql.keyed(text, [(q,) for q in dict.fromkeys(queries)])):
+            found.setdefault(query, []).append(Hearer(cursor, id, _names(columns)))
+        return found
 
     def listing(self, after: str = "", limit: int = 100, *, owner: str | None = None) -> list[SubscriptionRecord]:
         """Subscriptions by id, from the one that follows `after`; of all owners or of one."""
@@ -155,4 +176,10 @@ def _values(record: SubscriptionRecord) -> Values:
 
 def _subscription(row: Values) -> SubscriptionRecord:
     name, query, text, language, owner, columns, *rest = row
-    return SubscriptionRecord(name, query, text, language, owner, tuple(json.loads(columns)), *rest)
+    return SubscriptionRecord(name, query, text, language, owner, _names(columns), *rest)
+
+
+@lru_cache(maxsize=4096)
+def _names(columns: str) -> tuple[str, ...]:
+    """The names of columns as they are stored; subscriptions have them in common."""
+    return tuple(json.loads(columns))

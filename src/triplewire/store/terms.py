@@ -25,8 +25,8 @@ def key_of(text: str) -> bytes:
     Numbered names and dates that come together are neighbours in the index then, so that a batch writes a few pages
     of it; texts that share a key by chance are told apart by comparing them.
     """
-    body, quote, suffix = text.rpartition('"')
-    spelled = (body if quote else text).encode()
+    body, quote, suffix = text.rpartition('"') if text.startswith('"') else (text, "", "")
+    spelled = body.encode()
     return digest(suffix.encode() + quote.encode() + spelled[:-_TAIL])[:_TAIL] + spelled[-_TAIL:]
 
 
@@ -167,6 +167,8 @@ class TermWriter(TermReader):
     def __init__(self, sql: Sql, memory: TermMemory) -> None:
         self._draft = Draft(memory)
         super().__init__(sql, self._draft)
+        self.last_known = sql.counter("terms")
+        """The last number that was given before this transaction: greater ones are new."""
 
     def ids(self, texts: Sequence[str]) -> list[int]:
         """The number of each text; texts that the store does not know get one."""

@@ -61,7 +61,7 @@ class Writer(Reader):
         self.documents = DocumentWriter(sql)
         self.triples = TripleWriter(sql, self.documents)
         self.atoms = AtomWriter(sql)
-        self.rows = RowWriter(sql)
+        self.rows = RowWriter(sql, self.terms.last_known)
         self.queries = QueryWriter(sql, self.atoms, self.rows)
         self.subscriptions = SubscriptionWriter(sql)
         self.log = LogWriter(sql)

@@ -270,3 +270,21 @@ def test_constants_that_were_passed_by_are_not_taken_for_triples(hub_triples):
     memory = Watched([*hub_triples, Triple(iri("d5"), THEME, iri("land"))])
     found = gather(seeds_of(themed, memory, hub_triples[5]), shapes(themed), memory, users(themed, memory))
     assert all(memory.present(list(found.triples)))
+
+
+def test_conjunctions_that_take_too_much_together_are_solved_one_by_one():
+    """And of these only the one that is too large is refused."""
+
+    def about(name):
+        return Conjunction((TriplePattern(D, PUBLISHER, iri(name)), TriplePattern(D, TITLE, X)))
+
+    def stated(name, count):
+        datasets = [iri(f"{name}{number}") for number in range(count)]
+        return [t for d in datasets for t in (Triple(d, PUBLISHER, iri(name)), Triple(d, TITLE, Literal("a")))]
+
+    memory = Memory([triple for name, count in (("a", 60), ("b", 60), ("c", 300)) for triple in stated(name, count)])
+    found = solve([(about(name), {}) for name in ("a", "b", "c", "c")], memory, most_triples=100)
+    assert set(found.refused) == {2, 3}
+    assert {memory.triple(triple) for name in "ab" for triple in stated(name, 60)} <= found.triples
+    alone = solve([(about("c"), {})], memory, most_triples=100)
+    assert set(alone.refused) == {0}

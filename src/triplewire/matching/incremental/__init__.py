@@ -14,6 +14,7 @@ from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.patterns import dump_pattern, load_pattern
 from triplewire.matching.incremental.shapes import Shape, Shaped, shape_of, unanchored
 from triplewire.matching.incremental.solve import Question, solve
+from triplewire.matching.incremental.thinning import thinned
 
 __all__ = [
     "HIGH",
@@ -35,5 +36,6 @@ __all__ = [
     "load_pattern",
     "shape_of",
     "solve",
+    "thinned",
     "unanchored",
 ]

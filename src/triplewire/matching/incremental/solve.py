@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from triplewire.algebra.pattern import Conjunction
 from triplewire.matching.incremental.gather import Gathered, plans_of
-from triplewire.matching.incremental.groups import BY_CONSTANTS, bound_by
+from triplewire.matching.incremental.groups import BY_CONSTANTS, Origin, bound_by
 from triplewire.matching.incremental.lookups import Lookups
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES, Neighbourhood
 from triplewire.matching.incremental.plans import Bindings, Plan
@@ -24,6 +24,9 @@ def solve(
 
     Only required variables are fixed: a row is told by all that widens it, so optional parts are looked up whole.
     Conditions are left to whoever matches what is found. Equal conjunctions are refused together.
+
+    Conjunctions of one shape are one owner, because many partial matches advance at the price of a few. Only if they
+    take too much together does each of them answer for itself.
     """
     asked: defaultdict[Conjunction, list[int]] = defaultdict(list)
     for place, (conjunction, _) in enumerate(questions):
@@ -31,21 +34,37 @@ def solve(
     shaped = {places[0]: shape_of(conjunction) for conjunction, places in asked.items()}
     plans = plans_of({first: one.shape for first, one in shaped.items()}, lookups)
     numbers = _numbers(list(shaped.values()), lookups)
-    found = Neighbourhood(lookups, None, high, most_triples)
-    for places in asked.values():
-        plan, one = plans[places[0]], shaped[places[0]]
-        if plan.required is None:
-            continue
-        for place in places:
-            match = _fixed(plan, one, numbers, questions[place][1])
-            if match is not None:
-                group = found.group(places[0], plan, plan.required, 0, bound_by(match), BY_CONSTANTS)
-                found.put(group, {match: BY_CONSTANTS})
-    found.run()
-    refused = {
-        place: found.refused[places[0]] for places in asked.values() for place in places if places[0] in found.refused
-    }
-    return Gathered(found.triples, refused)
+
+    def search(owners: Mapping[int, int]) -> Neighbourhood:
+        """What the conjunctions take that have an owner; each is known by its first place."""
+        found = Neighbourhood(lookups, None, high, most_triples)
+        together: defaultdict[tuple[int, int], dict[Bindings, Origin]] = defaultdict(dict)
+        for places in asked.values():
+            first = places[0]
+            if first not in owners or plans[first].required is None:
+                continue
+            for place in places:
+                match = _fixed(plans[first], shaped[first], numbers, questions[place][1])
+                if match is not None:
+                    together[owners[first], bound_by(match)][match] = BY_CONSTANTS
+        for (owner, bound), matches in together.items():
+            plan = plans[owner]
+            assert plan.required is not None
+            found.put(found.group(owner, plan, plan.required, 0, bound, BY_CONSTANTS), matches)
+        found.run()
+        return found
+
+    like: dict[Plan, int] = {}
+    owners = {first: like.setdefault(plan, first) for first, plan in plans.items()}
+    found = search(owners)
+    triples, reasons = found.triples, found.refused
+    shared = {owner for owner, count in Counter(owners.values()).items() if count > 1 and owner in reasons}
+    if shared:
+        again = search({first: first for first, owner in owners.items() if owner in shared})
+        triples = triples | again.triples
+        reasons = {owner: reason for owner, reason in reasons.items() if owner not in shared} | again.refused
+    refused = {place: reasons[places[0]] for places in asked.values() for place in places if places[0] in reasons}
+    return Gathered(triples, refused)
 
 
 def _numbers(shaped: list[Shaped], lookups: Lookups) -> dict[str, int]:

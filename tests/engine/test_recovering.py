@@ -1,0 +1,84 @@
+"""What failed in a batch is answered again by a later one, whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from triplewire import Hub
+
+PAIRS = "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }"
+"""As many answers as pairs at one node: they soon take too many triples."""
+
+
+@pytest.fixture
+def hub(new_url):
+    with Hub(new_url("sqlite"), most_triples=60) as hub:
+        hub.subscribe(PAIRS, id="many", scope="graph")
+        hub.subscribe("SELECT ?x { ?x <urn:q> <urn:hub> }", id="few", scope="graph")
+        yield hub
+
+
+def crowd(names: str, count: int) -> str:
+    return "".join(f":{names}{number} :q :hub ; :r :b . " for number in range(count))
+
+
+def failed(outcome) -> list[str]:
+    return [error.subscription for error in outcome.errors]
+
+
+def kinds(outcome) -> Counter[tuple[str, str]]:
+    return Counter((event.subscription, event.kind) for event in outcome)
+
+
+def test_rows_are_right_again_as_soon_as_they_can_be_found(hub, publish_in):
+    publish_in(hub, ":a :q :hub ; :r :b . :b :r :c .", "urn:first")
+    assert failed(publish_in(hub, crowd("x", 70), "urn:crowd")) == ["many"]
+    assert list(hub.check()), "the rows are out of date"
+    outcome = publish_in(hub, crowd("x", 3), "urn:crowd")
+    assert failed(outcome) == []
+    assert len(hub.rows("many")) == 16
+    assert kinds(outcome)["many", "matched"] == 15
+    assert list(hub.check()) == []
+    assert len(hub.events("many")) == 16
+
+
+def test_a_row_that_went_meanwhile_is_told_to_have_ended(hub, publish_in):
+    publish_in(hub, ":a :q :hub ; :r :b . :b :r :c .", "urn:first")
+    publish_in(hub, crowd("x", 70), "urn:crowd")
+    assert failed(hub.retract("urn:first")) == ["many"], "nothing is left of its only row, but who could tell?"
+    assert len(hub.rows("many")) == 1
+    hub.retract("urn:crowd")
+    publish_in(hub, ":e :r :f .", "urn:elsewhere")  # by now it is due
+    assert hub.rows("many") == []
+    assert [event.kind for event in hub.events("many")] == ["matched", "changed", "unmatched"]
+    assert list(hub.check()) == []
+
+
+def test_what_fails_again_and_again_is_tried_ever_more_rarely(hub, publish_in):
+    publish_in(hub, ":a :q :hub ; :r :b . :b :r :c .", "urn:first")
+    tried = [bool(failed(publish_in(hub, crowd("x", 70), "urn:crowd")))]
+    tried += [bool(failed(publish_in(hub, f":e :r :f{number} .", "urn:elsewhere"))) for number in range(15)]
+    assert [number for number, is_tried in enumerate(tried) if is_tried] == [0, 1, 3, 7, 15]
+
+
+def test_another_process_knows_what_failed(new_url, publish_in):
+    url = new_url("sqlite")
+    with Hub(url, most_triples=60) as hub:
+        hub.subscribe(PAIRS, id="many", scope="graph")
+        publish_in(hub, ":b :r :c .", "urn:first")
+        assert failed(publish_in(hub, crowd("x", 70), "urn:crowd")) == ["many"]
+    with Hub(url) as other:
+        outcome = publish_in(other, ":e :r :f .", "urn:elsewhere")
+        assert kinds(outcome) == {("many", "matched"): 4900}
+        assert list(other.check()) == []
+
+
+def test_a_query_that_nobody_asks_any_more_is_forgotten(hub, publish_in):
+    publish_in(hub, crowd("x", 70) + ":b :r :c .", "urn:crowd")
+    hub.unsubscribe("many")
+    assert failed(publish_in(hub, ":e :r :f .", "urn:elsewhere")) == []
+    with hub.store.reading() as reader:
+        assert reader.settings.get("engine.failed_queries") == {}
+    assert list(hub.check()) == []
