@@ -96,7 +96,7 @@ def test_triples_know_the_documents_that_state_them(graph):
         statements[spelled(triple)] = {f"urn:{i % 3}", f"urn:{i % 2}"}
     arrays = flat_triples(statements, Numbering())
     asked = [tuple(arrays.terms(triple)) for triple in statements]
-    found = [set(arrays.texts.of(documents)) for documents in arrays.documents(asked)]
+    found = [set(arrays.texts.of(documents)) for documents in arrays.documents(asked, 9)]
     assert found == list(statements.values())
 
 

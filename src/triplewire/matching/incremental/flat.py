@@ -129,11 +129,13 @@ class FlatTriples:
         others = iter([min(most, sum(next(sizes) for _ in some)) for some in expanded])
         return [counted[i] if i in counted else next(others) for i in range(len(keys))]
 
-    def documents(self, triples: Sequence[Triple]) -> list[list[int]]:
-        """The numbers of the documents that state each triple."""
-        starts = self._stating.starts
-        places = self._spo.ranges(triples, 3)[:, 0].tolist()
-        return [self._stating.documents[starts[place] : starts[place + 1]].tolist() for place in places]
+    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
+        """The numbers of documents that state each of these triples, at most so many."""
+        places = self._spo.ranges(triples, 3)[:, 0]
+        starts = self._stating.starts[places]
+        ends = np.minimum(self._stating.starts[places + 1], starts + most)
+        ranges = zip(starts.tolist(), ends.tolist(), strict=True)
+        return [self._stating.documents[start:end].tolist() for start, end in ranges]
 
     def _forward(self, keys: Sequence[Key]) -> Array:
         ranges = np.zeros((len(keys), 2), dtype=np.int64)
