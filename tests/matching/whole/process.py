@@ -6,6 +6,14 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from triplewire.algebra.evaluate import Graph, evaluate
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import EMPTY
+from triplewire.engine.subscribing import refuse_unserved
+from triplewire.errors import UnsupportedQuery
+from triplewire.languages import compile
+from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
@@ -13,6 +21,8 @@ from triplewire.matching.whole.finding import Finder
 from triplewire.matching.whole.plan import Plan
 from triplewire.matching.whole.queries import Queries
 from triplewire.matching.whole.reading import kept_of
+from triplewire.model import parse_triple
+from triplewire.model.spelling import triples_of
 
 
 class Process:
@@ -29,14 +39,11 @@ class Process:
                 kinds[triple] = own
                 counts.update(own)
         self.triples = flat_triples(statements, numbering, queries.constants)
-        plan = queries.plan(counts, taxonomy, numbering)
+        plan = queries.plan(counts, Index(taxonomy, **limits), numbering)
         if saved:
             with TemporaryDirectory() as folder:
                 plan.save(Path(folder) / "plan")
                 plan = Plan.load(Path(folder) / "plan")
-        for name, limit in limits.items():
-            assert name == "max_rows"
-            plan.index._limits = (limit, plan.index._limits[1])
         chosen = set(plan.kinds)
         seeds = [
             (kind, tuple(self.triples.terms(triple))) for triple, own in kinds.items() for kind in own if kind in chosen
@@ -53,3 +60,38 @@ class Process:
                     self.rows[id].setdefault(key, uris)
             for query, reason in finder.errors.items():
                 self.errors |= dict.fromkeys(queries.subscriptions[query], reason)
+
+
+def union_of(several):
+    """The graph that documents state together, each blank node under a name of its own."""
+    number = Numbering().number
+    return Graph(
+        parse_triple(*spelled)
+        for document in several
+        for spelled in triples_of(number(document.uri), document.ntriples)
+    )
+
+
+def expected_rows(pattern, graph, taxonomy=EMPTY):
+    return {frozenset((name, str(term)) for name, term in row.items()) for row in evaluate(pattern, graph, taxonomy)}
+
+
+def served(texts):
+    """Those of the queries that are served in scope graph, by name."""
+    found = {}
+    for i, text in enumerate(texts):
+        pattern = normalize(text if isinstance(text, Pattern) else compile(text, language="sparql"))
+        try:
+            refuse_unserved(pattern, "graph", "sparql")
+        except UnsupportedQuery:
+            continue
+        found[f"q{i}"] = pattern
+    return found
+
+
+def distinct(several):
+    return list({document.uri: document for document in several}.values())
+
+
+def sparql(text):
+    return normalize(compile(f"PREFIX : <http://example.org/> {text}", language="sparql"))

@@ -8,55 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
-from tests.matching.whole.process import Process
+from tests.matching.whole.process import Process, distinct, expected_rows, served, sparql, union_of
 
 from oracle.histories import documents, queries
 from strategies import iri, taxonomies
-from triplewire.algebra.evaluate import Graph, evaluate
-from triplewire.algebra.normalize import normalize
-from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.engine.subscribing import refuse_unserved
-from triplewire.errors import UnsupportedQuery
-from triplewire.languages import compile
-from triplewire.matching.incremental.numbering import Numbering
-from triplewire.model import Document, parse_triple
-from triplewire.model.spelling import triples_of
+from triplewire.model import Document
 
 relaxed = settings(
     deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-
-
-def union_of(several):
-    """The graph that documents state together, each blank node under a name of its own."""
-    number = Numbering().number
-    return Graph(
-        parse_triple(*spelled)
-        for document in several
-        for spelled in triples_of(number(document.uri), document.ntriples)
-    )
-
-
-def expected_rows(pattern, graph, taxonomy=EMPTY):
-    return {frozenset((name, str(term)) for name, term in row.items()) for row in evaluate(pattern, graph, taxonomy)}
-
-
-def served(texts):
-    """Those of the queries that are served in scope graph, by name."""
-    found = {}
-    for i, text in enumerate(texts):
-        pattern = normalize(text if isinstance(text, Pattern) else compile(text, language="sparql"))
-        try:
-            refuse_unserved(pattern, "graph", "sparql")
-        except UnsupportedQuery:
-            continue
-        found[f"q{i}"] = pattern
-    return found
-
-
-def distinct(several):
-    return list({document.uri: document for document in several}.values())
 
 
 @relaxed
@@ -92,10 +53,6 @@ def test_documents_of_a_row_are_enough_to_make_it(several, texts):
 
 
 SIZE, KIND, PART, NAME = map(iri, ("size", "kind", "part", "name"))
-
-
-def sparql(text):
-    return normalize(compile(f"PREFIX : <http://example.org/> {text}", language="sparql"))
 
 
 def test_row_without_an_optional_column_counts_only_around_its_seed():

@@ -28,13 +28,19 @@ class Numbering:
         return Numbering(self.salt + 1, self.bits)
 
 
+FIRST = Numbering()
+"""The way that is tried first."""
+
+
 class Numbers(dict[str, int]):
-    """The numbers of texts, each digested once while it is remembered."""
+    """The numbers of texts, each digested once while it is remembered; `fresh` are those that nobody was told of."""
 
     def __init__(self, numbering: Numbering) -> None:
         super().__init__()
+        self.fresh: list[tuple[str, int]] = []
         self._digest = numbering.number
 
     def __missing__(self, text: str) -> int:
         number = self[text] = self._digest(text)
+        self.fresh.append((text, number))
         return number

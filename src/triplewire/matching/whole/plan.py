@@ -109,8 +109,12 @@ class Plan:
         self.index.save(folder / "index")
         for name, array in self._arrays().items():
             np.save(folder / f"{name}.npy", array)
-        shapes = [shape.encode() for shape in self.shapes]
-        (folder / "plan.json").write_text(json.dumps({"shapes": shapes, "wide": self.wide}), encoding="utf-8")
+        plain = {
+            "shapes": [shape.encode() for shape in self.shapes],
+            "wide": self.wide,
+            "limits": self.index.limits,
+        }
+        (folder / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
 
     def _arrays(self) -> dict[str, Array]:
         return {
@@ -129,8 +133,9 @@ class Plan:
         plain = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
         names = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
         queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+        max_rows, max_steps = plain["limits"]
         return cls(
-            Index.load(folder / "index"),
+            Index.load(folder / "index", max_rows=max_rows, max_steps=max_steps),
             tuple(map(Shape.decode, plain["shapes"])),
             {int(entry): _wide(*fields) for entry, fields in plain["wide"].items()},
             queries,

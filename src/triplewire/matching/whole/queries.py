@@ -17,6 +17,9 @@ from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
 from triplewire.matching.whole.plan import Lists, Plan, Wide
 
+_NO_LIMIT = (1 << 31) - 1
+"""What one triple must be is tested once for each triple, however many a document has."""
+
 _Key = tuple[int, int, int]
 """A shape, a position, and the number of what fits there."""
 
@@ -80,14 +83,14 @@ class Queries:
 
     def fitting(self, taxonomy: Taxonomy) -> Index:
         """An index that tells the kinds of a triple; a triple without one is in no answer."""
-        index = Index(taxonomy)
+        index = Index(taxonomy, max_rows=_NO_LIMIT, max_steps=_NO_LIMIT)
         for number, pattern in enumerate(self.kinds):
             index.add(str(number), enumerating(pattern))
         return index
 
-    def plan(self, counts: Mapping[int, int], taxonomy: Taxonomy, numbering: Numbering) -> Plan:
-        """Where to begin, if there are `counts` triples of each kind."""
-        building = _Building(taxonomy, numbering)
+    def plan(self, counts: Mapping[int, int], index: Index, numbering: Numbering) -> Plan:
+        """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index."""
+        building = _Building(index, numbering)
         branches: defaultdict[int, list[_Branch]] = defaultdict(list)
         for branch in self._branches:
             branches[branch.query].append(branch)
@@ -109,8 +112,10 @@ def _rarest(counts: list[int]) -> int:
 class _Building:
     """A plan in the making."""
 
-    def __init__(self, taxonomy: Taxonomy, numbering: Numbering) -> None:
-        self._index, self._numbering = Index(taxonomy), numbering
+    def __init__(self, like: Index, numbering: Numbering) -> None:
+        max_rows, max_steps = like.limits
+        self._index = Index(like.taxonomy, max_rows=max_rows, max_steps=max_steps)
+        self._numbering = numbering
         self._queries: list[int] = []
         self._wide: dict[int, Wide] = {}
         self._atoms: dict[_Key, int] = {}
