@@ -108,6 +108,12 @@ def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tup
     return _Reader(registry, [matches], page).triples(matches)
 
 
+def spell_triples(matches: Sequence[Matches], registry: Registry) -> list[list[tuple[str, Spelled]]]:
+    """The subscriptions of one triple each that documents match, with the triples, for each document."""
+    reader = _Reader(registry, matches)
+    return [reader.triples(each) for each in matches]
+
+
 class _Reader:
     """Reads what the kernel wrote for a batch, with the tables of the image; each thing is made once.
 

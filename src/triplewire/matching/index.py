@@ -66,7 +66,7 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
-    from triplewire.matching.findings import Answers, Found, Numbered, Numbers, Page
+    from triplewire.matching.findings import Answers, Found, Numbered, Numbers, Page, Spelled
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
@@ -287,6 +287,13 @@ class Index:
             from triplewire.matching.findings import number_triples
 
             return number_triples(self.match(page.document), self._registry, page)
+
+    def fitting_in(self, documents: Iterable[Document]) -> list[list[tuple[str, Spelled]]]:
+        """`fitting` for documents, whose triples are spelled out; nothing is told of one that went over a limit."""
+        with self._lock:
+            from triplewire.matching.findings import spell_triples
+
+            return spell_triples(self.match_many(documents), self._registry)
 
     def _find(self, batch: Sequence[Document]) -> tuple[int, int, int]:
         """Run the kernel until it has all the room that it needs; gives how much it wrote, and the matches' flags."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.sql import functions as f
 from tests.matching.whole.process import distinct, expected_rows, served, sparql, union_of
 
 from oracle.histories import documents as random_documents
@@ -191,3 +192,57 @@ def test_work_is_done_in_the_folder_that_is_named(spark, tmp_path):
     assert len(rows_of(found.answers)["q"]) == 1
     found.close()
     assert list((tmp_path / "work").iterdir()) == []
+
+
+MANY = 100_000
+
+
+@pytest.fixture(scope="module")
+def crowd(spark, tmp_path_factory):
+    """Things of one class, half of them with one maker and the others with a maker each; ten documents."""
+    folder = tmp_path_factory.mktemp("crowd")
+    rows = []
+    for part in range(10):
+        lines = []
+        for i in range(part * MANY // 10, (part + 1) * MANY // 10):
+            lines.append(f"<urn:t{i}> <urn:kind> <urn:Thing> .")
+            lines.append(f"<urn:t{i}> <urn:maker> <urn:m{i if i % 2 else 0}> .")
+        rows.append((f"urn:part:{part}", "\n".join(lines).encode(), "application/n-triples"))
+    rows.append(("urn:makers", b'<urn:m0> <urn:name> "hub" .\n<urn:m7> <urn:name> "seven" .', "application/n-triples"))
+    path = f"file://{folder}/documents"
+    spark.createDataFrame(rows, "uri string, content binary, media_type string").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def test_popular_class_and_hub_are_shared_out_evenly(spark, crowd, monkeypatch):
+    """X8: a class with 100,000 instances, and a maker of half of them, in tasks of about the same number of seeds."""
+    patterns = {
+        "all": sparql("SELECT ?x ?n { ?x <urn:kind> <urn:Thing> . ?x <urn:maker> ?m . ?m <urn:name> ?n }"),
+        "class": sparql("SELECT ?x { ?x <urn:kind> <urn:Thing> }"),
+        "rare": sparql('SELECT ?x { ?x <urn:kind> <urn:Thing> . ?x <urn:maker> ?m . ?m <urn:name> "seven" }'),
+    }
+    shares = []
+    repartition = type(crowd).repartition
+
+    def noted(frame, *arguments):
+        shared = repartition(frame, *arguments)
+        shares.extend(row["count"] for row in shared.groupBy(f.spark_partition_id()).count().collect())
+        return shared
+
+    monkeypatch.setattr(type(crowd), "repartition", noted)
+    with match_graph(spark, crowd, index_of(patterns)) as found:
+        counts = {row.subscription: row["count"] for row in found.answers.groupBy("subscription").count().collect()}
+        assert found.errors.collect() == []
+    assert counts == {"all": MANY // 2 + 1, "class": MANY, "rare": 1}
+    assert len(shares) >= 8
+    assert max(shares) < 1.2 * min(shares)
+
+
+def test_statement_of_many_documents_is_one_triple(spark):
+    """A triple that 2,000 documents state: the row is there once, and not all of them are told."""
+    rows = [(f"urn:{i}", b"<urn:a> <urn:p> <urn:b> .", "application/n-triples") for i in range(2_000)]
+    given_documents = spark.createDataFrame(rows, "uri string, content binary, media_type string").repartition(3)
+    with match_graph(spark, given_documents, index_of({"q": sparql("SELECT ?x { ?x <urn:p> ?y }")})) as found:
+        (answer,) = found.answers.collect()
+    assert len(answer.documents) == 100
+    assert set(answer.documents) <= {uri for uri, _, _ in rows}

@@ -33,14 +33,12 @@ FIRST = Numbering()
 
 
 class Numbers(dict[str, int]):
-    """The numbers of texts, each digested once while it is remembered; `fresh` are those that nobody was told of."""
+    """The numbers of texts, each digested once."""
 
     def __init__(self, numbering: Numbering) -> None:
         super().__init__()
-        self.fresh: list[tuple[str, int]] = []
         self._digest = numbering.number
 
     def __missing__(self, text: str) -> int:
         number = self[text] = self._digest(text)
-        self.fresh.append((text, number))
         return number

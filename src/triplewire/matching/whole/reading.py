@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
@@ -12,21 +13,19 @@ from triplewire.model.spelling import scoped
 Spelled = tuple[str, str, str]
 
 
-def kept_of(documents: Sequence[Document], fitting: Index, numbering: Numbering) -> list[dict[Spelled, list[int]]]:
+def kept_of(documents: Sequence[Document], fitting: Index, numbering: Numbering) -> list[Mapping[Spelled, list[int]]]:
     """For each document, its triples that are of some kind (`Queries.fitting`), with their kinds.
 
     Blank nodes have the names that tell them apart among all documents.
     """
-    kept = []
-    for document, found in zip(documents, fitting.find(documents), strict=True):
-        for error in found.errors.values():
-            raise error
-        kinds: dict[Spelled, list[int]] = {}
-        for finding in found.findings:
-            kinds.setdefault(finding.triples[0], []).append(int(finding.subscription))
+    kept: list[Mapping[Spelled, list[int]]] = []
+    for document, found in zip(documents, fitting.fitting_in(documents), strict=True):
+        kinds: defaultdict[Spelled, list[int]] = defaultdict(list)
+        for kind, triple in found:
+            kinds[triple].append(int(kind))
         kept.append(_scoped(kinds, numbering.number(document.uri)) if b"_:" in document.ntriples else kinds)
     return kept
 
 
-def _scoped(kinds: dict[Spelled, list[int]], document: int) -> dict[Spelled, list[int]]:
+def _scoped(kinds: Mapping[Spelled, list[int]], document: int) -> dict[Spelled, list[int]]:
     return {(scoped(document, s), p, scoped(document, o)): own for (s, p, o), own in kinds.items()}

@@ -66,6 +66,7 @@ class Part:
 def join(folder: Path, table: str, parts: Iterable[int]) -> None:
     """Make one file of the parts of each column; the parts are gone then."""
     numbers = sorted(parts)
+    folder.mkdir(parents=True, exist_ok=True)  # where there was nothing to write, nobody has made it
     for column in TABLES[table]:
         paths = [folder / f"{table}.{column}.{number}" for number in numbers]
         if column == _SIZES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pyarrow
 
@@ -27,9 +27,6 @@ READ = (
 its number; a bad document, with the reason."""
 STATEMENT, TERM, BAD = "statement", "term", "bad"
 
-_MOST_REMEMBERED = 1_000_000
-"""How many terms a task remembers to have told; after that it begins anew, and some are told again."""
-
 _TYPES = {
     "what": pyarrow.string(),
     "s": pyarrow.int64(),
@@ -42,15 +39,6 @@ _TYPES = {
     "uri": pyarrow.string(),
     "reason": pyarrow.string(),
 }
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What some documents gave; a plain value, because it may come from another process."""
-
-    kept: list[tuple[str, list[tuple[tuple[str, str, str], list[int]]]]] = field(default_factory=list)
-    """By document, its triples with their kinds."""
-    bad: list[Bad] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -68,54 +56,48 @@ class Reading:
 
         index, context = self.fitting.open(), TaskContext.get()
         is_careful = self.is_careful or (context is not None and context.attemptNumber() > 0)
-        numbers = Numbers(self.numbering)
         for batch in batches:
             for part in parts(given(batch)):
-                for outcome in self._outcomes(index, part, is_careful):
-                    yield from _told(outcome, numbers)
-                    if len(numbers) > _MOST_REMEMBERED:
-                        numbers.clear()
+                yield from self._read(index, part, is_careful)
 
-    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[Outcome]:
-        def run(documents: list[Given]) -> Outcome:
-            return self._outcome(index, documents)
+    def _read(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[pyarrow.RecordBatch]:
+        """What a part of the documents gives. On a second attempt, in a process that may die of it."""
+
+        def run(documents: list[Given]) -> list[pyarrow.RecordBatch]:
+            return self._told(index, documents)
 
         if not is_careful:
-            yield run(part)
+            yield from run(part)
             return
-        for documents, outcome in isolated(run, part):
-            yield Outcome(bad=set_aside(documents[0], outcome).bad) if isinstance(outcome, Died) else outcome
+        for documents, told in isolated(run, part):
+            yield from [_bad(set_aside(documents[0], told).bad)] if isinstance(told, Died) else told
 
-    def _outcome(self, index: Index, documents: list[Given]) -> Outcome:
-        outcome = Outcome()
+    def _told(self, index: Index, documents: list[Given]) -> list[pyarrow.RecordBatch]:
+        """Statements, terms and what was bad. A term is told once for each part: whoever writes them down sees that."""
         readable: list[Document] = []
+        bad: list[Bad] = []
         for each in documents:
             document = read_one(each, self.read, self.limits)
             if isinstance(document, Bad):
-                outcome.bad.append(document)
+                bad.append(document)
             else:
                 readable.append(document)
-        for document, kept in zip(readable, kept_of(readable, index, self.numbering), strict=True):
-            outcome.kept.append((document.uri, list(kept.items())))
-        return outcome
+        numbers = Numbers(self.numbering)
+        statements = [
+            (numbers[s], numbers[p], numbers[o], numbers[document.uri], kinds)
+            for document, kept in zip(readable, kept_of(readable, index, self.numbering), strict=True)
+            for (s, p, o), kinds in kept.items()
+        ]
+        told = [_bad(bad)]
+        if statements:
+            columns = dict(zip(("s", "p", "o", "document", "kinds"), zip(*statements, strict=True), strict=True))
+            told.append(_batch(STATEMENT, len(statements), **columns))
+            told.append(_batch(TERM, len(numbers), number=list(numbers.values()), text=list(numbers)))
+        return told
 
 
-def _told(outcome: Outcome, numbers: Numbers) -> Iterator[pyarrow.RecordBatch]:
-    uris = [(numbers[uri], kept) for uri, kept in outcome.kept]
-    statements = [
-        (numbers[s], numbers[p], numbers[o], document, kinds) for document, kept in uris for (s, p, o), kinds in kept
-    ]
-    if statements:
-        s, p, o, document, kinds = zip(*statements, strict=True)
-        yield _batch(STATEMENT, len(s), s=s, p=p, o=o, document=document, kinds=kinds)
-    if numbers.fresh:
-        texts, own = zip(*numbers.fresh, strict=True)
-        numbers.fresh.clear()
-        yield _batch(TERM, len(texts), number=own, text=texts)
-    if outcome.bad:
-        yield _batch(
-            BAD, len(outcome.bad), uri=[bad.document for bad in outcome.bad], reason=[bad.reason for bad in outcome.bad]
-        )
+def _bad(bad: list[Bad]) -> pyarrow.RecordBatch:
+    return _batch(BAD, len(bad), uri=[one.document for one in bad], reason=[one.reason for one in bad])
 
 
 def _batch(what: str, rows: int, **columns: object) -> pyarrow.RecordBatch:
