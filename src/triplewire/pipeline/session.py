@@ -93,6 +93,28 @@ def session(
     return spark
 
 
+@contextmanager
+def running(
+    master: str = "local[*]",
+    *,
+    name: str = "triplewire",
+    verbose: bool = False,
+    conf: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[SparkSession]:
+    """A session that is stopped at the end, if it was not running before."""
+    _builder()
+    from pyspark import SparkContext
+
+    was_running = SparkContext._active_spark_context is not None
+    spark = session(master, name=name, verbose=verbose, conf=conf, tell=tell)
+    try:
+        yield spark
+    finally:
+        if not was_running:
+            spark.stop()
+
+
 def retrying(master: str) -> str:
     """The master; a local one with as many attempts at a task as a cluster makes.
 

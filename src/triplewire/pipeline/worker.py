@@ -51,13 +51,15 @@ class Outcome:
     """Document, subscription, columns, terms."""
     bad: list[Bad] = field(default_factory=list)
     documents: int = 0
+    matches: int = 0
     reading: float = 0.0
     matching: float = 0.0
 
     def tally(self) -> Tally:
         """The counts."""
         kept = tuple(self.bad[:MOST_KEPT])
-        return Tally(self.documents, len(self.rows), len(self.bad), kept, self.reading, self.matching)
+        counts = (self.documents, self.matches, len(self.rows), len(self.bad))
+        return Tally(*counts, kept, self.reading, self.matching)
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) 
             continue
         uri = document.uri
         outcome.rows += [(uri, *row) for row in answers.rows]
+        outcome.matches += len({row[0] for row in answers.rows})
         outcome.bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
     outcome.reading, outcome.matching = between - started, perf_counter() - between
     return outcome
