@@ -85,7 +85,7 @@ class Work:
                 for outcome in self._outcomes(index, part, is_careful):
                     if self.tally is not None:
                         self.tally.add(outcome.tally())
-                    yield _answers(outcome) if self.wanted == "answers" else _bad(outcome)
+                    yield answers_of(outcome) if self.wanted == "answers" else bad_of(outcome)
 
     def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[Outcome]:
         """What the documents give. On a second attempt, each part in a process that may die of it."""
@@ -184,7 +184,8 @@ def _set_aside(document: Given, died: Died) -> Outcome:
     return Outcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
 
 
-def _answers(outcome: Outcome) -> pyarrow.RecordBatch:
+def answers_of(outcome: Outcome) -> pyarrow.RecordBatch:
+    """The answers, as a batch of records."""
     keys: list[str] = []
     terms: list[str] = []
     offsets = [0]
@@ -206,7 +207,8 @@ def _answers(outcome: Outcome) -> pyarrow.RecordBatch:
     return pyarrow.RecordBatch.from_arrays([subscriptions, rows, documents], ["subscription", "row", "document"])
 
 
-def _bad(outcome: Outcome) -> pyarrow.RecordBatch:
+def bad_of(outcome: Outcome) -> pyarrow.RecordBatch:
+    """What was bad, as a batch of records."""
     columns: Any = zip(*outcome.bad, strict=True) if outcome.bad else ((), (), ())
     return pyarrow.RecordBatch.from_arrays(
         [pyarrow.array(column, pyarrow.string()) for column in columns], list(Bad._fields)
