@@ -119,11 +119,11 @@ def by_process(index: Index, documents: Path, out: Path) -> int:
     limits = Limits()
     for batch in pyarrow.parquet.ParquetFile(documents).iter_batches(batch_size=_PORTION, use_threads=False):
         outcome = worker.matched(index, worker.given(batch), parse, limits)
-        answers = worker.answers_of(outcome)
         rows += len(outcome.rows)
-        if writer is None:
-            writer = pyarrow.parquet.ParquetWriter(out, answers.schema)
-        writer.write_batch(answers)
+        for answers in worker.answers_of(outcome):
+            if writer is None:
+                writer = pyarrow.parquet.ParquetWriter(out, answers.schema)
+            writer.write_batch(answers)
     if writer is not None:
         writer.close()
     return rows
@@ -140,7 +140,7 @@ def _enough(workload: Workload, index: Index, seconds: float) -> int:
     sample = [_given(workload, number) for number in range(_SAMPLE)]
     worker.matched(index, sample, parse, Limits())
     started = perf_counter()
-    worker.answers_of(worker.matched(index, sample, parse, Limits()))
+    list(worker.answers_of(worker.matched(index, sample, parse, Limits())))
     return max(_SAMPLE, int(seconds / (perf_counter() - started) * _SAMPLE))
 
 
@@ -153,7 +153,8 @@ def _write_documents(workload: Workload, count: int, path: Path) -> None:
     """A table of uri, content and media type, in groups that Spark can share out."""
     text = pyarrow.string()
     schema = pyarrow.schema({"uri": text, "content": pyarrow.binary(), "media_type": text})
-    with pyarrow.parquet.ParquetWriter(path, schema, use_dictionary=["media_type"]) as writer:
+    plain = {"compression": "none", "use_dictionary": ["media_type"]}  # the few documents repeat, as real ones do not
+    with pyarrow.parquet.ParquetWriter(path, schema, **plain) as writer:
         for first in range(0, count, _GROUP):
             some = [_given(workload, number) for number in range(first, min(first + _GROUP, count))]
             columns = [[each[i] for each in some] for i in range(3)]
