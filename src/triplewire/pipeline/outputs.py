@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 OutputFormat = Literal["parquet", "jsonl"]
 
 
+def refuse_local(out: str) -> None:
+    """`PipelineError` if this is a local path and there is something: known before Spark is started."""
+    if ":/" not in out and Path(out).exists():
+        raise _is_there(out)
+
+
 def refuse_what_is_there(spark: SparkSession, out: str) -> None:
-    """`PipelineError` if there is something in this place already."""
+    """`PipelineError` if there is something in this place already, wherever it is."""
     jvm = spark.sparkContext._jvm
     assert jvm is not None
     path = jvm.org.apache.hadoop.fs.Path(spelled(out))
     if path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).exists(path):
-        raise PipelineError(f"{out} is there already; name another place, or add --overwrite")
+        raise _is_there(out)
+
+
+def _is_there(out: str) -> PipelineError:
+    return PipelineError(f"{out} is there already; name another place, or add --overwrite")
 
 
 def spelled(out: str) -> str:

@@ -23,6 +23,8 @@ class Tally(NamedTuple):
     """Counts of what was done; they can be added."""
 
     documents: int = 0
+    matches: int = 0
+    """Pairs of a document and a subscription that it has rows for."""
     rows: int = 0
     bad: int = 0
     kept: tuple[Bad, ...] = ()
@@ -36,6 +38,7 @@ class Tally(NamedTuple):
         """Both together."""
         return Tally(
             self.documents + other.documents,
+            self.matches + other.matches,
             self.rows + other.rows,
             self.bad + other.bad,
             (self.kept + other.kept)[:MOST_KEPT],
