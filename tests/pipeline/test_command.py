@@ -160,3 +160,24 @@ def test_bar_shows_documents_matches_and_errors_on_a_terminal(spark):
         batch.answers.count()
         eventually(lambda: "5 matches" in screen.getvalue())
     assert "6 documents, 5 matches, 1 error" in screen.getvalue()
+
+
+def test_scope_graph_joins_documents_and_tells_who_was_not_served(play, call):
+    """M5: the dataset is in one file, its publisher in another; a cartesian product is refused, as by a hub."""
+    (play / "a.ttl").write_text("<urn:d> <urn:publisher> <urn:p> .")
+    (play / "b.ttl").write_text("<urn:p> <urn:city> 'Oslo' .")
+    (play / "broken.ttl").write_text("<")
+    (play / "oslo.rq").write_text("SELECT ?d { ?d <urn:publisher> ?p . ?p <urn:city> 'Oslo' }")
+    (play / "product.rq").write_text("SELECT ?d ?e { ?d <urn:publisher> ?p . ?e <urn:city> ?c }")
+    files = ("-s", "oslo.rq", "-s", "product.rq", "a.ttl", "b.ttl", "broken.ttl")
+    result = call("match", *files, "--scope", "graph", "--work", "work", "--out", "found", "--to", "jsonl")
+    assert result.exit_code == 1, result.stderr
+    (answer,) = lines(play / "found" / "answers")
+    assert (answer["subscription"], answer["row"]) == ("oslo", {"d": "<urn:d>"})
+    assert [uri.rpartition("/")[2] for uri in answer["documents"]] == ["a.ttl", "b.ttl"]
+    bad, failed = sorted(lines(play / "found" / "bad"), key=lambda one: "subscription" in one)
+    assert bad["document"].endswith("broken.ttl")
+    assert failed["subscription"] == "product"
+    assert "subscription product: its parts share no variable" in result.stderr
+    assert "3 documents, 2 subscriptions: 1 row in found/answers; 2 problems in found/bad" in result.stderr
+    assert list((play / "work").iterdir()) == []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from triplewire import Index
     from triplewire.pipeline import BatchMatch
-    from triplewire.pipeline.tally import Tally
+    from triplewire.pipeline.tally import Bad, Tally
     from triplewire.pipeline.watching import Progress
 
 LOCAL = "local[*]"
@@ -69,6 +69,12 @@ UriColumn = Annotated[
     str,
     typer.Option("--uri-column", metavar="NAME", help="Where a table has the uris.", rich_help_panel=_PANEL),
 ]
+WorkFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--work", metavar="FOLDER", help="Scope graph: where to work; all workers see it.", rich_help_panel=_PANEL
+    ),
+]
 Conf = Annotated[
     list[str],
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.", rich_help_panel=_PANEL),
@@ -89,14 +95,13 @@ class Batch:
     content_column: str | None
     uri_column: str
     scope: ScopeOption
+    work: str | None
     conf: Sequence[str]
     verbose: bool
 
 
 def run(batch: Batch, index: Index, problems: Problems) -> None:
     """Match on Spark, write the answers, and say what was done."""
-    if batch.scope is ScopeOption.graph:
-        usage("scope graph is not served on Spark yet; publish to a hub instead (triplewire publish)")
     conf = _conf(batch.conf)
     from triplewire.pipeline.outputs import refuse_local
     from triplewire.pipeline.session import running
@@ -109,11 +114,16 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     except PipelineError as error:
         usage(str(error))
     for bad in tally.kept[:_SHOWN]:
-        about = bad.document if bad.subscription is None else f"{bad.document}, subscription {bad.subscription}"
-        problems.report(about, bad.reason)
+        problems.report(_about(bad), bad.reason)
     if tally.bad > _SHOWN:
         problems.report(f"{batch.out}/bad", f"there are {counted(tally.bad - _SHOWN, 'more problem')}")
     problems.note(_summary(batch, len(index), tally))
+
+
+def _about(bad: Bad) -> str:
+    if bad.subscription is None:
+        return bad.document
+    return f"{bad.document}, subscription {bad.subscription}" if bad.document else f"subscription {bad.subscription}"
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
@@ -125,6 +135,9 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
     documents = pipeline.documents(
         spark, batch.paths, split=_split(batch), content_column=batch.content_column, uri_column=batch.uri_column
     )
+    if batch.scope is ScopeOption.graph:
+        with pipeline.match_graph(spark, documents, index, work=batch.work) as found:
+            return outputs.write_graph(found, batch.out, batch.to.value)
     matched = pipeline.match_documents(spark, documents, index)
     with _shown(matched, console):
         return outputs.write(matched, batch.out, batch.to.value)
@@ -186,5 +199,6 @@ def _counts(tally: Tally) -> str:
 
 def _summary(batch: Batch, subscriptions: int, tally: Tally) -> str:
     inputs = f"{counted(tally.documents, 'document')}, {counted(subscriptions, 'subscription')}"
-    answers = f"{counted(tally.matches, 'match', 'matches')}, {counted(tally.rows, 'row')} in {batch.out}/answers"
+    matches = "" if batch.scope is ScopeOption.graph else f"{counted(tally.matches, 'match', 'matches')}, "
+    answers = f"{matches}{counted(tally.rows, 'row')} in {batch.out}/answers"
     return f"{inputs}: {answers}" + (f"; {counted(tally.bad, 'problem')} in {batch.out}/bad" if tally.bad else "")

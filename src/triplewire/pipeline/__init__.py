@@ -7,7 +7,7 @@ no rule of either is repeated in a DataFrame expression, so that Spark gives the
 `session` starts a Spark that is tuned for this, `java` finds what that needs, `daemon` is what its Python workers are
 forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files that hold many. `batch` matches
 them: `images` brings the index to the workers, `worker` is what they do, `isolation` how they survive a document that
-kills, `tally` how they tell how far they are.
+kills, `tally` how they tell how far they are. `graph` matches them as one graph, with answers that join documents.
 """
 
 from __future__ import annotations
@@ -17,21 +17,34 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
+    from triplewire.pipeline.graph import GraphMatch, match_graph
     from triplewire.pipeline.inputs import documents
     from triplewire.pipeline.session import running, session
     from triplewire.pipeline.tally import Tally
 
 _HOMES = {
     "BatchMatch": "batch",
+    "GraphMatch": "graph",
     "Tally": "tally",
     "documents": "inputs",
     "match": "batch",
     "match_documents": "batch",
+    "match_graph": "graph",
     "running": "session",
     "session": "session",
 }
 
-__all__ = ["BatchMatch", "Tally", "documents", "match", "match_documents", "running", "session"]
+__all__ = [
+    "BatchMatch",
+    "GraphMatch",
+    "Tally",
+    "documents",
+    "match",
+    "match_documents",
+    "match_graph",
+    "running",
+    "session",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -40,22 +40,31 @@ def match_documents(
     limits: Limits | None = None,
 ) -> BatchMatch:
     """`match`, with what was bad and how many there were beside the answers."""
-    missing = {"uri", "content"} - set(documents.columns)
-    if missing:
-        there = ", ".join(documents.columns)
-        raise PipelineError(
-            f"documents need the columns uri and content; {' and '.join(sorted(missing))} is missing ({there})"
-        )
-    columns = documents.select(*(name for name in Given._fields if name in documents.columns))
     work = Work(
         image=place(spark, index),
         read=read,
         limits=limits or Limits(),
         wanted="answers",
         tally=new_tally(spark.sparkContext),
-        is_careful=bool(_TRIES_ONCE.match(str(spark.sparkContext.master))),
+        is_careful=tries_once(spark),
     )
-    return BatchMatch(columns, work)
+    return BatchMatch(chosen(documents), work)
+
+
+def chosen(documents: DataFrame) -> DataFrame:
+    """The columns that workers read; `PipelineError` if they are not there."""
+    missing = {"uri", "content"} - set(documents.columns)
+    if missing:
+        there = ", ".join(documents.columns)
+        raise PipelineError(
+            f"documents need the columns uri and content; {' and '.join(sorted(missing))} is missing ({there})"
+        )
+    return documents.select(*(name for name in Given._fields if name in documents.columns))
+
+
+def tries_once(spark: SparkSession) -> bool:
+    """True if Spark gives up at the first task that fails."""
+    return bool(_TRIES_ONCE.match(str(spark.sparkContext.master)))
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,9 @@ def sources(given: str, split: Split | None = None, *, is_table: bool = False) -
     found = []
     for path in _meant(given):
         if not path.is_dir():
-            found.append(Source(_spelled(path), _kind(path.name, split, is_table), False, path.stat().st_size))
+            found.append(Source(local_glob(path), _kind(path.name, split, is_table), False, path.stat().st_size))
         elif is_table:
-            found.append(Source(_spelled(path), "table", True))
+            found.append(Source(local_glob(path), "table", True))
         else:
             found += _inside(path, split)
     return found
@@ -126,7 +126,7 @@ def _inside(folder: Path, split: Split | None) -> list[Source]:
     if not largest:
         known = " ".join(f".{suffix}" for suffix in (*_SUFFIXES, "parquet"))
         raise PipelineError(f"{folder}: there is no document in this folder; known file types: {known}")
-    return [Source(_spelled(folder), kind, True, size) for kind, size in largest.items()]
+    return [Source(local_glob(folder), kind, True, size) for kind, size in largest.items()]
 
 
 def _remote(given: str, split: Split | None, is_table: bool) -> list[Source]:
@@ -159,7 +159,7 @@ def _unpacked(name: str) -> tuple[str, bool]:
     return plain, plain != lower
 
 
-def _spelled(path: Path) -> str:
+def local_glob(path: Path) -> str:
     """A local path for Spark, which takes every path for a glob."""
     return "file://" + _GLOBBED.sub(r"\\\1", str(path))
 

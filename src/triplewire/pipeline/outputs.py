@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triplewire.errors import PipelineError
-from triplewire.pipeline.tally import Tally
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
 from triplewire.pipeline.worker import BAD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from triplewire.pipeline.batch import BatchMatch
+    from triplewire.pipeline.graph import GraphMatch
 
 OutputFormat = Literal["parquet", "jsonl"]
 
@@ -55,6 +56,22 @@ def write(batch: BatchMatch, out: str, format: OutputFormat = "parquet") -> Tall
     bad = spark.createDataFrame(list(tally.kept), BAD).coalesce(1) if is_all else batch.bad
     _write(bad, f"{spelled(out)}/bad", format)
     return tally
+
+
+def write_graph(found: GraphMatch, out: str, format: OutputFormat = "parquet") -> Tally:
+    """What was found in a graph: answers to `OUT/answers`, bad documents and failed subscriptions to `OUT/bad`."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    counting = Observation()
+    answers = found.answers.observe(counting, f.count(f.lit(1)).alias("rows"))
+    _write(answers, f"{spelled(out)}/answers", format)
+    failed = found.errors.select(f.lit(None).cast("string").alias("document"), "subscription", "reason")
+    _write(found.bad.union(failed), f"{spelled(out)}/bad", format)
+    tally = found.tally
+    errors = [Bad("", row.subscription, row.reason) for row in failed.collect()]
+    kept = (*tally.kept, *errors)[: max(MOST_KEPT, len(errors))]
+    return tally._replace(rows=counting.get["rows"], bad=tally.bad + len(errors), kept=kept)
 
 
 def _write(frame: DataFrame, path: str, format: OutputFormat) -> None:

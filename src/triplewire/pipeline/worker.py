@@ -81,11 +81,8 @@ class Work:
     """Whether the first attempt is in processes of its own already: where Spark makes no second one."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        from pyspark import TaskContext
-
         index = self.image.open()
-        context = TaskContext.get()
-        is_careful = self.is_careful or (context is not None and context.attemptNumber() > 0)
+        is_careful = self.is_careful or is_second_attempt()
         for batch in batches:
             for part in parts(given(batch)):
                 for outcome in self._outcomes(index, part, is_careful):
@@ -103,7 +100,15 @@ class Work:
             yield run(part)
             return
         for documents, outcome in isolated(run, part):
-            yield _set_aside(documents[0], outcome) if isinstance(outcome, Died) else outcome
+            yield set_aside(documents[0], outcome) if isinstance(outcome, Died) else outcome
+
+
+def is_second_attempt() -> bool:
+    """True if the task that runs here was tried before."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context is not None and context.attemptNumber() > 0
 
 
 def given(batch: pyarrow.RecordBatch) -> list[Given]:
@@ -134,7 +139,7 @@ def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) 
     started = perf_counter()
     readable: list[Document] = []
     for each in documents:
-        document = _read(each, read, limits)
+        document = read_one(each, read, limits)
         if isinstance(document, Bad):
             outcome.bad.append(document)
         else:
@@ -152,7 +157,8 @@ def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) 
     return outcome
 
 
-def _read(each: Given, read: Reader, limits: Limits) -> Document | Bad:
+def read_one(each: Given, read: Reader, limits: Limits) -> Document | Bad:
+    """The document, or what is wrong with it."""
     uri, content, media_type, problem = each
     if uri is None:
         return Bad("", None, "it has no uri")
@@ -186,7 +192,8 @@ def _unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _set_aside(document: Given, died: Died) -> Outcome:
+def set_aside(document: Given, died: Died) -> Outcome:
+    """What a document gives that kills whoever reads it."""
     return Outcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
 
 

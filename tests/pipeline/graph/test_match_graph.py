@@ -187,11 +187,11 @@ def test_documents_without_content_are_refused(spark):
 
 def test_work_is_done_in_the_folder_that_is_named(spark, tmp_path):
     index = index_of({"q": sparql("SELECT ?x { ?x :kind ?k }")})
-    found = match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :kind :k ."}), index, work=tmp_path / "work")
-    assert found.work.parent == tmp_path / "work"
+    found = match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :kind :k ."}), index, work=tmp_path / "my [work] 1%")
+    assert found.work.parent == tmp_path / "my [work] 1%"
     assert len(rows_of(found.answers)["q"]) == 1
     found.close()
-    assert list((tmp_path / "work").iterdir()) == []
+    assert list((tmp_path / "my [work] 1%").iterdir()) == []
 
 
 MANY = 100_000

@@ -60,6 +60,7 @@ def run(
     content_column: batches.ContentColumn = None,
     uri_column: batches.UriColumn = "uri",
     scope: options.Scope = options.ScopeOption.document,
+    work: batches.WorkFolder = None,
     conf: batches.Conf = [],
     verbose: batches.Verbose = False,
 ) -> None:
@@ -78,6 +79,7 @@ def run(
       triplewire match day1/ -s all.jsonl --save-index all.index
       triplewire match day2/ --index all.index
       triplewire match -s all.jsonl --documents dump.nt.gz --split subject --out answers
+      triplewire match -s all.jsonl catalogue/ offices.ttl --scope graph --out answers
 
     With --out it runs on Spark, which reads Parquet tables, compressed files,
     dumps and the URLs of object stores as well.
@@ -96,7 +98,9 @@ def run(
         _save(index, save_index)
     if out is not None:
         where = master or batches.LOCAL
-        batch = batches.Batch(given, out, to, overwrite, where, split, content_column, uri_column, scope, conf, verbose)
+        batch = batches.Batch(
+            given, out, to, overwrite, where, split, content_column, uri_column, scope, work, conf, verbose
+        )
         batches.run(batch, index, problems)
         raise typer.Exit(problems.exit_code)
     files = documents.find(given, problems)

@@ -28,15 +28,18 @@ from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.numbering import FIRST, Numbering
 from triplewire.matching.whole.queries import Queries
-from triplewire.pipeline.batch import _TRIES_ONCE as TRIES_ONCE
+from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, Finding
 from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
 from triplewire.pipeline.graph.reading import BAD, READ, STATEMENT, TERM, Reading
 from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
 from triplewire.pipeline.images import is_one_machine, place
-from triplewire.pipeline.worker import Given, Reader
+from triplewire.pipeline.inputs import local_glob
+from triplewire.pipeline.tally import Tally, new_tally
+from triplewire.pipeline.worker import Reader
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
 _ROWS_OF_A_PART = 500_000
@@ -56,6 +59,8 @@ class GraphMatch:
     """`document`, `subscription`, `reason`: what could not be read; the subscription is always null."""
     errors: DataFrame
     """`subscription`, `reason`: those that scope graph does not serve, or that went over a limit; without answers."""
+    tally: Tally
+    """How many documents there were, and how many and which of them were bad."""
     work: Path
 
     def close(self) -> None:
@@ -89,28 +94,21 @@ def match_graph(
     what is found, in a new folder inside; on a cluster one that the driver and all workers see under this name.
     `most_triples` is how many triples one triple may lead to before a subscription fails.
     """
-    columns = _columns_of(documents)
+    columns = chosen(documents)
     index = index if isinstance(index, Index) else Index.load(index)
     folder = _folder(spark, work)
     try:
         queries, refused = _served(index)
-        run = _Run(spark, folder, queries, index, numbering)
+        run = _Run(spark, folder, queries, index, numbering, new_tally(spark.sparkContext))
         run.read(columns, read, limits or Limits())
         while not run.write():
-            run = replace(run, numbering=run.numbering.next())
+            run = replace(run, numbering=run.numbering.next(), tally=new_tally(spark.sparkContext))
             run.read(columns, read, limits or Limits())
         failed = run.find(most_triples)
-        return GraphMatch(run.answers(failed), run.bad(), run.errors(failed, refused), folder)
+        return GraphMatch(run.answers(failed), run.bad(), run.errors(failed, refused), run.tally.value, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _columns_of(documents: DataFrame) -> DataFrame:
-    missing = {"uri", "content"} - set(documents.columns)
-    if missing:
-        raise PipelineError(f"documents need the columns uri and content; {' and '.join(sorted(missing))} is missing")
-    return documents.select(*(name for name in Given._fields if name in documents.columns))
 
 
 def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
@@ -120,7 +118,7 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
         raise PipelineError(
             "on a cluster, scope graph needs a folder that the driver and all workers see: name one with `work`"
         )
-    folder = Path(tempfile.mkdtemp(prefix="triplewire-graph-", dir=work))
+    folder = Path(tempfile.mkdtemp(prefix="triplewire-graph-", dir=work)).resolve()
     if work is None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     else:
@@ -153,12 +151,13 @@ class _Run:
     queries: Queries
     index: Index
     numbering: Numbering
+    tally: Accumulator[Tally]
 
     def _path(self, name: str) -> str:
         return str(self.folder / name)
 
     def _table(self, name: str) -> DataFrame:
-        return self.spark.read.schema(READ if name == "read" else FOUND).parquet(f"file://{self._path(name)}")
+        return self.spark.read.schema(READ if name == "read" else FOUND).parquet(local_glob(self.folder / name))
 
     def _read(self, what: str) -> DataFrame:
         table = self._table("read")
@@ -167,9 +166,8 @@ class _Run:
     def read(self, documents: DataFrame, read: Reader, limits: Limits) -> None:
         """Statements, terms and bad documents, in one table."""
         fitting = place(self.spark, self.queries.fitting(self.index.taxonomy))
-        reading = Reading(
-            fitting, self.numbering, read, limits, bool(TRIES_ONCE.match(self.spark.sparkContext.master or ""))
-        )
+        careful = tries_once(self.spark)
+        reading = Reading(fitting, self.numbering, read, limits, self.tally, careful)
         table = documents.mapInArrow(reading, READ)
         table.write.mode("overwrite").parquet(f"file://{self._path('read')}")
 

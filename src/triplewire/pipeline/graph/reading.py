@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow
 
@@ -14,10 +15,11 @@ from triplewire.matching.whole.reading import kept_of
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
 from triplewire.pipeline.isolation import Died, isolated
-from triplewire.pipeline.tally import Bad
-from triplewire.pipeline.worker import Given, Reader, given, parts
-from triplewire.pipeline.worker import _read as read_one
-from triplewire.pipeline.worker import _set_aside as set_aside
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
+from triplewire.pipeline.worker import Given, Reader, given, is_second_attempt, parts, read_one, set_aside
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 READ = (
     "what string, s long, p long, o long, document long, kinds array<int>, number long, text string, "
@@ -27,6 +29,7 @@ READ = (
 its number; a bad document, with the reason."""
 STATEMENT, TERM, BAD = "statement", "term", "bad"
 
+_Told = tuple[Tally, list[pyarrow.RecordBatch]]
 _TYPES = {
     "what": pyarrow.string(),
     "s": pyarrow.int64(),
@@ -49,30 +52,36 @@ class Reading:
     numbering: Numbering
     read: Reader
     limits: Limits
+    tally: Accumulator[Tally]
     is_careful: bool
+    """Whether the first attempt is in processes of its own already."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        from pyspark import TaskContext
-
-        index, context = self.fitting.open(), TaskContext.get()
-        is_careful = self.is_careful or (context is not None and context.attemptNumber() > 0)
+        index = self.fitting.open()
+        is_careful = self.is_careful or is_second_attempt()
         for batch in batches:
             for part in parts(given(batch)):
-                yield from self._read(index, part, is_careful)
+                for tally, told in self._told(index, part, is_careful):
+                    self.tally.add(tally)
+                    yield from told
 
-    def _read(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[pyarrow.RecordBatch]:
+    def _told(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[_Told]:
         """What a part of the documents gives. On a second attempt, in a process that may die of it."""
 
-        def run(documents: list[Given]) -> list[pyarrow.RecordBatch]:
-            return self._told(index, documents)
+        def run(documents: list[Given]) -> _Told:
+            return self._read(index, documents)
 
         if not is_careful:
-            yield from run(part)
+            yield run(part)
             return
         for documents, told in isolated(run, part):
-            yield from [_bad(set_aside(documents[0], told).bad)] if isinstance(told, Died) else told
+            if isinstance(told, Died):
+                outcome = set_aside(documents[0], told)
+                yield outcome.tally(), [_bad(outcome.bad)]
+            else:
+                yield told
 
-    def _told(self, index: Index, documents: list[Given]) -> list[pyarrow.RecordBatch]:
+    def _read(self, index: Index, documents: list[Given]) -> _Told:
         """Statements, terms and what was bad. A term is told once for each part: whoever writes them down sees that."""
         readable: list[Document] = []
         bad: list[Bad] = []
@@ -93,7 +102,7 @@ class Reading:
             columns = dict(zip(("s", "p", "o", "document", "kinds"), zip(*statements, strict=True), strict=True))
             told.append(_batch(STATEMENT, len(statements), **columns))
             told.append(_batch(TERM, len(numbers), number=list(numbers.values()), text=list(numbers)))
-        return told
+        return Tally(documents=len(documents), bad=len(bad), kept=tuple(bad[:MOST_KEPT])), told
 
 
 def _bad(bad: list[Bad]) -> pyarrow.RecordBatch:
