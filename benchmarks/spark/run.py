@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Line, Progress, write
-from benchmarks.spark import batch
+from benchmarks.spark import batch, graph
 
-PARTS = {"batch": batch}
+PARTS = {"batch": batch, "graph": graph}
 QUICK_SUBSCRIPTIONS, QUICK_SECONDS = 500, 0.5
 
 
