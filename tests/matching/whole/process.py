@@ -18,7 +18,7 @@ from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.plan import Plan
+from triplewire.matching.whole.plan import load_plans, save_plans
 from triplewire.matching.whole.queries import Queries
 from triplewire.matching.whole.reading import kept_of
 from triplewire.model import parse_triple
@@ -39,12 +39,12 @@ class Process:
                 kinds[triple] = own
                 counts.update(own)
         self.triples = flat_triples(statements, numbering, queries.constants)
-        plan = queries.plan(counts, Index(taxonomy, **limits), numbering)
+        plans = queries.plans(counts, Index(taxonomy, **limits), numbering)
         if saved:
             with TemporaryDirectory() as folder:
-                plan.save(Path(folder) / "plan")
-                plan = Plan.load(Path(folder) / "plan")
-        chosen = set(plan.kinds)
+                save_plans(plans, Path(folder) / "plans")
+                plans = load_plans(Path(folder) / "plans")
+        chosen = {kind for plan in plans for kind in plan.kinds}
         seeds = [
             (kind, tuple(self.triples.terms(triple))) for triple, own in kinds.items() for kind in own if kind in chosen
         ]
@@ -52,14 +52,14 @@ class Process:
         self.rows = {id: {} for id in patterns}
         self.errors = {}
         for share in range(shares):
-            finder = Finder(plan, self.triples, most_triples=most_triples)
-            for query, row, uris in finder.find(seeds[share::shares]):
-                named = zip(queries.patterns[query].answer, row, strict=True)
-                key = frozenset((name, text) for name, text in named if text is not None)
-                for id in queries.subscriptions[query]:
-                    self.rows[id].setdefault(key, uris)
-            for query, reason in finder.errors.items():
-                self.errors |= dict.fromkeys(queries.subscriptions[query], reason)
+            for finder in [Finder(plan, self.triples, most_triples=most_triples) for plan in plans]:
+                for query, row, uris in finder.find(seeds[share::shares]):
+                    named = zip(queries.patterns[query].answer, row, strict=True)
+                    key = frozenset((name, text) for name, text in named if text is not None)
+                    for id in queries.subscriptions[query]:
+                        self.rows[id].setdefault(key, uris)
+                for query, reason in finder.errors.items():
+                    self.errors |= dict.fromkeys(queries.subscriptions[query], reason)
 
 
 def union_of(several):

@@ -39,14 +39,25 @@ class Finder:
         self.errors: dict[int, str] = {}
         self._plan, self._triples, self._most = plan, triples, most_triples
         self._shapes = dict(enumerate(plan.shapes))
+        self._seeds: dict[int, list[tuple[int, int, int]]] = {}
         self._failed: set[int] = set()
         self._numbers: dict[str, int] = {}
 
     def find(self, share: Iterable[tuple[int, Triple]]) -> Iterator[Answer]:
         """The rows that use triples of the graph, each given with a kind that it is of; some may come twice."""
-        seeds = [seed for kind, triple in share for seed in self._plan.seeds_of(kind, triple)]
+        seeds = [
+            Seed(shape, position, triple, atom)
+            for kind, triple in share
+            for shape, position, atom in self._places_of(kind)
+        ]
         for rows in self._search(seeds, None):
             yield from self._told(rows)
+
+    def _places_of(self, kind: int) -> list[tuple[int, int, int]]:
+        found = self._seeds.get(kind)
+        if found is None:
+            found = self._seeds[kind] = self._plan.places_of(kind)
+        return found
 
     def _search(self, seeds: Sequence[Seed], only: Collection[int] | None) -> Iterator[_Rows]:
         """The rows of the entries that are seeded here, or of some of these only."""

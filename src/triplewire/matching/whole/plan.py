@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from triplewire.matching.incremental import Seed, Shape, Triple
+from triplewire.matching.incremental import Shape, Triple
 from triplewire.matching.index import Index
 from triplewire.matching.kernel.compiled import Array
 
@@ -85,10 +85,10 @@ class Plan:
         """The kinds of triples that are seeds."""
         return np.unique(self.seeds[:, 0]).tolist()
 
-    def seeds_of(self, kind: int, triple: Triple) -> list[Seed]:
-        """The seeds that a triple of a kind is."""
+    def places_of(self, kind: int) -> list[tuple[int, int, int]]:
+        """Where a triple of a kind is a seed: shapes, positions and atoms."""
         first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
-        return [Seed(shape, position, triple, atom) for _, shape, position, atom in self.seeds[first:last].tolist()]
+        return [(shape, position, atom) for _, shape, position, atom in self.seeds[first:last].tolist()]
 
     def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         """`Users`: the constants of the conjunctions that are seeded at each atom; None if more than `most`."""
@@ -149,3 +149,15 @@ class Plan:
 def _wide(shape: int, position: int, columns: list[int], seed: list[list[int]]) -> Wide:
     s, p, o = ((place, number) for place, number in seed)
     return Wide(shape, position, tuple(columns), (s, p, o))
+
+
+def save_plans(plans: Sequence[Plan], folder: Path) -> None:
+    """Write plans to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, plan in enumerate(plans):
+        plan.save(folder / str(number))
+
+
+def load_plans(folder: Path) -> list[Plan]:
+    """The plans that were saved."""
+    return [Plan.load(path) for path in sorted(folder.iterdir())]

@@ -88,9 +88,13 @@ class Queries:
             index.add(str(number), enumerating(pattern))
         return index
 
-    def plan(self, counts: Mapping[int, int], index: Index, numbering: Numbering) -> Plan:
-        """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index."""
-        building = _Building(index, numbering)
+    def plans(self, counts: Mapping[int, int], index: Index, numbering: Numbering) -> list[Plan]:
+        """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index.
+
+        Queries with optional parts have a plan of their own: what is gathered for them is looked at as a whole once
+        more, to see which columns a row has.
+        """
+        narrow, wide = _Building(index, numbering), _Building(index, numbering)
         branches: defaultdict[int, list[_Branch]] = defaultdict(list)
         for branch in self._branches:
             branches[branch.query].append(branch)
@@ -99,10 +103,10 @@ class Queries:
             positions = [_rarest([counts.get(kind, 0) for kind in one.kinds]) for one in own]
             if any(one.conjunction.optionals for one in own):
                 for one, position in zip(own, positions, strict=True):
-                    building.add_wide(one, position, pattern.answer)
+                    wide.add_wide(one, position, pattern.answer)
             else:
-                building.add(own, positions, pattern)
-        return building.plan(list(self._shapes))
+                narrow.add(own, positions, pattern)
+        return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.has_entries]
 
 
 def _rarest(counts: list[int]) -> int:
@@ -121,6 +125,11 @@ class _Building:
         self._atoms: dict[_Key, int] = {}
         self._uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self._constants: defaultdict[int, dict[tuple[int, ...], None]] = defaultdict(dict)
+
+    @property
+    def has_entries(self) -> bool:
+        """True if some query was added."""
+        return bool(self._queries)
 
     def add(self, branches: list[_Branch], positions: list[int], pattern: Pattern) -> None:
         """A query without optional parts: one entry of the index."""

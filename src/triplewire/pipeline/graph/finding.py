@@ -14,7 +14,7 @@ from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.incremental.lookups import Triple
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.whole.finding import Answer, Finder
-from triplewire.matching.whole.plan import Plan
+from triplewire.matching.whole.plan import Plan, load_plans
 from triplewire.pipeline.graph.image import open_image
 
 FOUND = "query int, row array<string>, documents array<string>, reason string"
@@ -30,26 +30,27 @@ _ROWS = 10_000
 class Finding:
     """The function that Spark maps over batches of seeds: kind, subject, predicate and object of each."""
 
-    plan: str
+    plans: str
     image: str
     numbering: Numbering
     most_triples: int
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        plan, triples = _opened(self.plan, self.image, self.numbering)
-        finder = Finder(plan, triples, most_triples=self.most_triples)
+        plans, triples = _opened(self.plans, self.image, self.numbering)
+        finders = [Finder(plan, triples, most_triples=self.most_triples) for plan in plans]
         seeds = _seeds(batches)
         while share := list(islice(seeds, _SHARE)):
-            answers = finder.find(share)
+            answers = (answer for finder in finders for answer in finder.find(share))
             while some := list(islice(answers, _ROWS)):
                 yield _told(some)
-        yield _failed(finder.errors)
+        for finder in finders:
+            yield _failed(finder.errors)
 
 
 @lru_cache(maxsize=1)
-def _opened(plan: str, image: str, numbering: Numbering) -> tuple[Plan, FlatTriples]:
+def _opened(plans: str, image: str, numbering: Numbering) -> tuple[list[Plan], FlatTriples]:
     """What a worker has open, for the tasks to come."""
-    return Plan.load(Path(plan)), open_image(Path(image), numbering)
+    return load_plans(Path(plans)), open_image(Path(image), numbering)
 
 
 def _seeds(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, Triple]]:

@@ -27,6 +27,7 @@ from triplewire.errors import PipelineError, UnsupportedQuery
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.numbering import FIRST, Numbering
+from triplewire.matching.whole.plan import save_plans
 from triplewire.matching.whole.queries import Queries
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, Finding
@@ -210,16 +211,17 @@ class _Run:
 
         fits = self._read(STATEMENT).select(f.explode("kinds").alias("kind"), "s", "p", "o")
         counts = {row.kind: row["count"] for row in fits.groupBy("kind").count().collect()}
-        plan = self.queries.plan(counts, self.index, self.numbering)
-        plan.save(self.folder / "plan")
-        chosen = self._numbers("kind", plan.kinds)
+        plans = self.queries.plans(counts, self.index, self.numbering)
+        save_plans(plans, self.folder / "plans")
+        kinds = sorted({kind for plan in plans for kind in plan.kinds})
+        chosen = self._numbers("kind", kinds)
         seeds = fits.join(f.broadcast(chosen), "kind", "left_semi").select("kind", "s", "p", "o")
-        tasks = self._tasks(sum(counts.get(kind, 0) for kind in plan.kinds))
+        tasks = self._tasks(sum(counts.get(kind, 0) for kind in kinds))
         shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
-        finding = Finding(self._path("plan"), self._path("image"), self.numbering, most_triples)
+        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples)
         found = shares.sortWithinPartitions("kind", "s").mapInArrow(finding, FOUND)
         found.write.mode("overwrite").parquet(f"file://{self._path('found')}")
-        for name in ("image", "plan"):
+        for name in ("image", "plans"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
         return {row.query: row.reason for row in failed}
