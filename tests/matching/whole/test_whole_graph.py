@@ -122,3 +122,28 @@ def test_query_that_one_triple_takes_over_a_limit_fails_alone(limits):
     assert "300" in found.errors["pairs"]
     assert len(found.rows["named"]) == 1
     assert len(found.rows["sized"]) == 400
+
+
+def test_row_by_chance_around_the_seed_of_another_query_does_not_count():
+    """Two queries of one shape begin at one triple, and at a hub each goes on by its own constant.
+
+    A third one brings along what the second needs for a row, but not the row's optional column.
+    """
+    triples = [Triple(iri(f"y{i}"), PART, iri("hub")) for i in range(400)]
+    triples += [Triple(iri(f"y{i}"), KIND, iri(f"k{i % 100}")) for i in range(400)]
+    triples += [Triple(iri(f"y{i}"), SIZE, Literal(i)) for i in range(400)]
+    triples += [Triple(iri("x"), NAME, Literal("ab")), Triple(iri("x"), PART, iri("hub"))]
+    text = (
+        'SELECT ?x ?l {{ ?x :name ?n FILTER(CONTAINS(?n, "{}")) ?x :part ?h . ?y :part ?h . ?y :kind :k{}'
+        " OPTIONAL {{ ?y :size ?l }} }}"
+    )
+    patterns = {
+        "one": sparql(text.format("a", 1)),
+        "other": sparql(text.format("b", 2)),
+        "along": sparql("SELECT ?y ?h { ?y :kind :k2 OPTIONAL { ?y :part ?h } }"),
+    }
+    document = Document.from_triples("urn:d", triples)
+    for shares in range(1, 7):
+        found = Process([document], patterns, EMPTY, shares=shares)
+        for id, pattern in patterns.items():
+            assert found.rows[id].keys() == expected_rows(pattern, triples)

@@ -2,7 +2,7 @@
 
 What a share takes is bounded: where gathering it would take too many triples, or the index finds too many rows in what
 was gathered, the share is halved, and only what one seed takes alone is too much for a query. So a query may have
-millions of rows, but no row that is one of a million of one triple.
+millions of rows, as long as no triple leads to a million by itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.whole.plan import Plan
 
 MOST_DOCUMENTS = 100
-"""How many documents are told for a row: some triples are in every document."""
+"""How many documents are told for a row, if that leaves one for each triple: some triples are in every document."""
 
 _Rows = dict[tuple[int, tuple[int, ...]], tuple[Triple, ...]]
 
@@ -97,7 +97,7 @@ class Finder:
     def _rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> _Rows:
         """By query; of a wide one only those that have a seed where it was planted."""
         plan = self._plan
-        planted = {(seed.shape, seed.position, seed.triple) for seed in seeds} if plan.wide else set()
+        planted = {(seed.atom, seed.triple) for seed in seeds} if plan.wide else set()
         rows: _Rows = {}
         for id, row, derivation in found:
             entry = int(id)
@@ -105,7 +105,7 @@ class Finder:
                 continue
             wide = plan.wide.get(entry)
             if wide is not None:
-                if (wide.shape, wide.position, wide.seed_in(row)) not in planted:
+                if (wide.atom, wide.seed_in(row)) not in planted:
                     continue
                 row = wide.answer_in(row)
             rows.setdefault((int(plan.queries[entry]), row), derivation)
@@ -130,8 +130,9 @@ class Finder:
         texts: dict[int, str | None] = dict(zip(numbers, self._triples.texts.of(numbers), strict=True))
         texts[0] = None
         for (query, row), derivation in rows.items():
-            documents = sorted({uri for triple in derivation for uri in stated[triple]})[:MOST_DOCUMENTS]
-            yield Answer(query, tuple([texts[number] for number in row]), tuple(documents))
+            most = max(1, MOST_DOCUMENTS // len(derivation))
+            documents = {uri for triple in derivation for uri in stated[triple][:most]}
+            yield Answer(query, tuple([texts[number] for number in row]), tuple(sorted(documents)))
 
     def _stated(self, triples: Collection[Triple]) -> dict[Triple, list[str]]:
         """The uris of the documents that state each triple."""

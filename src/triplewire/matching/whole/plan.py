@@ -20,11 +20,11 @@ class Wide(NamedTuple):
 
     A row that lacks an optional column is an answer only if the column's triples are not in the graph. Those around a
     seed have been gathered; those around another triple, which is there by chance, perhaps not. So these rows tell the
-    triple that they have at the seeded position, and count only where it is one of the seeds.
+    triple that they have at the seeded position, and count only where it is a seed of this branch: one of another
+    branch may have gone another way, by that one's constants.
     """
 
-    shape: int
-    position: int
+    atom: int
     columns: tuple[int, ...]
     """By column of the answer, its place in a row; -1 for one that this branch does not have."""
     seed: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
@@ -146,9 +146,9 @@ class Plan:
         )
 
 
-def _wide(shape: int, position: int, columns: list[int], seed: list[list[int]]) -> Wide:
+def _wide(atom: int, columns: list[int], seed: list[list[int]]) -> Wide:
     s, p, o = ((place, number) for place, number in seed)
-    return Wide(shape, position, tuple(columns), (s, p, o))
+    return Wide(atom, tuple(columns), (s, p, o))
 
 
 def save_plans(plans: Sequence[Plan], folder: Path) -> None:

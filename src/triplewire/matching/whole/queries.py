@@ -149,8 +149,8 @@ class _Building:
             for node in triple
         ]
         places = [names.index(name) if name in columns else -1 for name in answer]
-        self._wide[entry] = Wide(branch.shape, position, tuple(places), (seed[0], seed[1], seed[2]))
-        self._seed(entry, branch, position)
+        atom = self._seed(entry, branch, position)
+        self._wide[entry] = Wide(atom, tuple(places), (seed[0], seed[1], seed[2]))
 
     def _enter(self, query: int, pattern: Pattern) -> int:
         entry = len(self._queries)
@@ -158,11 +158,13 @@ class _Building:
         self._index.add(str(entry), pattern)
         return entry
 
-    def _seed(self, entry: int, branch: _Branch, position: int) -> None:
+    def _seed(self, entry: int, branch: _Branch, position: int) -> int:
+        """The atom at which a branch is seeded."""
         atom = self._atoms.setdefault((branch.shape, position, branch.kinds[position]), len(self._atoms))
         self._uses[atom][entry] = None
         constants = shape_of(branch.conjunction).constants
         self._constants[atom][tuple(self._numbering.number(str(constant)) for constant in constants)] = None
+        return atom
 
     def plan(self, shapes: list[Shape]) -> Plan:
         atoms = range(len(self._atoms))
