@@ -14,7 +14,7 @@ from triplewire.engine.subscribing import refuse_unserved
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index
-from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.matching.incremental import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.whole.finding import Finder
@@ -28,7 +28,9 @@ from triplewire.model.spelling import triples_of
 class Process:
     """`rows` by subscription, each row with the documents behind it; `errors` by subscription."""
 
-    def __init__(self, documents, patterns, taxonomy, *, shares=1, most_triples=MOST_TRIPLES, saved=False, **limits):
+    def __init__(
+        self, documents, patterns, taxonomy, *, shares=1, high=HIGH, most_triples=MOST_TRIPLES, saved=False, **limits
+    ):
         numbering = Numbering()
         queries = Queries(patterns.items())
         statements, kinds, counts = {}, {}, Counter()
@@ -52,7 +54,7 @@ class Process:
         self.rows = {id: {} for id in patterns}
         self.errors = {}
         for share in range(shares):
-            for finder in [Finder(plan, self.triples, most_triples=most_triples) for plan in plans]:
+            for finder in [Finder(plan, self.triples, high=high, most_triples=most_triples) for plan in plans]:
                 for query, row, uris in finder.find(seeds[share::shares]):
                     named = zip(queries.patterns[query].answer, row, strict=True)
                     key = frozenset((name, text) for name, text in named if text is not None)

@@ -26,12 +26,13 @@ relaxed = settings(
     texts=st.lists(queries, min_size=1, max_size=5),
     taxonomy=taxonomies(),
     shares=st.integers(1, 3),
+    high=st.sampled_from([0, 1, 256]),
     saved=st.booleans(),
 )
-def test_rows_in_shares_are_those_of_the_definition(several, texts, taxonomy, shares, saved):
-    """M5, M6, G2, S3: joins over documents, optional columns, unions, bindings, is-a."""
+def test_rows_in_shares_are_those_of_the_definition(several, texts, taxonomy, shares, high, saved):
+    """M5, M6, G2, S3: joins over documents, optional columns, unions, bindings, is-a; by shape and by constants."""
     patterns, several = served(texts), distinct(several)
-    found = Process(several, patterns, taxonomy, shares=shares, saved=saved)
+    found = Process(several, patterns, taxonomy, shares=shares, high=high, saved=saved)
     graph = union_of(several)
     assert not found.errors
     for id, pattern in patterns.items():

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from triplewire.matching.findings import Numbered, Page, page_of
-from triplewire.matching.incremental import MOST_TRIPLES, Seed, Triple, gather
+from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Seed, Triple, gather
 from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.whole.plan import Plan
 
@@ -35,9 +35,10 @@ class Answer(NamedTuple):
 class Finder:
     """Finds rows by seeds; `errors` has the queries that went over a limit, and why: their rows are not all of them."""
 
-    def __init__(self, plan: Plan, triples: FlatTriples, *, most_triples: int = MOST_TRIPLES) -> None:
+    def __init__(self, plan: Plan, triples: FlatTriples, *, high: int = HIGH, most_triples: int = MOST_TRIPLES) -> None:
+        """`high` and `most_triples` are the bounds of gathering."""
         self.errors: dict[int, str] = {}
-        self._plan, self._triples, self._most = plan, triples, most_triples
+        self._plan, self._triples, self._high, self._most = plan, triples, high, most_triples
         self._shapes = dict(enumerate(plan.shapes))
         self._seeds: dict[int, list[tuple[int, int, int]]] = {}
         self._failed: set[int] = set()
@@ -66,7 +67,7 @@ class Finder:
             seeds = [seed for seed in seeds if not self._failed.issuperset(self._concerned(seed, only))]
         if not seeds:
             return
-        gathered = gather(seeds, self._shapes, self._triples, plan.users, most_triples=self._most)
+        gathered = gather(seeds, self._shapes, self._triples, plan.users, high=self._high, most_triples=self._most)
         found, errors = plan.index.find_in(self._page(gathered.triples))
         served = [seed for seed in seeds if seed.shape not in gathered.refused]
         yield self._rows(found, served, only)
