@@ -4,7 +4,7 @@
 documents of their own, and one of them has half of the datasets. A subscription asks for the datasets of a theme whose
 publisher is in a city, so every answer joins two documents; one more asks for all datasets with their publishers'
 names. Both alternatives read one Parquet file, and run the same code on it: `process` with its triples in memory,
-`spark` with files between the stages.
+`spark` with files between the stages. `process-cpu` and `spark-cpu` are processor time, of all processes together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import pyarrow
@@ -26,6 +26,7 @@ import pyarrow.parquet
 
 from benchmarks.report import Line, Progress, figure
 from benchmarks.spark.batch import comparison
+from benchmarks.spark.processes import cpu_seconds
 from benchmarks.targets import Verdict
 from triplewire import Index, Limits, compile, parse, pipeline
 from triplewire.matching.incremental.flat import flat_triples
@@ -70,21 +71,27 @@ def _measured(
         "spark": lambda: by_spark(spark, index, documents, folder / "answers"),
     }
     by_spark(spark, index, folder / "sample.parquet", folder / "answers")  # what happens only once is not part of it
+    java = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    used = {"process": process_time, "spark": lambda: process_time() + cpu_seconds(java)}
     times: dict[str, list[float]] = {name: [] for name in alternatives}
+    cpu: dict[str, list[float]] = {name: [] for name in alternatives}
     rows = dict.fromkeys(alternatives, 0)
     for number in range(options.rounds):
         for name, call in alternatives.items():
             progress(f"{count:,} documents: round {number + 1} of {options.rounds}, {name}")
-            started = perf_counter()
+            started, before = perf_counter(), used[name]()
             rows[name] = call()
             times[name].append(perf_counter() - started)
+            cpu[name].append(used[name]() - before)
     if len(set(rows.values())) > 1:
         raise AssertionError(f"the alternatives disagree: {rows}")
     ratios = [one / ours for one, ours in zip(times["process"], times["spark"], strict=True)]
     progress.stage("GRAPH, process / spark in each round: " + ", ".join(map(figure, ratios)))
+    measured = {**times, **{f"{name}-cpu": taken for name, taken in cpu.items()}}
+    matches = rows["spark"] / count
     return [
-        Line("GRAPH", options.subscriptions, count, name, median(taken) / count * 1e6, rows[name] / count)
-        for name, taken in times.items()
+        Line("GRAPH", options.subscriptions, count, name, median(taken) / count * 1e6, matches)
+        for name, taken in measured.items()
     ]
 
 

@@ -71,3 +71,28 @@ def test_job_survives_the_death_of_an_executor_with_the_same_answers(dump):
     assert job.returncode == 0, said
     assert answers(dump / "found") == expected
     assert f"{SUBJECTS:,} documents, 1 subscription: {SUBJECTS:,} matches, {SUBJECTS:,} rows" in said
+
+
+@pytest.mark.slow
+def test_scope_graph_on_a_cluster_has_the_answers_of_the_definition(dump):
+    """M5: the two statements of an answer are in documents of their own, and workers share a folder."""
+    (dump / "join.rq").write_text("SELECT ?s ?t { ?s <urn:note> ?n . ?t <urn:size> ?n }")
+    (dump / "sizes.nt").write_text("".join(f'<urn:t{n}> <urn:size> "{n}" .\n' for n in range(0, SUBJECTS, 2)))
+    (dump / "work").mkdir()
+    command = [sys.executable, "-m", "triplewire.cli", "match", "-s", "join.rq", "-d", "dump.nt", "-d", "sizes.nt"]
+    scope = ("--split", "subject", "--scope", "graph", "--work", "work", "--out", "found", "--to", "jsonl")
+    with cluster(dump) as running:
+        where = ("--master", running.master, "--conf", "spark.executor.memory=512m")
+        done = subprocess.run(
+            [*command, *scope, *where, *PIECES], cwd=dump, capture_output=True, text=True, timeout=500
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = Counter()
+    for file in (dump / "found" / "answers").glob("*.json"):
+        for line in file.read_text().splitlines():
+            row = json.loads(line)["row"]
+            found[row["s"], row["t"]] += 1
+    expected = Counter((f"<urn:s{n}>", f"<urn:s{n}>") for n in range(SUBJECTS))
+    expected.update((f"<urn:s{n}>", f"<urn:t{n}>") for n in range(0, SUBJECTS, 2))
+    assert found == expected
+    assert list((dump / "work").iterdir()) == []

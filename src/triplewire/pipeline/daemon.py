@@ -15,10 +15,13 @@ from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, vari
 from triplewire.documents import parse
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
+from triplewire.matching.incremental.flat import flat_triples
+from triplewire.matching.incremental.numbering import FIRST
 
 
 def warm() -> list[Found]:
-    """Use the parser and the kernel once, so that what they load is there."""
+    """Use the parser, the kernel and the search in sorted triples once, so that what they load is there."""
+    flat_triples({}, FIRST).present([(1, 1, 1)])
     index = Index()
     one = TriplePattern(variable("s"), variable("p"), variable("o"))
     index.add("warm", Pattern(("s",), (Conjunction((one,)),)))

@@ -123,7 +123,7 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
     if work is None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     else:
-        folder.chmod(0o755)  # workers may run as another user
+        shutil.copymode(work, folder)  # workers may run as another user: who may write there may write here
     return folder
 
 
