@@ -31,6 +31,8 @@ TABLES = {
 }
 _SIZES, _STARTS = "sizes", "starts"
 """Parts have sizes, from which the joined table gets starts."""
+_LOOKED_AT = 1_000_000
+"""How many rows of a mapped column are compared at once."""
 
 
 class Part:
@@ -93,10 +95,11 @@ def _join_sizes(paths: Sequence[Path], whole: Path) -> None:
 def has_collision(folder: Path) -> bool:
     """True if two terms have one number."""
     numbers = _mapped(folder, TERMS, "numbers", np.int64)
-    return bool(len(numbers)) and any(
-        bool(np.any(some[1:] == some[:-1]))
-        for some in (numbers[i : i + 1_000_001] for i in range(0, len(numbers), 1_000_000))
-    )
+    for first in range(0, len(numbers), _LOOKED_AT):
+        some = numbers[first : first + _LOOKED_AT + 1]
+        if np.any(some[1:] == some[:-1]):
+            return True
+    return False
 
 
 def open_image(folder: Path, numbering: Numbering) -> FlatTriples:
