@@ -83,9 +83,7 @@ def test_scope_graph_on_a_cluster_has_the_answers_of_the_definition(dump):
     scope = ("--split", "subject", "--scope", "graph", "--work", "work", "--out", "found", "--to", "jsonl")
     with cluster(dump) as running:
         where = ("--master", running.master, "--conf", "spark.executor.memory=512m")
-        done = subprocess.run(
-            [*command, *scope, *where, *PIECES], cwd=dump, capture_output=True, text=True, timeout=500
-        )
+        done = subprocess.run([*command, *scope, *where], cwd=dump, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     found = Counter()
     for file in (dump / "found" / "answers").glob("*.json"):
