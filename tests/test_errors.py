@@ -25,6 +25,7 @@ EXAMPLES = [
     errors.MatchLimitExceeded("too many", subscription="s"),
     errors.SchemaViolation(["no type", "no name"], uri="urn:d"),
     errors.IndexFileError("damaged"),
+    errors.PipelineError("no Java"),
     errors.StoreError("anything"),
     errors.StoreUnavailable("no server"),
     errors.NotAStore("a diary"),

@@ -16,6 +16,7 @@
     │   ├── UnknownRow             a row is not one of its answers
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
+    ├── PipelineError              Spark could not be started, or could not finish a job
     └── StoreError                 a store could not be used
         ├── StoreUnavailable       it cannot be opened, or its server not be reached
         ├── NotAStore              what is there is something else
@@ -162,6 +163,10 @@ class MatchLimitExceeded(SubscriptionError):
 
 class IndexFileError(TriplewireError):
     """A saved index could not be opened: it is not one, it is damaged, or another version wrote it."""
+
+
+class PipelineError(TriplewireError):
+    """Spark could not be started, or could not finish a job; the message says what is missing."""
 
 
 class StoreError(TriplewireError):

@@ -21,7 +21,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.matching import Index
 from triplewire.matching.findings import Page
-from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, load_pattern, shape_of
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
 from triplewire.store import Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
@@ -118,7 +118,7 @@ class Standing:
         for id, pattern in arrivals.atoms.items():
             if id not in self.seeds:
                 fresh.seeds.append(id)
-                self.seeds.add(id, _enumerating(pattern))
+                self.seeds.add(id, enumerating(pattern))
         self.shapes.update(arrivals.shapes)
         self._number = arrivals.number
 
@@ -179,7 +179,7 @@ class Standing:
         for atom in atoms:
             id = seed_id(atom.id, atom.shape, atom.position)
             if id not in self.seeds:
-                self.seeds.add(id, _enumerating(load_pattern(atom.definition)))
+                self.seeds.add(id, enumerating(load_pattern(atom.definition)))
         for shape in reader.atoms.shapes(sorted({atom.shape for atom in atoms} - self.shapes.keys())):
             self.shapes[shape.id] = Shape.decode(shape.definition)
 
@@ -298,12 +298,6 @@ class Standing:
 def seed_id(atom: int, shape: int, position: int) -> str:
     """The name of an atom in the index of seeds."""
     return f"{atom}.{shape}.{position}"
-
-
-def _enumerating(atom: Pattern) -> Pattern:
-    """The atom, with every variable an answer: each triple that fits is told, not only the first."""
-    names = sorted({name for branch in atom.branches for name in branch.variables})
-    return Pattern(tuple(names), atom.branches, is_normal=True)
 
 
 def _constants(query: Query, branch: int) -> list[str]:

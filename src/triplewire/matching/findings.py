@@ -40,6 +40,13 @@ class Found(NamedTuple):
     errors: Mapping[str, SubscriptionError]
 
 
+class Answers(NamedTuple):
+    """What one document answers: subscription, the names of its columns and a row, each row once; and who failed."""
+
+    rows: list[tuple[str, tuple[str, ...], tuple[str | None, ...]]]
+    errors: Mapping[str, SubscriptionError]
+
+
 class Page(NamedTuple):
     """A document of terms that have numbers: which one begins at which byte (in order), and how to number other texts.
 
@@ -86,6 +93,12 @@ def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     return [Found(list(map(Finding._make, reader.findings(each))), each.errors) for each in matches]
 
 
+def answer(matches: Sequence[Matches], registry: Registry) -> list[Answers]:
+    """The rows of documents that were just matched, without their derivations."""
+    reader = _Reader(registry, matches)
+    return [Answers(reader.answers(each), each.errors) for each in matches]
+
+
 def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
     """The findings in a page that was just matched."""
     return list(map(Numbered._make, _Reader(registry, [matches], page).findings(matches)))
@@ -94,6 +107,12 @@ def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
 def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tuple[str, Numbers]]:
     """The subscriptions of one triple each that a page matches, with the triples."""
     return _Reader(registry, [matches], page).triples(matches)
+
+
+def spell_triples(matches: Sequence[Matches], registry: Registry) -> list[list[tuple[str, Spelled]]]:
+    """The subscriptions of one triple each that documents match, with the triples, for each document."""
+    reader = _Reader(registry, matches)
+    return [reader.triples(each) for each in matches]
 
 
 class _Reader:
@@ -141,6 +160,22 @@ class _Reader:
             for row in rows:
                 found.append((name, row, triples))
         return found
+
+    def answers(self, matches: Matches) -> list[tuple[str, tuple[str, ...], tuple[Any, ...]]]:
+        """Subscription, columns and row, for every distinct row of a document."""
+        names, terms = self._names, self._terms_of(matches)
+        found: dict[tuple[int, tuple[Any, ...]], tuple[str, ...]] = {}
+        last: tuple[int, int] = (-1, -1)
+        rows: tuple[tuple[Any, ...], ...] = ()
+        for told in matches.written()[0].tolist():
+            number, at, columns, constants, _ = told
+            if (at, columns) != last:
+                terms.at, terms.constants = at + EMISSION, constants - 1
+                rows, last = self._rows(matches, told, terms), (at, columns)
+                header = tuple(self._columns[columns][0])
+            for row in rows:
+                found[number, row] = header
+        return [(names[number], header, row) for (number, row), header in found.items()]
 
     def _rows(self, matches: Matches, told: list[int], terms: _Terms) -> tuple[tuple[Any, ...], ...]:
         """The rows of a match under some columns: one, if there are no optional parts."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
+from triplewire.matching.incremental.flat import flat_triples
+from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
 from triplewire.model import Document
 
@@ -39,6 +41,8 @@ def main() -> None:
         loaded = Index.load(Path(folder) / "warm.index")
         assert loaded.match(document) == index.match(document)
         loaded.remove("1")
+    flat = flat_triples({("<urn:s>", "<urn:p>", "<urn:o>"): ["urn:warm"]}, Numbering())
+    assert flat.present([(1, 1, 1)]) == [False]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ never parses a document, matches a triple or decides what an event is. `schema` 
 
 from __future__ import annotations
 
+from triplewire.model.spelling import scoped, triples_of
 from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
@@ -15,7 +16,7 @@ from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEv
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.rows import NewRow, RowRecord
-from triplewire.store.spelling import is_storable, scoped, triples_of
+from triplewire.store.spelling import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import Hearer, RegistryChange, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
+from triplewire.model.spelling import triples_of
 from triplewire.store.documents import DocumentReader, DocumentRecord
 from triplewire.store.packing import Triple, digest, digest_of, unpack
-from triplewire.store.spelling import triples_of
 from triplewire.store.sql import Sql, Values
 from triplewire.store.terms import TermMemory, TermReader, key_of
 

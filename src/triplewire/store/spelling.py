@@ -1,12 +1,6 @@
-"""From a document's lines to the texts of its terms, as the store spells them.
-
-A blank node belongs to its document, and canonical names (c14n0, c14n1 ..) of two documents are the same. So the
-store's name of a blank node begins with the number of its document.
-"""
+"""Which texts every database can hold."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 
 def is_storable(text: str) -> bool:
@@ -14,20 +8,3 @@ def is_storable(text: str) -> bool:
     if "\0" in text:
         return False
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def scoped(document: int, text: str) -> str:
-    """The store's spelling of a term of this document.
-
-    >>> scoped(7, "_:c14n0")
-    '_:d7xc14n0'
-    """
-    return f"_:d{document}x{text[2:]}" if text.startswith("_:") else text
-
-
-def triples_of(document: int, content: bytes) -> Iterator[tuple[str, str, str]]:
-    """The texts of the triples of canonical N-Triples lines: subject, predicate, object."""
-    for line in content.decode().split("\n"):
-        if line:
-            subject, predicate, rest = line.split(" ", 2)
-            yield scoped(document, subject), predicate, scoped(document, rest.removesuffix(" ."))

@@ -6,7 +6,7 @@ be matched as one document. It never does IO (whoever has the triples answers th
 decides no answer: it may gather too much, never too little.
 """
 
-from triplewire.matching.incremental.atoms import Atom, atoms_of
+from triplewire.matching.incremental.atoms import Atom, atoms_of, enumerating
 from triplewire.matching.incremental.gather import Gathered, Seed, gather
 from triplewire.matching.incremental.groups import Users
 from triplewire.matching.incremental.lookups import Key, Lookups, Memory, Triple
@@ -32,6 +32,7 @@ __all__ = [
     "Users",
     "atoms_of",
     "dump_pattern",
+    "enumerating",
     "gather",
     "load_pattern",
     "shape_of",

@@ -67,6 +67,12 @@ def atoms_of(conjunction: Conjunction, *, is_normal: bool = False) -> list[Atom]
     return found
 
 
+def enumerating(atom: Pattern) -> Pattern:
+    """The pattern of an atom, with every variable an answer: each triple that fits is told, not only the first."""
+    names = sorted({name for branch in atom.branches for name in branch.variables})
+    return Pattern(tuple(names), atom.branches, is_normal=True)
+
+
 class _Conditions:
     """Conditions by what they speak of: most have one variable."""
 

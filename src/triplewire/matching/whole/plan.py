@@ -1,0 +1,163 @@
+"""A plan: what a worker needs to know of the queries, in flat files that workers of one machine share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from triplewire.matching.incremental import Shape, Triple
+from triplewire.matching.index import Index
+from triplewire.matching.kernel.compiled import Array
+
+
+class Wide(NamedTuple):
+    """A branch with optional parts: where its seed and its answer are in the rows of its entry.
+
+    A row that lacks an optional column is an answer only if the column's triples are not in the graph. Those around a
+    seed have been gathered; those around another triple, which is there by chance, perhaps not. So these rows tell the
+    triple that they have at the seeded position, and count only where it is a seed of this branch: one of another
+    branch may have gone another way, by that one's constants.
+    """
+
+    atom: int
+    columns: tuple[int, ...]
+    """By column of the answer, its place in a row; -1 for one that this branch does not have."""
+    seed: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+    """The triple's places in a row; a constant is -1 and its number."""
+
+    def seed_in(self, row: Sequence[int]) -> Triple:
+        """The triple that a row has at the seeded position."""
+        s, p, o = (row[place] if place >= 0 else number for place, number in self.seed)
+        return s, p, o
+
+    def answer_in(self, row: Sequence[int]) -> tuple[int, ...]:
+        """The row without what tells the seed."""
+        return tuple([row[place] if place >= 0 else 0 for place in self.columns])
+
+
+class Lists(NamedTuple):
+    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
+
+    starts: Array
+    values: Array
+
+    def __call__(self, number: int) -> list[int]:
+        """The list of this number."""
+        return self.values[self.starts[number] : self.starts[number + 1]].tolist()
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+        """These lists."""
+        starts = np.zeros(len(lists) + 1, dtype=np.int64)
+        np.cumsum([len(one) for one in lists], out=starts[1:])
+        return cls(starts, np.array([number for one in lists for number in one], dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where queries begin, and the index that finds their rows.
+
+    An *entry* of the index is a query, or a branch of one that is wide; an *atom* is a kind of triple at a position of
+    a shape at which some conjunction is seeded.
+    """
+
+    index: Index
+    shapes: tuple[Shape, ...]
+    wide: dict[int, Wide]
+    queries: Array
+    """By entry, its query."""
+    seeds: Array
+    """Rows of kind, shape, position and atom, by kind."""
+    uses: Lists
+    """By atom, the entries that are seeded there."""
+    constants: Lists
+    """By atom, the constants of these entries' conjunctions, one conjunction after the other."""
+    widths: Array
+    """By atom, how many constants a conjunction has there."""
+
+    @property
+    def kinds(self) -> list[int]:
+        """The kinds of triples that are seeds."""
+        return np.unique(self.seeds[:, 0]).tolist()
+
+    def places_of(self, kind: int) -> list[tuple[int, int, int]]:
+        """Where a triple of a kind is a seed: shapes, positions and atoms."""
+        first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
+        return [(shape, position, atom) for _, shape, position, atom in self.seeds[first:last].tolist()]
+
+    def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
+        """`Users`: the constants of the conjunctions that are seeded at each atom; None if more than `most`."""
+        return [self._constants_of(atom, most) for atom in atoms]
+
+    def _constants_of(self, atom: int, most: int) -> list[tuple[int, ...]] | None:
+        width = int(self.widths[atom])
+        if not width:
+            return [()]
+        if int(self.constants.starts[atom + 1] - self.constants.starts[atom]) > most * width:
+            return None
+        numbers = self.constants(atom)
+        return list(zip(*(numbers[place::width] for place in range(width)), strict=True))
+
+    def save(self, folder: Path) -> None:
+        """Write it to a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.index.save(folder / "index")
+        for name, array in self._arrays().items():
+            np.save(folder / f"{name}.npy", array)
+        plain = {
+            "shapes": [shape.encode() for shape in self.shapes],
+            "wide": self.wide,
+            "limits": self.index.limits,
+        }
+        (folder / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
+
+    def _arrays(self) -> dict[str, Array]:
+        return {
+            "queries": self.queries,
+            "seeds": self.seeds,
+            "use_starts": self.uses.starts,
+            "uses": self.uses.values,
+            "constant_starts": self.constants.starts,
+            "constants": self.constants.values,
+            "widths": self.widths,
+        }
+
+    @classmethod
+    def load(cls, folder: Path) -> Plan:
+        """The plan that was saved, mapped into memory."""
+        plain = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+        names = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
+        queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+        max_rows, max_steps = plain["limits"]
+        return cls(
+            Index.load(folder / "index", max_rows=max_rows, max_steps=max_steps),
+            tuple(map(Shape.decode, plain["shapes"])),
+            {int(entry): _wide(*fields) for entry, fields in plain["wide"].items()},
+            queries,
+            seeds,
+            Lists(lists[0], lists[1]),
+            Lists(lists[2], lists[3]),
+            widths,
+        )
+
+
+def _wide(atom: int, columns: list[int], seed: list[list[int]]) -> Wide:
+    s, p, o = ((place, number) for place, number in seed)
+    return Wide(atom, tuple(columns), (s, p, o))
+
+
+def save_plans(plans: Sequence[Plan], folder: Path) -> None:
+    """Write plans to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, plan in enumerate(plans):
+        plan.save(folder / str(number))
+
+
+def load_plans(folder: Path) -> list[Plan]:
+    """The plans that were saved."""
+    return [Plan.load(path) for path in sorted(folder.iterdir())]

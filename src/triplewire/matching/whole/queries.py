@@ -1,0 +1,182 @@
+"""Queries over a whole graph, taken apart: what to keep of the graph, and where to begin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from pyoxigraph import Variable
+
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
+from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.index import Index
+from triplewire.matching.whole.plan import Lists, Plan, Wide
+
+_NO_LIMIT = (1 << 31) - 1
+"""What one triple must be is tested once for each triple, however many a document has."""
+
+_Key = tuple[int, int, int]
+"""A shape, a position, and the number of what fits there."""
+
+
+class _Branch(NamedTuple):
+    """A conjunction of a query; `kinds` are the numbers of what fits its required positions."""
+
+    query: int
+    conjunction: Conjunction
+    shape: int
+    kinds: tuple[int, ...]
+
+
+class Queries:
+    """Queries by number; subscriptions that ask the same are one. A *kind* is what one triple must be to fit an atom.
+
+    Equal atoms of different shapes and positions are one kind, so that a triple is tested once for all of them.
+    """
+
+    def __init__(self, subscriptions: Iterable[tuple[str, Pattern]] = ()) -> None:
+        self.patterns: list[Pattern] = []
+        self.subscriptions: list[list[str]] = []
+        """By query, who asks it."""
+        self.kinds: list[Pattern] = []
+        self.constants: set[str] = set()
+        """The texts of all terms that queries name: they may stand in a row though no triple has them."""
+        self._numbers: dict[Pattern, int] = {}
+        self._kinds: dict[str, int] = {}
+        self._shapes: dict[Shape, int] = {}
+        self._branches: list[_Branch] = []
+        for id, pattern in subscriptions:
+            self.add(id, pattern)
+
+    def add(self, id: str, pattern: Pattern) -> None:
+        """A subscription's pattern."""
+        normal = normalize(pattern)
+        number = self._numbers.setdefault(normal, len(self.patterns))
+        if number == len(self.patterns):
+            self.patterns.append(normal)
+            self.subscriptions.append([])
+            for branch in normal.branches:
+                self._take_apart(number, branch)
+        self.subscriptions[number].append(id)
+
+    def _take_apart(self, query: int, branch: Conjunction) -> None:
+        atoms = atoms_of(branch, is_normal=True)
+        if any(not atom.pattern.branches for atom in atoms if not atom.is_optional):
+            return  # a position that nothing can fit
+        self.constants.update(str(term) for _, term in branch.bindings)
+        for triple in (*branch.triples, *(triple for part in branch.optionals for triple in part.triples)):
+            self.constants.update(str(node) for node in triple if not isinstance(node, Variable))
+        required = []
+        for atom in atoms:
+            kind = self._kinds.setdefault(atom.definition, len(self.kinds))
+            if kind == len(self.kinds):
+                self.kinds.append(atom.pattern)
+            if not atom.is_optional:
+                required.append(kind)
+        shape = self._shapes.setdefault(shape_of(branch).shape, len(self._shapes))
+        self._branches.append(_Branch(query, branch, shape, tuple(required)))
+
+    def fitting(self, taxonomy: Taxonomy) -> Index:
+        """An index that tells the kinds of a triple; a triple without one is in no answer."""
+        index = Index(taxonomy, max_rows=_NO_LIMIT, max_steps=_NO_LIMIT)
+        for number, pattern in enumerate(self.kinds):
+            index.add(str(number), enumerating(pattern))
+        return index
+
+    def plans(self, counts: Mapping[int, int], index: Index, numbering: Numbering) -> list[Plan]:
+        """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index.
+
+        Queries with optional parts have a plan of their own: what is gathered for them is looked at as a whole once
+        more, to see which columns a row has.
+        """
+        narrow, wide = _Building(index, numbering), _Building(index, numbering)
+        branches: defaultdict[int, list[_Branch]] = defaultdict(list)
+        for branch in self._branches:
+            branches[branch.query].append(branch)
+        for query, own in branches.items():
+            pattern = self.patterns[query]
+            positions = [_rarest([counts.get(kind, 0) for kind in one.kinds]) for one in own]
+            if any(one.conjunction.optionals for one in own):
+                for one, position in zip(own, positions, strict=True):
+                    wide.add_wide(one, position, pattern.answer)
+            else:
+                narrow.add(own, positions, pattern)
+        return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.has_entries]
+
+
+def _rarest(counts: list[int]) -> int:
+    return counts.index(min(counts))
+
+
+class _Building:
+    """A plan in the making."""
+
+    def __init__(self, like: Index, numbering: Numbering) -> None:
+        max_rows, max_steps = like.limits
+        self._index = Index(like.taxonomy, max_rows=max_rows, max_steps=max_steps)
+        self._numbering = numbering
+        self._queries: list[int] = []
+        self._wide: dict[int, Wide] = {}
+        self._atoms: dict[_Key, int] = {}
+        self._uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
+        self._constants: defaultdict[int, dict[tuple[int, ...], None]] = defaultdict(dict)
+
+    @property
+    def has_entries(self) -> bool:
+        """True if some query was added."""
+        return bool(self._queries)
+
+    def add(self, branches: list[_Branch], positions: list[int], pattern: Pattern) -> None:
+        """A query without optional parts: one entry of the index."""
+        entry = self._enter(branches[0].query, pattern)
+        for branch, position in zip(branches, positions, strict=True):
+            self._seed(entry, branch, position)
+
+    def add_wide(self, branch: _Branch, position: int, answer: tuple[str, ...]) -> None:
+        """A branch of a query with optional parts: an entry that tells its seed too (`Wide` says why)."""
+        triple = shape_of(branch.conjunction).triples[position]
+        columns = columns_of(branch.conjunction)
+        own = [name for name in answer if name in columns]
+        names = list(dict.fromkeys([*own, *triple.variables]))
+        entry = self._enter(branch.query, Pattern(tuple(names), (branch.conjunction,)))
+        seed = [
+            (names.index(node.value), 0) if isinstance(node, Variable) else (-1, self._numbering.number(str(node)))
+            for node in triple
+        ]
+        places = [names.index(name) if name in columns else -1 for name in answer]
+        atom = self._seed(entry, branch, position)
+        self._wide[entry] = Wide(atom, tuple(places), (seed[0], seed[1], seed[2]))
+
+    def _enter(self, query: int, pattern: Pattern) -> int:
+        entry = len(self._queries)
+        self._queries.append(query)
+        self._index.add(str(entry), pattern)
+        return entry
+
+    def _seed(self, entry: int, branch: _Branch, position: int) -> int:
+        """The atom at which a branch is seeded."""
+        atom = self._atoms.setdefault((branch.shape, position, branch.kinds[position]), len(self._atoms))
+        self._uses[atom][entry] = None
+        constants = shape_of(branch.conjunction).constants
+        self._constants[atom][tuple(self._numbering.number(str(constant)) for constant in constants)] = None
+        return atom
+
+    def plan(self, shapes: list[Shape]) -> Plan:
+        atoms = range(len(self._atoms))
+        keys = [(kind, shape, position, atom) for (shape, position, kind), atom in self._atoms.items()]
+        widths = [len(shapes[shape].constants) for shape, _, _ in self._atoms]
+        return Plan(
+            self._index,
+            tuple(shapes),
+            self._wide,
+            np.array(self._queries, dtype=np.int64),
+            np.array(sorted(keys), dtype=np.int64).reshape(-1, 4),
+            Lists.of([list(self._uses[atom]) for atom in atoms]),
+            Lists.of([[number for row in self._constants[atom] for number in row] for atom in atoms]),
+            np.array(widths, dtype=np.int64),
+        )

@@ -1,0 +1,58 @@
+"""The pipeline: Triplewire on Spark.
+
+What comes in: documents, as a DataFrame of uri, content and media type, and an index. What goes out: answers and bad
+documents, as DataFrames. It distributes work and nothing else: parsing is `documents`, matching is `matching`, and
+no rule of either is repeated in a DataFrame expression, so that Spark gives the answers that one process gives.
+
+`session` starts a Spark that is tuned for this, `java` finds what that needs, `daemon` is what its Python workers are
+forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files that hold many. `batch` matches
+them: `images` brings the index to the workers, `worker` is what they do, `isolation` how they survive a document that
+kills, `tally` how they tell how far they are, `watching` who listens. `outputs` and `parts` write the answers. `graph`
+matches the documents as one graph, with answers that join them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.pipeline.batch import BatchMatch, match, match_documents
+    from triplewire.pipeline.graph import GraphMatch, match_graph
+    from triplewire.pipeline.inputs import documents
+    from triplewire.pipeline.session import running, session
+    from triplewire.pipeline.tally import Tally
+
+_HOMES = {
+    "BatchMatch": "batch",
+    "GraphMatch": "graph",
+    "Tally": "tally",
+    "documents": "inputs",
+    "match": "batch",
+    "match_documents": "batch",
+    "match_graph": "graph",
+    "running": "session",
+    "session": "session",
+}
+
+__all__ = [
+    "BatchMatch",
+    "GraphMatch",
+    "Tally",
+    "documents",
+    "match",
+    "match_documents",
+    "match_graph",
+    "running",
+    "session",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name's module when it is first asked for: whoever only starts Spark needs no matcher."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'triplewire.pipeline' has no attribute {name!r}")
+    found = getattr(import_module(f"triplewire.pipeline.{home}"), name)
+    globals()[name] = found
+    return found

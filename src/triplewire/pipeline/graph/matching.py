@@ -1,0 +1,280 @@
+"""Matching many documents on Spark as one graph: answers whose triples come from several documents.
+
+    read      documents become statements: the triples that can stand in an answer, as numbers; and the terms' texts
+    write     the statements become sorted arrays in files, in two orders, and the texts a third
+    plan      each conjunction is seeded where the fewest triples fit
+    find      the seeds are shared out evenly; each task gathers around its share, and matches what it has gathered
+    answers   rows that several tasks have found are one
+
+Nothing is joined by Spark: it sorts, and shares out. So no key is too popular: what is shared out are triples, each of
+which is there once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from triplewire.documents import Limits, parse
+from triplewire.errors import PipelineError, UnsupportedQuery
+from triplewire.matching import Index
+from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.matching.incremental.numbering import FIRST, Numbering
+from triplewire.matching.whole.plan import save_plans
+from triplewire.matching.whole.queries import Queries
+from triplewire.pipeline.batch import chosen, tries_once
+from triplewire.pipeline.graph.finding import FOUND, Finding
+from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
+from triplewire.pipeline.graph.reading import BAD, READ, STATEMENT, TERM, Reading
+from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
+from triplewire.pipeline.images import is_one_machine, place
+from triplewire.pipeline.inputs import local_glob
+from triplewire.pipeline.tally import Tally, new_tally
+from triplewire.pipeline.worker import Reader
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS_OF_A_PART = 500_000
+"""How many statements or terms a task sorts."""
+_SEEDS_OF_A_TASK = 50_000
+_TASKS_OF_A_CORE = 4
+"""So that cores which are done early have something left to do."""
+
+
+@dataclass(frozen=True)
+class GraphMatch:
+    """What was found. The DataFrames read files in `work`, which `close` removes: take what you need before."""
+
+    answers: DataFrame
+    """`subscription`, `row`, `documents`: each distinct row, and documents that state the triples which make it."""
+    bad: DataFrame
+    """`document`, `subscription`, `reason`: what could not be read; the subscription is always null."""
+    errors: DataFrame
+    """`subscription`, `reason`: those that scope graph does not serve, or that went over a limit; without answers."""
+    tally: Tally
+    """How many documents there were, and how many and which of them were bad."""
+    work: Path
+
+    def close(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def match_graph(
+    spark: SparkSession,
+    documents: DataFrame,
+    index: Index | str | PathLike[str],
+    *,
+    work: str | PathLike[str] | None = None,
+    read: Reader = parse,
+    limits: Limits | None = None,
+    most_triples: int = MOST_TRIPLES,
+    numbering: Numbering = FIRST,
+) -> GraphMatch:
+    """The answers that an index, or a saved one, has for the graph that all documents state together.
+
+    `documents` has the columns `uri` and `content`, and may have `media_type`; each uri is there once. Blank nodes of
+    different documents are different. All of it runs now. `work` is a folder for what is written meanwhile and for
+    what is found, in a new folder inside; on a cluster one that the driver and all workers see under this name.
+    `most_triples` is how many triples one triple may lead to before a subscription fails.
+    """
+    columns = chosen(documents)
+    index = index if isinstance(index, Index) else Index.load(index)
+    folder = _folder(spark, work)
+    try:
+        queries, refused = _served(index)
+        run = _Run(spark, folder, queries, index, numbering, new_tally(spark.sparkContext))
+        run.read(columns, read, limits or Limits())
+        while not run.write():
+            run = replace(run, numbering=run.numbering.next(), tally=new_tally(spark.sparkContext))
+            run.read(columns, read, limits or Limits())
+        failed = run.find(most_triples)
+        return GraphMatch(run.answers(failed), run.bad(), run.errors(failed, refused), run.tally.value, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
+    if work is not None:
+        Path(work).mkdir(parents=True, exist_ok=True)
+    elif not is_one_machine(spark):
+        raise PipelineError(
+            "on a cluster, scope graph needs a folder that the driver and all workers see: name one with `work`"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="triplewire-graph-", dir=work)).resolve()
+    if work is None:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    else:
+        shutil.copymode(work, folder)  # workers may run as another user: who may write there may write here
+    return folder
+
+
+def _served(index: Index) -> tuple[Queries, dict[str, str]]:
+    """The queries, and the subscriptions that scope graph does not serve, with the reasons."""
+    from triplewire.engine.subscribing import refuse_unserved
+
+    queries, refused = Queries(), {}
+    for id in index:
+        pattern = index.pattern(id)
+        try:
+            refuse_unserved(pattern, "graph", "pattern")
+        except UnsupportedQuery as error:
+            refused[id] = f"{error.reason}. {error.hint}"
+        else:
+            queries.add(id, pattern)
+    return queries, refused
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One match: what its stages share."""
+
+    spark: SparkSession
+    folder: Path
+    queries: Queries
+    index: Index
+    numbering: Numbering
+    tally: Accumulator[Tally]
+
+    def _path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def _table(self, name: str) -> DataFrame:
+        return self.spark.read.schema(READ if name == "read" else FOUND).parquet(local_glob(self.folder / name))
+
+    def _read(self, what: str) -> DataFrame:
+        table = self._table("read")
+        return table.where(table.what == what)
+
+    def read(self, documents: DataFrame, read: Reader, limits: Limits) -> None:
+        """Statements, terms and bad documents, in one table."""
+        fitting = place(self.spark, self.queries.fitting(self.index.taxonomy))
+        careful = tries_once(self.spark)
+        reading = Reading(fitting, self.numbering, read, limits, self.tally, careful)
+        table = documents.mapInArrow(reading, READ)
+        table.write.mode("overwrite").parquet(f"file://{self._path('read')}")
+
+    def write(self) -> bool:
+        """The image; False if two terms have one number, and all is to be done with other numbers."""
+        terms = self._read(TERM).select("number", "text").union(self._constants())
+        self._write(terms, TERMS, ["number"], ["number", "text"])
+        if has_collision(self.folder / "image"):
+            return False
+        statements = self._read(STATEMENT)
+        self._write(
+            statements.select("s", "p", "o", "document"), BY_SUBJECT, ["s", "p", "o"], ["s", "p", "o", "document"]
+        )
+        self._write(statements.select("p", "o", "s"), BY_PREDICATE, ["p", "o", "s"], ["p", "o", "s"])
+        return True
+
+    def _constants(self) -> DataFrame:
+        """The terms that queries name."""
+        import pyarrow
+
+        texts = sorted(self.queries.constants)
+        numbers = pyarrow.array([self.numbering.number(text) for text in texts], pyarrow.int64())
+        table = pyarrow.table({"number": numbers, "text": pyarrow.array(texts, pyarrow.string())})
+        return self.spark.createDataFrame(table)
+
+    def _write(self, rows: DataFrame, table: str, keys: list[str], order: list[str]) -> None:
+        """Have a table written in parts, each of a range of the keys, and join them."""
+        image = self._path("image")
+        writing = WritingTerms(image) if table == TERMS else WritingTriples(image, table)
+        ordered = rows.repartitionByRange(self._parts(rows.count()), *keys).sortWithinPartitions(*order)
+        told = ordered.mapInArrow(writing, WRITTEN).collect()
+        join(self.folder / "image", table, [part.part for part in told])
+
+    def _parts(self, rows: int) -> int:
+        return max(self.spark.sparkContext.defaultParallelism, rows // _ROWS_OF_A_PART)
+
+    def find(self, most_triples: int) -> dict[int, str]:
+        """All rows, into a table; the queries that went over a limit, with the reasons."""
+        from pyspark.sql import functions as f
+
+        fits = self._read(STATEMENT).select(f.explode("kinds").alias("kind"), "s", "p", "o")
+        counts = {row.kind: row["count"] for row in fits.groupBy("kind").count().collect()}
+        plans = self.queries.plans(counts, self.index, self.numbering)
+        save_plans(plans, self.folder / "plans")
+        kinds = sorted({kind for plan in plans for kind in plan.kinds})
+        chosen = self._numbers("kind", kinds)
+        seeds = fits.join(f.broadcast(chosen), "kind", "left_semi").select("kind", "s", "p", "o")
+        tasks = self._tasks(sum(counts.get(kind, 0) for kind in kinds))
+        shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
+        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples)
+        found = shares.sortWithinPartitions("kind", "s").mapInArrow(finding, FOUND)
+        found.write.mode("overwrite").parquet(f"file://{self._path('found')}")
+        for name in ("image", "plans"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+        failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
+        return {row.query: row.reason for row in failed}
+
+    def _numbers(self, name: str, values: Iterable[int]) -> DataFrame:
+        import pyarrow
+
+        return self.spark.createDataFrame(pyarrow.table({name: pyarrow.array(list(values), pyarrow.int32())}))
+
+    def _tasks(self, seeds: int) -> int:
+        return max(_TASKS_OF_A_CORE * self.spark.sparkContext.defaultParallelism, seeds // _SEEDS_OF_A_TASK)
+
+    def answers(self, failed: Mapping[int, str]) -> DataFrame:
+        """Each row of each subscription once."""
+        from pyspark.sql import functions as f
+
+        found = self._table("found").where("reason IS NULL")
+        rows = found.groupBy("query", "row").agg(f.min("documents").alias("documents"))
+        row = f.map_filter(f.map_from_arrays("columns", "row"), lambda name, term: term.isNotNull())
+        asking = self._subscriptions(failed)
+        return rows.join(asking, "query").select("subscription", row.alias("row"), "documents")
+
+    def _subscriptions(self, failed: Mapping[int, str]) -> DataFrame:
+        """Who asks which query, and the names of its columns; without those that have failed."""
+        import pyarrow
+
+        asking = [
+            (number, id, pattern.answer)
+            for number, (pattern, ids) in enumerate(zip(self.queries.patterns, self.queries.subscriptions, strict=True))
+            if number not in failed
+            for id in ids
+        ]
+        schema = pyarrow.schema(
+            [
+                ("query", pyarrow.int32()),
+                ("subscription", pyarrow.string()),
+                ("columns", pyarrow.list_(pyarrow.string())),
+            ]
+        )
+        columns = zip(*asking, strict=True) if asking else ((), (), ())
+        arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+        return self.spark.createDataFrame(pyarrow.Table.from_arrays(arrays, schema=schema))
+
+    def bad(self) -> DataFrame:
+        """The documents that could not be read."""
+        from pyspark.sql import functions as f
+
+        nobody = f.lit(None).cast("string").alias("subscription")
+        return self._read(BAD).select(f.col("uri").alias("document"), nobody, "reason")
+
+    def errors(self, failed: Mapping[int, str], refused: Mapping[str, str]) -> DataFrame:
+        """The subscriptions that were not served."""
+        reasons = dict(refused)
+        for query, reason in failed.items():
+            reasons |= dict.fromkeys(self.queries.subscriptions[query], reason)
+        return self.spark.createDataFrame(sorted(reasons.items()), "subscription string, reason string")

@@ -1,0 +1,118 @@
+"""What runs in workers to read: documents in; out come the triples that can stand in an answer, and the terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow
+
+from triplewire.documents import Limits
+from triplewire.matching import Index
+from triplewire.matching.incremental.numbering import Numbering, Numbers
+from triplewire.matching.whole.reading import kept_of
+from triplewire.model import Document
+from triplewire.pipeline.images import PlacedIndex
+from triplewire.pipeline.isolation import Died, isolated
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
+from triplewire.pipeline.worker import Given, Reader, given, is_second_attempt, parts, read_one, set_aside
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+READ = (
+    "what string, s long, p long, o long, document long, kinds array<int>, number long, text string, "
+    "uri string, reason string"
+)
+"""One schema for three things, told apart by `what`: a statement, with the kinds that its triple is of; a term, with
+its number; a bad document, with the reason."""
+STATEMENT, TERM, BAD = "statement", "term", "bad"
+
+_Told = tuple[Tally, list[pyarrow.RecordBatch]]
+_TYPES = {
+    "what": pyarrow.string(),
+    "s": pyarrow.int64(),
+    "p": pyarrow.int64(),
+    "o": pyarrow.int64(),
+    "document": pyarrow.int64(),
+    "kinds": pyarrow.list_(pyarrow.int32()),
+    "number": pyarrow.int64(),
+    "text": pyarrow.string(),
+    "uri": pyarrow.string(),
+    "reason": pyarrow.string(),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The function that Spark maps over batches of documents."""
+
+    fitting: PlacedIndex
+    numbering: Numbering
+    read: Reader
+    limits: Limits
+    tally: Accumulator[Tally]
+    is_careful: bool
+    """Whether the first attempt is in processes of its own already."""
+
+    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        index = self.fitting.open()
+        is_careful = self.is_careful or is_second_attempt()
+        for batch in batches:
+            for part in parts(given(batch)):
+                for tally, told in self._told(index, part, is_careful):
+                    self.tally.add(tally)
+                    yield from told
+
+    def _told(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[_Told]:
+        """What a part of the documents gives. On a second attempt, in a process that may die of it."""
+
+        def run(documents: list[Given]) -> _Told:
+            return self._read(index, documents)
+
+        if not is_careful:
+            yield run(part)
+            return
+        for documents, told in isolated(run, part):
+            if isinstance(told, Died):
+                outcome = set_aside(documents[0], told)
+                yield outcome.tally(), [_bad(outcome.bad)]
+            else:
+                yield told
+
+    def _read(self, index: Index, documents: list[Given]) -> _Told:
+        """Statements, terms and what was bad. A term is told once for each part: whoever writes them down sees that."""
+        readable: list[Document] = []
+        bad: list[Bad] = []
+        for each in documents:
+            document = read_one(each, self.read, self.limits)
+            if isinstance(document, Bad):
+                bad.append(document)
+            else:
+                readable.append(document)
+        numbers = Numbers(self.numbering)
+        statements = [
+            (numbers[s], numbers[p], numbers[o], numbers[document.uri], kinds)
+            for document, kept in zip(readable, kept_of(readable, index, self.numbering), strict=True)
+            for (s, p, o), kinds in kept.items()
+        ]
+        told = [_bad(bad)]
+        if statements:
+            columns = dict(zip(("s", "p", "o", "document", "kinds"), zip(*statements, strict=True), strict=True))
+            told.append(_batch(STATEMENT, len(statements), **columns))
+            told.append(_batch(TERM, len(numbers), number=list(numbers.values()), text=list(numbers)))
+        return Tally(documents=len(documents), bad=len(bad), kept=tuple(bad[:MOST_KEPT])), told
+
+
+def _bad(bad: list[Bad]) -> pyarrow.RecordBatch:
+    return _batch(BAD, len(bad), uri=[one.document for one in bad], reason=[one.reason for one in bad])
+
+
+def _batch(what: str, rows: int, **columns: object) -> pyarrow.RecordBatch:
+    columns["what"] = [what] * rows
+    arrays = [
+        pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(rows, kind)
+        for name, kind in _TYPES.items()
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, list(_TYPES))

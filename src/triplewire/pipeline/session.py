@@ -1,0 +1,192 @@
+"""A Spark session that starts fast, is quiet, and keeps its small things small.
+
+The settings are those that were measured to matter; whatever is in `conf` goes before them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from triplewire.errors import PipelineError
+from triplewire.pipeline.folders import temporary
+from triplewire.pipeline.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOOPBACK = re.compile(r"local\b|spark://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::|$)")
+_THREADS = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?$")
+_LAST_LINES = 12
+_ATTEMPTS = 4
+
+QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+ALWAYS = {
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.python.daemon.module": "triplewire.pipeline.daemon",
+    "spark.python.unix.domain.socket.enabled": "true",
+    # A batch of documents is bounded by what they weigh, not only by how many they are.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Many small files go into one task: a file costs about as much as some kilobytes of it.
+    "spark.sql.files.openCostInBytes": "64k",
+    "spark.sql.files.maxPartitionBytes": "32m",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.pollingDelay": "100ms",
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+}
+ONE_MACHINE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # The default starts a process for each file of a checkpoint.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def session(
+    master: str = "local[*]",
+    *,
+    name: str = "triplewire",
+    verbose: bool = False,
+    conf: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> SparkSession:
+    """Start Spark, or take the one that runs in this process; `PipelineError` if that cannot be done.
+
+    `tell` hears what is going on meanwhile. With `verbose`, Spark logs to standard error as it does by itself;
+    otherwise what it says goes to a file, which is shown if it does not start. Workers run the Python that
+    PYSPARK_PYTHON or `spark.pyspark.python` names, or else this one.
+    """
+    started, builder = monotonic(), _builder()
+    folder = temporary("spark")
+    settings = settings_for(master, folder, verbose=verbose) | dict(conf or {})
+    home = java_home(folder)
+    tell("starting Spark: a Java process comes up first, which takes some seconds")
+    builder = builder.master(retrying(master)).appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    os.environ.setdefault("PYSPARK_PYTHON", settings.get("spark.pyspark.python", sys.executable))
+    log = folder / "spark.log"
+    with _environment(home), _errors_to(None if verbose else log):
+        try:
+            spark: SparkSession = builder.getOrCreate()
+        except Exception as error:
+            raise PipelineError(_why_not(master, error, log)) from error
+    tell(f"Spark {spark.version} is ready on {master}, after {monotonic() - started:.1f} seconds")
+    return spark
+
+
+@contextmanager
+def running(
+    master: str = "local[*]",
+    *,
+    name: str = "triplewire",
+    verbose: bool = False,
+    conf: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[SparkSession]:
+    """A session that is stopped at the end, if it was not running before."""
+    _builder()
+    from pyspark import SparkContext
+
+    was_running = SparkContext._active_spark_context is not None
+    spark = session(master, name=name, verbose=verbose, conf=conf, tell=tell)
+    try:
+        yield spark
+    finally:
+        if not was_running:
+            spark.stop()
+
+
+def retrying(master: str) -> str:
+    """The master; a local one with as many attempts at a task as a cluster makes.
+
+    >>> retrying("local[2]"), retrying("local"), retrying("local[2,1]"), retrying("yarn")
+    ('local[2,4]', 'local[1,4]', 'local[2,1]', 'yarn')
+    """
+    threads = _THREADS.match(master)
+    if threads is None or "," in master:
+        return master
+    return f"local[{threads[1] or 1},{_ATTEMPTS}]"
+
+
+def settings_for(master: str, folder: Path, *, verbose: bool = False) -> dict[str, str]:
+    """Spark's settings for a master; `folder` is for what Spark writes on this machine."""
+    found = dict(ALWAYS)
+    found |= {"spark.ui.showConsoleProgress": "false", "spark.log.level": "INFO"} if verbose else QUIET
+    found["spark.sql.warehouse.dir"] = str(folder / "warehouse")
+    if _LOOPBACK.match(master):
+        found |= ONE_MACHINE
+    threads = _THREADS.match(master)
+    if threads:
+        count = str(_cores() if threads[1] == "*" else threads[1] or 1)
+        found |= {"spark.sql.shuffle.partitions": count, "spark.default.parallelism": count}
+        found |= {"spark.local.dir": str(folder / "local"), "spark.driver.extraJavaOptions": FAST_START}
+    return found
+
+
+def _builder() -> SparkSession.Builder:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        what = "the Spark pipeline needs more packages"
+        raise PipelineError(f"{what} ({error}); install them: pip install 'triplewire[spark]'") from None
+    return SparkSession.Builder()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _environment(home: Path | None) -> Iterator[None]:
+    """JAVA_HOME while Spark starts."""
+    before = os.environ.get("JAVA_HOME")
+    if home is not None:
+        os.environ["JAVA_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if home is not None and before is None:
+            del os.environ["JAVA_HOME"]
+
+
+@contextmanager
+def _errors_to(log: Path | None) -> Iterator[None]:
+    """What is written to standard error goes to a file: the Java process inherits this, and keeps it."""
+    if log is None:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with log.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _why_not(master: str, error: Exception, log: Path) -> str:
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    lines = "\n".join(f"  {line}" for line in said[-_LAST_LINES:])
+    hint = "; Spark 4 needs Java 17 or newer" if "UnsupportedClassVersionError" in lines else ""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"Spark did not start on {master}: {reason}{hint}" + (f". It said:\n{lines}" if lines else "")

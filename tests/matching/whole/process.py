@@ -1,0 +1,99 @@
+"""All rows of a whole graph in one process, with the parts that workers run: read, plan, find in shares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from triplewire.algebra.evaluate import Graph, evaluate
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import EMPTY
+from triplewire.engine.subscribing import refuse_unserved
+from triplewire.errors import UnsupportedQuery
+from triplewire.languages import compile
+from triplewire.matching import Index
+from triplewire.matching.incremental import HIGH, MOST_TRIPLES
+from triplewire.matching.incremental.flat import flat_triples
+from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.whole.finding import Finder
+from triplewire.matching.whole.plan import load_plans, save_plans
+from triplewire.matching.whole.queries import Queries
+from triplewire.matching.whole.reading import kept_of
+from triplewire.model import parse_triple
+from triplewire.model.spelling import triples_of
+
+
+class Process:
+    """`rows` by subscription, each row with the documents behind it; `errors` by subscription."""
+
+    def __init__(
+        self, documents, patterns, taxonomy, *, shares=1, high=HIGH, most_triples=MOST_TRIPLES, saved=False, **limits
+    ):
+        numbering = Numbering()
+        queries = Queries(patterns.items())
+        statements, kinds, counts = {}, {}, Counter()
+        kept = kept_of(documents, queries.fitting(taxonomy), numbering)
+        for document, triples in zip(documents, kept, strict=True):
+            for triple, own in triples.items():
+                statements.setdefault(triple, set()).add(document.uri)
+                kinds[triple] = own
+                counts.update(own)
+        self.triples = flat_triples(statements, numbering, queries.constants)
+        plans = queries.plans(counts, Index(taxonomy, **limits), numbering)
+        if saved:
+            with TemporaryDirectory() as folder:
+                save_plans(plans, Path(folder) / "plans")
+                plans = load_plans(Path(folder) / "plans")
+        chosen = {kind for plan in plans for kind in plan.kinds}
+        seeds = [
+            (kind, tuple(self.triples.terms(triple))) for triple, own in kinds.items() for kind in own if kind in chosen
+        ]
+        self.seeds = len(seeds)
+        self.rows = {id: {} for id in patterns}
+        self.errors = {}
+        for share in range(shares):
+            for finder in [Finder(plan, self.triples, high=high, most_triples=most_triples) for plan in plans]:
+                for query, row, uris in finder.find(seeds[share::shares]):
+                    named = zip(queries.patterns[query].answer, row, strict=True)
+                    key = frozenset((name, text) for name, text in named if text is not None)
+                    for id in queries.subscriptions[query]:
+                        self.rows[id].setdefault(key, uris)
+                for query, reason in finder.errors.items():
+                    self.errors |= dict.fromkeys(queries.subscriptions[query], reason)
+
+
+def union_of(several):
+    """The graph that documents state together, each blank node under a name of its own."""
+    number = Numbering().number
+    return Graph(
+        parse_triple(*spelled)
+        for document in several
+        for spelled in triples_of(number(document.uri), document.ntriples)
+    )
+
+
+def expected_rows(pattern, graph, taxonomy=EMPTY):
+    return {frozenset((name, str(term)) for name, term in row.items()) for row in evaluate(pattern, graph, taxonomy)}
+
+
+def served(texts):
+    """Those of the queries that are served in scope graph, by name."""
+    found = {}
+    for i, text in enumerate(texts):
+        pattern = normalize(text if isinstance(text, Pattern) else compile(text, language="sparql"))
+        try:
+            refuse_unserved(pattern, "graph", "sparql")
+        except UnsupportedQuery:
+            continue
+        found[f"q{i}"] = pattern
+    return found
+
+
+def distinct(several):
+    return list({document.uri: document for document in several}.values())
+
+
+def sparql(text):
+    return normalize(compile(f"PREFIX : <http://example.org/> {text}", language="sparql"))

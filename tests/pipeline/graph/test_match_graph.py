@@ -1,0 +1,248 @@
+"""Scope graph on Spark: the rows of the definition over the union of the documents."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import functions as f
+from tests.matching.whole.process import distinct, expected_rows, served, sparql, union_of
+
+from oracle.histories import documents as random_documents
+from oracle.histories import queries as random_queries
+from strategies import taxonomies
+from triplewire import Hub, Index, parse
+from triplewire.algebra.taxonomy import EMPTY
+from triplewire.errors import PipelineError
+from triplewire.matching.incremental.numbering import Numbering
+from triplewire.pipeline.graph import match_graph
+
+PREFIX = "@prefix : <http://example.org/> .\n"
+
+
+def frame(spark, texts, parts=2):
+    """A DataFrame of documents from Turtle by uri."""
+    rows = [(uri, text.encode(), "text/turtle") for uri, text in texts.items()]
+    return spark.createDataFrame(rows, "uri string, content binary, media_type string").repartition(parts)
+
+
+def index_of(patterns, taxonomy=EMPTY, **limits):
+    index = Index(taxonomy, **limits)
+    for id, pattern in patterns.items():
+        index.add(id, pattern)
+    return index
+
+
+def rows_of(answers):
+    """Rows by subscription, as sets of pairs; each row is there once."""
+    found = {}
+    for one in answers.collect():
+        rows = found.setdefault(one.subscription, [])
+        rows.append(frozenset(one.row.items()))
+    for rows in found.values():
+        assert len(rows) == len(set(rows))
+    return {id: set(rows) for id, rows in found.items()}
+
+
+def test_answer_joins_triples_of_several_documents(spark):
+    """M5: neither document alone has the answer."""
+    texts = {
+        "urn:datasets": PREFIX + ":d1 :publisher :office . :d2 :publisher :other .",
+        "urn:offices": PREFIX + ':office :city "Oslo" .',
+        "urn:unused": PREFIX + ":d1 :colour :red .",
+        "urn:broken": "this is no Turtle",
+    }
+    index = index_of({"oslo": sparql('SELECT ?d { ?d :publisher ?p . ?p :city "Oslo" }')})
+    with match_graph(spark, frame(spark, texts), index) as found:
+        (answer,) = found.answers.collect()
+        assert answer.subscription == "oslo"
+        assert answer.row == {"d": "<http://example.org/d1>"}
+        assert answer.documents == ["urn:datasets", "urn:offices"]
+        (bad,) = found.bad.collect()
+        assert bad.document == "urn:broken"
+        assert "urn:broken" not in bad.reason
+        assert found.errors.collect() == []
+    assert not found.work.exists()
+
+
+def test_blank_nodes_of_two_documents_do_not_join(spark):
+    texts = {
+        "urn:a": PREFIX + ':d1 :contact [ :name "Ada" ] .',
+        "urn:b": PREFIX + ':d2 :contact [ :mail "bob" ] .',
+    }
+    patterns = {
+        "joined": sparql("SELECT ?d { ?d :contact ?c . ?c :name ?n . ?c :mail ?m }"),
+        "named": sparql("SELECT ?d ?n { ?d :contact ?c . ?c :name ?n }"),
+    }
+    with match_graph(spark, frame(spark, texts), index_of(patterns)) as found:
+        assert rows_of(found.answers) == {
+            "named": {frozenset({("d", "<http://example.org/d1>"), ("n", '"Ada"')})},
+        }
+
+
+@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@given(
+    several=st.lists(random_documents, min_size=2, max_size=4),
+    texts=st.lists(random_queries, min_size=10, max_size=25),
+    taxonomy=taxonomies(),
+)
+def test_rows_are_those_of_the_definition(spark, several, texts, taxonomy):
+    """X8, M5, M6, G2, S2, S3."""
+    patterns, several = served(texts), distinct(several)
+    rows = [(one.uri, one.ntriples, "application/n-triples") for one in several]
+    given_documents = spark.createDataFrame(rows, "uri string, content binary, media_type string")
+    graph = union_of([parse(content, uri=uri, media_type=kind) for uri, content, kind in rows])
+    with match_graph(spark, given_documents, index_of(patterns, taxonomy)) as found:
+        assert found.errors.collect() == []
+        assert found.bad.collect() == []
+        expected = {id: expected_rows(pattern, graph, taxonomy) for id, pattern in patterns.items()}
+        assert rows_of(found.answers) == {id: some for id, some in expected.items() if some}
+
+
+def test_rows_are_those_of_a_hub(spark):
+    """One query of each form."""
+    texts = {
+        "urn:a": PREFIX + ":a :p :b ; :q 1 . :b :p :c .",
+        "urn:b": PREFIX + ":b :q 2 . :c :p :a ; a :C .",
+        "urn:c": PREFIX + ":c :q 2 ; :r :a . :b a :C .",
+    }
+    queries = {
+        "chain": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
+        "above": "SELECT ?x ?v { ?x :p ?y . ?y :q ?v FILTER(?v > 1) }",
+        "wide": "SELECT ?x ?y ?r { ?x :p ?y OPTIONAL { ?y :r ?r } }",
+        "union": "SELECT ?x { { ?x :r ?y } UNION { ?x :p ?y . ?y a :C } }",
+        "values": "SELECT ?x ?w { VALUES ?w { :b :c } ?x :p ?w . ?x :q ?v }",
+        "ask": "ASK { ?x :p ?y . ?y :p ?z . ?z :p ?x }",
+        "same": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
+    }
+    patterns = {id: sparql(text) for id, text in queries.items()}
+    with Hub(":memory:") as hub:
+        for id, pattern in patterns.items():
+            hub.subscribe(pattern, id=id, scope="graph", start="ever")
+        for uri, text in texts.items():
+            hub.publish(parse(text, uri=uri, media_type="text/turtle"))
+        expected = {
+            id: {frozenset((name, str(term)) for name, term in row.items()) for row in hub.rows(id)} for id in patterns
+        }
+    assert all(expected.values())
+    with match_graph(spark, frame(spark, texts), index_of(patterns)) as found:
+        assert rows_of(found.answers) == expected
+
+
+def test_subscription_that_is_not_served_is_told_and_the_others_are_served(spark):
+    """As a hub refuses it: two parts that share nothing."""
+    patterns = {"product": sparql("SELECT ?x ?y { ?x :p ?v . ?y :q ?w }"), "plain": sparql("SELECT ?x { ?x :p ?v }")}
+    with match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :p 1 ; :q 2 ."}), index_of(patterns)) as found:
+        assert rows_of(found.answers).keys() == {"plain"}
+        (error,) = found.errors.collect()
+        assert error.subscription == "product"
+        assert "share no variable" in error.reason
+
+
+def test_subscription_over_a_limit_fails_and_the_others_are_served(spark):
+    things = " .\n".join(f":t{i} :kind :Thing" for i in range(400))
+    patterns = {
+        "pairs": sparql("SELECT ?x ?y { ?x :kind ?k . ?y :kind ?k }"),
+        "one": sparql("SELECT ?k { :t7 :kind ?k }"),
+    }
+    found = match_graph(spark, frame(spark, {"urn:a": f"{PREFIX}{things} ."}), index_of(patterns), most_triples=300)
+    with found:
+        assert rows_of(found.answers).keys() == {"one"}
+        (error,) = found.errors.collect()
+        assert error.subscription == "pairs"
+        assert "300" in error.reason
+
+
+def test_terms_with_one_number_are_numbered_anew(spark):
+    """With numbers of five bits, seven terms often collide; with another salt they do not."""
+    things = " .\n".join(f":t{i} :kind :k{i % 3}" for i in range(8))
+    index = index_of({"q": sparql("SELECT ?x { ?x :kind :k1 }")})
+    salts = [salt for salt in range(40) if _collides(Numbering(salt, bits=5))]
+    first = next(salt for salt in salts if salt + 1 not in salts)
+    given_documents = frame(spark, {"urn:a": f"{PREFIX}{things} ."})
+    with match_graph(spark, given_documents, index, numbering=Numbering(first, bits=5)) as found:
+        assert len(rows_of(found.answers)["q"]) == 3
+
+
+def _collides(numbering):
+    """As the terms of the test before: what fits no atom is not numbered."""
+    names = [*(f"t{i}" for i in (1, 4, 7)), "k1", "kind"]
+    texts = ["urn:a", *(f"<http://example.org/{name}>" for name in names)]
+    return len({numbering.number(text) for text in texts}) < len(texts)
+
+
+def test_no_documents_and_no_answers_are_empty_tables(spark):
+    index = index_of({"q": sparql("SELECT ?x { ?x :kind :k1 }")})
+    none = spark.createDataFrame([], "uri string, content binary, media_type string")
+    with match_graph(spark, none, index) as found:
+        assert found.answers.collect() == []
+    with match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :kind :k2 ."}), Index()) as found:
+        assert found.answers.collect() == []
+
+
+def test_documents_without_content_are_refused(spark):
+    with pytest.raises(PipelineError, match="content"):
+        match_graph(spark, spark.createDataFrame([("urn:a",)], "uri string"), Index())
+
+
+def test_work_is_done_in_the_folder_that_is_named(spark, tmp_path):
+    index = index_of({"q": sparql("SELECT ?x { ?x :kind ?k }")})
+    found = match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :kind :k ."}), index, work=tmp_path / "my [work] 1%")
+    assert found.work.parent == tmp_path / "my [work] 1%"
+    assert len(rows_of(found.answers)["q"]) == 1
+    found.close()
+    assert list((tmp_path / "my [work] 1%").iterdir()) == []
+
+
+MANY = 100_000
+
+
+@pytest.fixture(scope="module")
+def crowd(spark, tmp_path_factory):
+    """Things of one class, half of them with one maker and the others with a maker each; ten documents."""
+    folder = tmp_path_factory.mktemp("crowd")
+    rows = []
+    for part in range(10):
+        lines = []
+        for i in range(part * MANY // 10, (part + 1) * MANY // 10):
+            lines.append(f"<urn:t{i}> <urn:kind> <urn:Thing> .")
+            lines.append(f"<urn:t{i}> <urn:maker> <urn:m{i if i % 2 else 0}> .")
+        rows.append((f"urn:part:{part}", "\n".join(lines).encode(), "application/n-triples"))
+    rows.append(("urn:makers", b'<urn:m0> <urn:name> "hub" .\n<urn:m7> <urn:name> "seven" .', "application/n-triples"))
+    path = f"file://{folder}/documents"
+    spark.createDataFrame(rows, "uri string, content binary, media_type string").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def test_popular_class_and_hub_are_shared_out_evenly(spark, crowd, monkeypatch):
+    """X8: a class with 100,000 instances, and a maker of half of them, in tasks of about the same number of seeds."""
+    patterns = {
+        "all": sparql("SELECT ?x ?n { ?x <urn:kind> <urn:Thing> . ?x <urn:maker> ?m . ?m <urn:name> ?n }"),
+        "class": sparql("SELECT ?x { ?x <urn:kind> <urn:Thing> }"),
+        "rare": sparql('SELECT ?x { ?x <urn:kind> <urn:Thing> . ?x <urn:maker> ?m . ?m <urn:name> "seven" }'),
+    }
+    shares = []
+    repartition = type(crowd).repartition
+
+    def noted(frame, *arguments):
+        shared = repartition(frame, *arguments)
+        shares.extend(row["count"] for row in shared.groupBy(f.spark_partition_id()).count().collect())
+        return shared
+
+    monkeypatch.setattr(type(crowd), "repartition", noted)
+    with match_graph(spark, crowd, index_of(patterns)) as found:
+        counts = {row.subscription: row["count"] for row in found.answers.groupBy("subscription").count().collect()}
+        assert found.errors.collect() == []
+    assert counts == {"all": MANY // 2 + 1, "class": MANY, "rare": 1}
+    assert len(shares) >= 8
+    assert max(shares) < 1.2 * min(shares)
+
+
+def test_statement_of_many_documents_is_one_triple(spark):
+    """A triple that 2,000 documents state: the row is there once, and not all of them are told."""
+    rows = [(f"urn:{i}", b"<urn:a> <urn:p> <urn:b> .", "application/n-triples") for i in range(2_000)]
+    given_documents = spark.createDataFrame(rows, "uri string, content binary, media_type string").repartition(3)
+    with match_graph(spark, given_documents, index_of({"q": sparql("SELECT ?x { ?x <urn:p> ?y }")})) as found:
+        (answer,) = found.answers.collect()
+    assert len(answer.documents) == 100
+    assert set(answer.documents) <= {uri for uri, _, _ in rows}
