@@ -20,6 +20,7 @@ from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.finding import HERE, Finder
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Replica, Results
@@ -41,7 +42,8 @@ class Hub:
     `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
     wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
-    answers take more than `most_triples` to find fails in that batch, and the others are served.
+    answers take more than `most_triples` to find fails in that batch, and the others are served. `finder` says where
+    the rows of a batch are looked for: in this process, if it is not said.
 
     >>> hub = Hub(":memory:")
     >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
@@ -58,9 +60,11 @@ class Hub:
         timeout: float = 60.0,
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
+        finder: Finder = HERE,
     ) -> None:
         self.store = Store.open(url, timeout=timeout)
         self._limits = limits
+        self._finder = finder
         self._lock = threading.RLock()
         self._standing = Standing(most_triples)
         self._book = policies.Book()
@@ -207,7 +211,15 @@ class Hub:
             revisions = revise(writer, changes)
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
-            applied = apply(writer, self._standing, revisions, name, strong=self._book.strong(writer), meaning=meaning)
+            applied = apply(
+                writer,
+                self._standing,
+                revisions,
+                name,
+                strong=self._book.strong(writer),
+                meaning=meaning,
+                finder=self._finder,
+            )
             return self._outcome(writer, name, applied, warnings)
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:

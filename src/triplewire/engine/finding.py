@@ -1,0 +1,169 @@
+"""Finding: where the rows of a batch are looked for.
+
+Finding is most of the work of a large batch, and it only reads: the rows around the batch's seeds in the old state and
+in the new one, and the rows of single documents. `Finder` does it in this process. `SharedFinder` cuts it into shares
+for others; each of them has a `Seeker`, which reads the committed state and lays the batch's changes over it. What is
+found is the same. Limits are not: each share has the whole limit for itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol
+
+from triplewire.engine import taxonomies
+from triplewire.engine.neighbourhoods import Neighbourhoods, Rows
+from triplewire.engine.overlays import Changes, Overlaid
+from triplewire.engine.standing import Standing
+from triplewire.errors import StoreError, SubscriptionError
+from triplewire.matching.findings import Found
+from triplewire.matching.incremental import MOST_TRIPLES, Seed
+from triplewire.model import Document
+from triplewire.store import Reader, Store
+
+Errors = dict[int, SubscriptionError]
+"""The queries that failed, by number."""
+
+
+class Around(NamedTuple):
+    """What a share of the seeds gives."""
+
+    rows: Rows
+    errors: Errors
+
+
+class Matcher(Protocol):
+    """What finds the rows of documents, each alone; an `Index` is one."""
+
+    def __len__(self) -> int:
+        """How many queries there are."""
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        """What each document gives."""
+
+
+class Finder:
+    """Finds in this process."""
+
+    def matcher(self, standing: Standing) -> Matcher:
+        """What finds rows in single documents."""
+        return standing.documents
+
+    def neighbourhoods(
+        self, reader: Reader, standing: Standing, errors: Errors, changes: Callable[[], Changes]
+    ) -> Neighbourhoods:
+        """What finds rows in a state of the store; `changes` tells how it differs from what is committed."""
+        return Neighbourhoods(reader, standing, errors)
+
+
+HERE = Finder()
+
+
+class SharedFinder(Finder, ABC):
+    """Cuts large work into shares that others do; up to `small` seeds or documents are no large work."""
+
+    def __init__(self, small: int) -> None:
+        self.small = small
+
+    def matcher(self, standing: Standing) -> Matcher:
+        """See `Finder.matcher`."""
+        return _SharedMatcher(self, standing.documents)
+
+    def neighbourhoods(
+        self, reader: Reader, standing: Standing, errors: Errors, changes: Callable[[], Changes]
+    ) -> Neighbourhoods:
+        """See `Finder.neighbourhoods`."""
+        return _SharedNeighbourhoods(self, reader, standing, errors, changes)
+
+    @abstractmethod
+    def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
+        """What each share of the seeds gives, by `Seeker.around`."""
+
+    @abstractmethod
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        """What each document gives, by `Seeker.find`, in the order of the documents."""
+
+
+class _SharedMatcher:
+    def __init__(self, finder: SharedFinder, here: Matcher) -> None:
+        self._finder, self._here = finder, here
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        where: Matcher | SharedFinder = self._here if len(documents) <= self._finder.small else self._finder
+        return where.find(documents)
+
+
+class _SharedNeighbourhoods(Neighbourhoods):
+    def __init__(
+        self,
+        finder: SharedFinder,
+        reader: Reader,
+        standing: Standing,
+        errors: Errors,
+        changes: Callable[[], Changes],
+    ) -> None:
+        super().__init__(reader, standing, errors)
+        self._finder, self._changes = finder, changes
+
+    def around(self, seeds: Sequence[Seed]) -> Rows:
+        """See `Neighbourhoods.around`."""
+        if len(seeds) <= self._finder.small:
+            return super().around(seeds)
+        rows: Rows = {}
+        for found in self._finder.around(seeds, self._changes()):
+            rows |= {key: why for key, why in found.rows.items() if key not in rows}
+            for query, error in found.errors.items():
+                self.errors.setdefault(query, error)
+        return rows
+
+
+class Seeker:
+    """Finds for a batch that another process applies; it writes nothing, and may be used for one batch after another.
+
+    It knows the subscriptions and the taxonomy that are committed: the other process is the one that writes now, so
+    these are the ones that it knows, too.
+    """
+
+    def __init__(self, url: str, *, most_triples: int = MOST_TRIPLES) -> None:
+        self._store = Store.open(url, create=False)
+        self._standing = Standing(most_triples)
+        self._taxonomy_number = -1
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def around(self, seeds: Sequence[Seed], changes: Changes) -> Around:
+        """The rows around seeds in the state that the changes lead to.
+
+        The other process may still wait for atoms of a query that is gone; here it is not even known.
+        """
+        errors: Errors = {}
+        with self._reading(changes.after) as reader:
+            known = [seed for seed in seeds if seed.shape in self._standing.shapes]
+            rows = Neighbourhoods(Overlaid(reader, changes), self._standing, errors).around(known)
+        return Around(rows, errors)
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        """The rows of documents."""
+        with self._reading():
+            found = self._standing.documents.find(documents)
+        return [Found(one.findings, dict(one.errors)) for one in found]  # a view of errors crosses no border
+
+    @contextmanager
+    def _reading(self, after: int | None = None) -> Iterator[Reader]:
+        with self._store.reading() as reader:
+            last = reader.batches.last()
+            if after is not None and last != after:
+                raise StoreError(f"{self._store.url}: batch {last} is the last one, not {after}: the batch is over")
+            self._standing.catch_up(reader)
+            number = taxonomies.number_of(reader)
+            if number != self._taxonomy_number:
+                self._standing.use_taxonomy(taxonomies.read(reader))
+                self._taxonomy_number = number
+            yield reader
