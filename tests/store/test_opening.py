@@ -6,7 +6,7 @@ import pytest
 
 from store.filling import lines, publish
 from triplewire.errors import DamagedStore, NewerStore, NotAStore, StoreError, StoreUnavailable
-from triplewire.store import Store, migrations
+from triplewire.store import RETRACT, NewEntry, Store, migrations
 
 
 def test_store_is_made_when_there_is_nothing_and_found_again(shared_kind, new_url):
@@ -25,19 +25,21 @@ def test_store_that_is_not_there_is_not_made_when_it_must_not_be(shared_kind, ne
 
 def test_store_of_a_newer_version_is_refused(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: None, lambda sql: None))
+    known = migrations.current_version()
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, lambda sql: None, lambda sql: None))
     Store.open(url).close()
     monkeypatch.undo()
     with pytest.raises(NewerStore, match="install a newer Triplewire") as caught:
         Store.open(url)
-    assert (caught.value.found, caught.value.known) == (3, 1)
+    assert (caught.value.found, caught.value.known) == (known + 2, known)
 
 
 def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
     Store.open(url).close()
     steps = []
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: steps.append(2), lambda sql: steps.append(3)))
+    new = (lambda sql: steps.append(2), lambda sql: steps.append(3))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, *new))
     Store.open(url).close()
     Store.open(url).close()
     assert steps == [2, 3]
@@ -53,11 +55,25 @@ def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, m
     def fail(sql):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table, fail))
+    known = migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*known, add_table, fail))
     with pytest.raises(RuntimeError):
         Store.open(url)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*known, add_table))
     Store.open(url).close()
+
+
+def test_store_of_the_first_version_gets_an_intake_log(shared_kind, new_url, monkeypatch):
+    url = new_url(shared_kind)
+    monkeypatch.setattr(migrations, "MIGRATIONS", ())
+    with Store.open(url) as store, store.writing() as writer:
+        for table in ("intake", "landed", "rejected"):
+            writer.settings._sql.run(f"DROP TABLE {table}")
+    monkeypatch.undo()
+    with Store.open(url) as store, store.writing() as writer:
+        assert writer.intake.append([NewEntry(RETRACT, "urn:d")], "now") == 1
+        assert writer.intake.landed() == {}
+        assert writer.intake.rejected() == []
 
 
 def test_file_of_another_program_is_refused_and_stays_as_it_is(tmp_path):

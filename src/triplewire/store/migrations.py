@@ -16,7 +16,13 @@ from triplewire.store import schema
 from triplewire.store.databases import Database
 from triplewire.store.sql import Sql
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = ()
+
+def _add_intake(sql: Sql) -> None:
+    """The tables of the intake log; what they hold did not exist before."""
+    schema.tables.create_all(sql.connection, tables=[schema.intake, schema.landed, schema.rejected])
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_add_intake,)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"
