@@ -9,17 +9,20 @@ found is the same. Limits are not: each share has the whole limit for itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from triplewire.engine import taxonomies
-from triplewire.engine.neighbourhoods import Neighbourhoods, Rows
+from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.overlays import Changes, Overlaid
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
+from triplewire.matching import Index
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental import MOST_TRIPLES, Seed
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Triple
 from triplewire.model import Document
 from triplewire.store import Reader, Store
 
@@ -27,11 +30,27 @@ Errors = dict[int, SubscriptionError]
 """The queries that failed, by number."""
 
 
+@dataclass(slots=True)
+class Spent:
+    """What finding took: seconds of lookups and of matching, how many seeds there were, the seconds of each share."""
+
+    lookup: float = 0.0
+    match: float = 0.0
+    seeds: int = 0
+    shares: list[float] = field(default_factory=list)
+
+    def add(self, other: Spent) -> None:
+        """Take another one in; its seeds are some of these."""
+        self.lookup += other.lookup
+        self.match += other.match
+
+
 class Around(NamedTuple):
     """What a share of the seeds gives."""
 
     rows: Rows
     errors: Errors
+    spent: Spent
 
 
 class Matcher(Protocol):
@@ -66,6 +85,8 @@ class SharedFinder(Finder, ABC):
 
     def __init__(self, small: int) -> None:
         self.small = small
+        self.spent = Spent()
+        """Since it was last emptied: whoever wants to know puts a new one there."""
 
     def matcher(self, standing: Standing) -> Matcher:
         """See `Finder.matcher`."""
@@ -95,10 +116,42 @@ class _SharedMatcher:
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         where: Matcher | SharedFinder = self._here if len(documents) <= self._finder.small else self._finder
-        return where.find(documents)
+        started = perf_counter()
+        found = where.find(documents)
+        self._finder.spent.match += perf_counter() - started
+        return found
 
 
-class _SharedNeighbourhoods(Neighbourhoods):
+class _Timed(Neighbourhoods):
+    """Knows how long it looked up, and how long it matched what it had gathered."""
+
+    def __init__(self, reader: Reader, standing: Standing, errors: Errors, spent: Spent) -> None:
+        super().__init__(reader, standing, errors)
+        self._spent = spent
+
+    def around(self, seeds: Sequence[Seed]) -> Rows:
+        """See `Neighbourhoods.around`."""
+        return self._timed(lambda: super(_Timed, self).around(seeds))
+
+    def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
+        """See `Neighbourhoods.having`."""
+        return self._timed(lambda: super(_Timed, self).having(keys, columns))
+
+    def _timed(self, find: Callable[[], Rows]) -> Rows:
+        started, matched = perf_counter(), self._spent.match
+        rows = find()
+        self._spent.lookup += perf_counter() - started - (self._spent.match - matched)
+        return rows
+
+    def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
+        """See `Neighbourhoods.rows_in`."""
+        started = perf_counter()
+        rows = super().rows_in(triples, index, only)
+        self._spent.match += perf_counter() - started
+        return rows
+
+
+class _SharedNeighbourhoods(_Timed):
     def __init__(
         self,
         finder: SharedFinder,
@@ -107,15 +160,18 @@ class _SharedNeighbourhoods(Neighbourhoods):
         errors: Errors,
         changes: Callable[[], Changes],
     ) -> None:
-        super().__init__(reader, standing, errors)
+        super().__init__(reader, standing, errors, finder.spent)
         self._finder, self._changes = finder, changes
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """See `Neighbourhoods.around`."""
+        self._spent.seeds += len(seeds)
         if len(seeds) <= self._finder.small:
             return super().around(seeds)
         rows: Rows = {}
         for found in self._finder.around(seeds, self._changes()):
+            self._spent.add(found.spent)
+            self._spent.shares.append(found.spent.lookup + found.spent.match)
             rows |= {key: why for key, why in found.rows.items() if key not in rows}
             for query, error in found.errors.items():
                 self.errors.setdefault(query, error)
@@ -144,10 +200,11 @@ class Seeker:
         The other process may still wait for atoms of a query that is gone; here it is not even known.
         """
         errors: Errors = {}
+        spent = Spent()
         with self._reading(changes.after) as reader:
             known = [seed for seed in seeds if seed.shape in self._standing.shapes]
-            rows = Neighbourhoods(Overlaid(reader, changes), self._standing, errors).around(known)
-        return Around(rows, errors)
+            rows = _Timed(Overlaid(reader, changes), self._standing, errors, spent).around(known)
+        return Around(rows, errors, spent)
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         """The rows of documents."""

@@ -139,6 +139,18 @@ class IntakeWriter(IntakeReader):
         )
         return position
 
+    def append_each(self, entries: Sequence[NewEntry], received: str) -> int:
+        """A submission for each; the last position."""
+        positions = self._sql.take("intake", len(entries)) if entries else ()
+        self._sql.insert(
+            schema.intake,
+            [
+                (position, 0, entry.kind, entry.uri, entry.media_type, entry.content, received)
+                for position, entry in zip(positions, entries, strict=True)
+            ],
+        )
+        return self.last()
+
     def take(self, until: int) -> None:
         """Away with the submissions up to a position: they are applied, or set aside."""
         self._sql.run("DELETE FROM intake WHERE position <= ?", until)
