@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from strategies import documents, patterns
 from triplewire import Index, compile, parse
@@ -108,3 +109,21 @@ def test_findings_by_numbers_are_the_spelled_ones(pattern, document):
 def _row(index, row):
     answer = index.pattern("one").answer
     return frozenset((name, parse_term(text)) for name, text in zip(answer, row, strict=True) if text is not None)
+
+
+@given(st.lists(patterns(), min_size=1, max_size=4), st.lists(documents, max_size=3))
+def test_answers_are_the_distinct_rows_of_matches(wanted, batch):
+    index = Index()
+    for number, pattern in enumerate(wanted):
+        index.add(str(number), pattern)
+    for matches, answers in zip(index.match_many(batch), index.answer(batch), strict=True):
+        given = [
+            (id, frozenset((name, term) for name, term in zip(names, row, strict=True) if term is not None))
+            for id, names, row in answers.rows
+        ]
+        assert len(set(given)) == len(given)
+        assert set(given) == {
+            (match.subscription, frozenset((name, str(term)) for name, term in row.items()))
+            for match in matches
+            for row in match.rows
+        }

@@ -88,6 +88,16 @@ def guess(raw: bytes, *, uri: str, media_type: str | None) -> Syntax:
     return _sniffed(raw, uri)
 
 
+def media_type_of(name: str) -> str | None:
+    """The media type that a name ends in; None if it says nothing.
+
+    >>> media_type_of("http://example.org/a.nt"), media_type_of("urn:a")
+    ('application/n-triples', None)
+    """
+    syntax = _BY_SUFFIX.get(name.rpartition(".")[2].lower()) if "." in name else None
+    return next((kind for kind, known in _BY_MEDIA_TYPE.items() if known is syntax), None) if syntax else None
+
+
 def essence(media_type: str | None) -> str:
     """A media type without its parameters.
 

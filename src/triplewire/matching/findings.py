@@ -39,6 +39,13 @@ class Found(NamedTuple):
     errors: Mapping[str, SubscriptionError]
 
 
+class Answers(NamedTuple):
+    """What one document answers: subscription, the names of its columns and a row, each row once; and who failed."""
+
+    rows: list[tuple[str, tuple[str, ...], tuple[str | None, ...]]]
+    errors: Mapping[str, SubscriptionError]
+
+
 class Page(NamedTuple):
     """A document of terms that have numbers: which one begins at which byte, and how to number what is spelled out.
 
@@ -83,6 +90,12 @@ def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
     return [Found([Finding(*one) for one in reader.findings(each)], each.errors) for each in matches]
+
+
+def answer(matches: Sequence[Matches], registry: Registry) -> list[Answers]:
+    """The rows of documents that were just matched, without their derivations."""
+    reader = _Reader(registry, matches)
+    return [Answers(reader.answers(each), each.errors) for each in matches]
 
 
 def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
@@ -139,6 +152,22 @@ class _Reader:
             for row in rows:
                 found.append((name, row, triples))
         return found
+
+    def answers(self, matches: Matches) -> list[tuple[str, tuple[str, ...], tuple[Any, ...]]]:
+        """Subscription, columns and row, for every distinct row of a document."""
+        names, terms = self._names, self._terms_of(matches)
+        found: dict[tuple[int, tuple[Any, ...]], tuple[str, ...]] = {}
+        last: tuple[int, int] = (-1, -1)
+        rows: tuple[tuple[Any, ...], ...] = ()
+        for told in matches.written()[0].tolist():
+            number, at, columns, constants, _ = told
+            if (at, columns) != last:
+                terms.at, terms.constants = at + EMISSION, constants - 1
+                rows, last = self._rows(matches, told, terms), (at, columns)
+                header = tuple(self._columns[columns][0])
+            for row in rows:
+                found[number, row] = header
+        return [(names[number], header, row) for (number, row), header in found.items()]
 
     def _rows(self, matches: Matches, told: list[int], terms: _Terms) -> tuple[tuple[Any, ...], ...]:
         """The rows of a match under some columns: one, if there are no optional parts."""

@@ -66,7 +66,7 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
-    from triplewire.matching.findings import Found, Numbered, Numbers, Page
+    from triplewire.matching.findings import Answers, Found, Numbered, Numbers, Page
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
@@ -196,6 +196,11 @@ class Index:
             self._is_lined_up = False
 
     @property
+    def limits(self) -> tuple[int, int]:
+        """`max_rows` and `max_steps`; they are not saved with the index."""
+        return self._limits
+
+    @property
     def nbytes(self) -> int:
         """How many bytes the index takes, without the room that its arrays have to grow."""
         return self._image.size
@@ -260,6 +265,13 @@ class Index:
             from triplewire.matching.findings import spell
 
             return spell(self.match_many(documents), self._registry)
+
+    def answer(self, documents: Iterable[Document]) -> list[Answers]:
+        """`match_many` for those who hand the rows on: each distinct row as spellings, without derivations."""
+        with self._lock:
+            from triplewire.matching.findings import answer
+
+            return answer(self.match_many(documents), self._registry)
 
     def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
         """The findings in a document whose terms have numbers, by these; and the subscriptions that failed."""

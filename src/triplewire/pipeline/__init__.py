@@ -5,9 +5,37 @@ documents, as DataFrames. It distributes work and nothing else: parsing is `docu
 no rule of either is repeated in a DataFrame expression, so that Spark gives the answers that one process gives.
 
 `session` starts a Spark that is tuned for this, `java` finds what that needs, `daemon` is what its Python workers are
-forked from.
+forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files that hold many. `batch` matches
+them: `images` brings the index to the workers, `worker` is what they do, `isolation` how they survive a document that
+kills, `tally` how they tell how far they are.
 """
 
-from triplewire.pipeline.session import session
+from __future__ import annotations
 
-__all__ = ["session"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.pipeline.batch import BatchMatch, match, match_documents
+    from triplewire.pipeline.inputs import documents
+    from triplewire.pipeline.session import session
+
+_HOMES = {
+    "BatchMatch": "batch",
+    "documents": "inputs",
+    "match": "batch",
+    "match_documents": "batch",
+    "session": "session",
+}
+
+__all__ = ["BatchMatch", "documents", "match", "match_documents", "session"]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name's module when it is first asked for: whoever only starts Spark needs no matcher."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'triplewire.pipeline' has no attribute {name!r}")
+    found = getattr(import_module(f"triplewire.pipeline.{home}"), name)
+    globals()[name] = found
+    return found

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LOOPBACK = re.compile(r"local\b|spark://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::|$)")
 _THREADS = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?$")
 _LAST_LINES = 12
+_ATTEMPTS = 4
 
 QUIET = {
     "spark.ui.enabled": "false",
@@ -41,6 +42,9 @@ ALWAYS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Many small files go into one task: a file costs about as much as some kilobytes of it.
+    "spark.sql.files.openCostInBytes": "64k",
+    "spark.sql.files.maxPartitionBytes": "32m",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.pollingDelay": "100ms",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
@@ -75,7 +79,7 @@ def session(
     settings = settings_for(master, folder, verbose=verbose) | dict(conf or {})
     home = java_home(folder)
     tell("starting Spark: a Java process comes up first, which takes some seconds")
-    builder = builder.master(master).appName(name)
+    builder = builder.master(retrying(master)).appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
     os.environ.setdefault("PYSPARK_PYTHON", settings.get("spark.pyspark.python", sys.executable))
@@ -87,6 +91,40 @@ def session(
             raise PipelineError(_why_not(master, error, log)) from error
     tell(f"Spark {spark.version} is ready on {master}, after {monotonic() - started:.1f} seconds")
     return spark
+
+
+@contextmanager
+def running(
+    master: str = "local[*]",
+    *,
+    name: str = "triplewire",
+    verbose: bool = False,
+    conf: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[SparkSession]:
+    """A session that is stopped at the end, if it was not running before."""
+    _builder()
+    from pyspark import SparkContext
+
+    was_running = SparkContext._active_spark_context is not None
+    spark = session(master, name=name, verbose=verbose, conf=conf, tell=tell)
+    try:
+        yield spark
+    finally:
+        if not was_running:
+            spark.stop()
+
+
+def retrying(master: str) -> str:
+    """The master; a local one with as many attempts at a task as a cluster makes.
+
+    >>> retrying("local[2]"), retrying("local"), retrying("local[2,1]"), retrying("yarn")
+    ('local[2,4]', 'local[1,4]', 'local[2,1]', 'yarn')
+    """
+    threads = _THREADS.match(master)
+    if threads is None or "," in master:
+        return master
+    return f"local[{threads[1] or 1},{_ATTEMPTS}]"
 
 
 def settings_for(master: str, folder: Path, *, verbose: bool = False) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from triplewire.cli import documents, options, subscriptions
+from triplewire.cli import batches, documents, options, subscriptions
 from triplewire.cli.counts import counted
 from triplewire.cli.indexes import add_all, index_of
 from triplewire.cli.problems import Problems, usage
@@ -35,7 +35,9 @@ class Answer:
 
 
 def run(
-    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs, in any RDF syntax.")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Files, folders or globs, in any RDF syntax.")
+    ] = None,
     subscription_paths: options.Subscriptions = [],
     taxonomy: options.TaxonomyFile = None,
     prefix: options.Prefixes = [],
@@ -47,6 +49,19 @@ def run(
     save_index: Annotated[
         Path | None, typer.Option("--save-index", metavar="FILE", help="Save the index for another time.")
     ] = None,
+    document_paths: Annotated[
+        list[str], typer.Option("--documents", "-d", metavar="PATH", help="The same as DOCUMENT. Repeatable.")
+    ] = [],
+    out: batches.Out = None,
+    to: batches.Form = batches.To.parquet,
+    overwrite: batches.Overwrite = False,
+    master: batches.Master = None,
+    split: batches.SplitOption = None,
+    content_column: batches.ContentColumn = None,
+    uri_column: batches.UriColumn = "uri",
+    scope: options.Scope = options.ScopeOption.document,
+    conf: batches.Conf = [],
+    verbose: batches.Verbose = False,
 ) -> None:
     """Match documents against subscriptions.
 
@@ -62,7 +77,16 @@ def run(
       triplewire match 'feed/**/*.jsonld' -s all.jsonl > matches.jsonl
       triplewire match day1/ -s all.jsonl --save-index all.index
       triplewire match day2/ --index all.index
+      triplewire match -s all.jsonl --documents dump.nt.gz --split subject --out answers
+
+    With --out it runs on Spark, which reads Parquet tables, compressed files,
+    dumps and the URLs of object stores as well.
     """
+    given = [*(paths or []), *document_paths]
+    if not given:
+        usage("no documents: name files, folders or globs")
+    needs_spark = master is not None or split is not None or content_column is not None
+    _check(out is not None, needs_spark, why, scope)
     if not subscription_paths and index_file is None:
         usage("nothing to match against: name subscriptions (-s) or a saved index (--index)")
     problems = Problems()
@@ -70,11 +94,26 @@ def run(
     index = _index(index_file, taxonomy, found, problems)
     if save_index is not None:
         _save(index, save_index)
-    files = documents.find(paths, problems)
+    if out is not None:
+        where = master or batches.LOCAL
+        batch = batches.Batch(given, out, to, overwrite, where, split, content_column, uri_column, scope, conf, verbose)
+        batches.run(batch, index, problems)
+        raise typer.Exit(problems.exit_code)
+    files = documents.find(given, problems)
     printer = _PRINTERS[options.chosen(format)]
     count = printer(_answers(files, index, why, problems), subscriptions.all_prefixes(found))
     problems.note(_summary(len(files), len(index), count, problems.count))
     raise typer.Exit(problems.exit_code)
+
+
+def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeOption) -> None:
+    """End the command where options do not go together."""
+    if on_spark and why:
+        usage("--why is not served on Spark; leave it out, or leave --out out")
+    if needs_spark and not on_spark:
+        usage("--master, --split and --content-column are for Spark: say where the answers go (--out PATH)")
+    if scope is options.ScopeOption.graph and not on_spark:
+        usage("without --out, documents are matched one by one; for scope graph use a hub (triplewire publish)")
 
 
 def _index(file: Path | None, taxonomy: Path | None, found: list[Subscription], problems: Problems) -> Index:

@@ -1,0 +1,190 @@
+"""`triplewire match` on Spark: what a command line says, made into a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from triplewire.cli.counts import counted
+from triplewire.cli.options import ScopeOption
+from triplewire.cli.problems import Problems, usage
+from triplewire.errors import PipelineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from rich.console import Console
+
+    from triplewire import Index
+    from triplewire.pipeline import BatchMatch
+    from triplewire.pipeline.tally import Tally
+    from triplewire.pipeline.watching import Progress
+
+LOCAL = "local[*]"
+_SHOWN = 10
+_PANEL = "On Spark: many documents, on all cores or a cluster"
+
+
+class To(StrEnum):
+    """In which form answers are written."""
+
+    parquet = "parquet"
+    jsonl = "jsonl"
+
+
+class SplitBy(StrEnum):
+    """What makes a document of a dump's statements."""
+
+    subject = "subject"
+    graph = "graph"
+
+
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out", metavar="PATH", help="Run on Spark; write to PATH/answers and PATH/bad.", rich_help_panel=_PANEL
+    ),
+]
+Form = Annotated[To, typer.Option("--to", help="In which form.", rich_help_panel=_PANEL)]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is in PATH.", rich_help_panel=_PANEL)]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master", metavar="MASTER", help="Where Spark runs: local[2], spark://HOST:PORT, …", rich_help_panel=_PANEL
+    ),
+]
+SplitOption = Annotated[
+    SplitBy | None,
+    typer.Option("--split", help="Split N-Triples and N-Quads files into documents.", rich_help_panel=_PANEL),
+]
+ContentColumn = Annotated[
+    str | None,
+    typer.Option("--content-column", metavar="NAME", help="The paths are Parquet tables.", rich_help_panel=_PANEL),
+]
+UriColumn = Annotated[
+    str,
+    typer.Option("--uri-column", metavar="NAME", help="Where a table has the uris.", rich_help_panel=_PANEL),
+]
+Conf = Annotated[
+    list[str],
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.", rich_help_panel=_PANEL),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show Spark's own log.", rich_help_panel=_PANEL)]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was asked for."""
+
+    paths: Sequence[str]
+    out: str
+    to: To
+    overwrite: bool
+    master: str
+    split: SplitBy | None
+    content_column: str | None
+    uri_column: str
+    scope: ScopeOption
+    conf: Sequence[str]
+    verbose: bool
+
+
+def run(batch: Batch, index: Index, problems: Problems) -> None:
+    """Match on Spark, write the answers, and say what was done."""
+    if batch.scope is ScopeOption.graph:
+        usage("scope graph is not served on Spark yet; publish to a hub instead (triplewire publish)")
+    conf = _conf(batch.conf)
+    from triplewire.pipeline.outputs import refuse_local
+    from triplewire.pipeline.session import running
+
+    try:
+        if not batch.overwrite:
+            refuse_local(batch.out)
+        with running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark, _said_plainly():
+            tally = _written(spark, batch, index, problems.console)
+    except PipelineError as error:
+        usage(str(error))
+    for bad in tally.kept[:_SHOWN]:
+        about = bad.document if bad.subscription is None else f"{bad.document}, subscription {bad.subscription}"
+        problems.report(about, bad.reason)
+    if tally.bad > _SHOWN:
+        problems.report(f"{batch.out}/bad", f"there are {counted(tally.bad - _SHOWN, 'more problem')}")
+    problems.note(_summary(batch, len(index), tally))
+
+
+def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
+    from triplewire import pipeline
+    from triplewire.pipeline import outputs
+
+    if not batch.overwrite:
+        outputs.refuse_what_is_there(spark, batch.out)
+    documents = pipeline.documents(
+        spark, batch.paths, split=_split(batch), content_column=batch.content_column, uri_column=batch.uri_column
+    )
+    matched = pipeline.match_documents(spark, documents, index)
+    with _shown(matched, console):
+        return outputs.write(matched, batch.out, batch.to.value)
+
+
+def _split(batch: Batch) -> Literal["subject", "graph"] | None:
+    return None if batch.split is None else batch.split.value
+
+
+def _conf(given: Sequence[str]) -> dict[str, str]:
+    pairs = [each.partition("=") for each in given]
+    for key, equals, _ in pairs:
+        if not (key and equals):
+            usage(f"--conf {key}: write KEY=VALUE, such as spark.driver.memory=2g")
+    return {key: value for key, _, value in pairs}
+
+
+@contextmanager
+def _said_plainly() -> Iterator[None]:
+    """What Spark refuses, in a line instead of a page."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        causes = [line for line in lines if line.startswith("Caused by:")] or lines[:2]
+        raise PipelineError(f"Spark could not do it: {' '.join(causes[-2:])}; --verbose shows all it says") from None
+
+
+@contextmanager
+def _shown(matched: BatchMatch, console: Console) -> Iterator[None]:
+    """A bar of Spark's tasks with the counts beside it, on a terminal."""
+    if not console.is_terminal:
+        yield
+        return
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    from triplewire.pipeline.watching import watched
+
+    counts = TextColumn("{task.fields[counts]}")
+    columns = (SpinnerColumn(), TextColumn("matching"), BarColumn(), counts, TimeElapsedColumn())
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("matching", total=None, counts="")
+
+        def show(progress: Progress) -> None:
+            bar.update(task, completed=progress.tasks, total=progress.all_tasks or None, counts=_counts(progress.tally))
+
+        with watched(matched, show):
+            yield
+
+
+def _counts(tally: Tally) -> str:
+    matches = counted(tally.matches, "match", "matches")
+    return f"{counted(tally.documents, 'document')}, {matches}, {counted(tally.bad, 'error')}"
+
+
+def _summary(batch: Batch, subscriptions: int, tally: Tally) -> str:
+    inputs = f"{counted(tally.documents, 'document')}, {counted(subscriptions, 'subscription')}"
+    answers = f"{counted(tally.matches, 'match', 'matches')}, {counted(tally.rows, 'row')} in {batch.out}/answers"
+    return f"{inputs}: {answers}" + (f"; {counted(tally.bad, 'problem')} in {batch.out}/bad" if tally.bad else "")

@@ -1,0 +1,61 @@
+"""Where answers go: a folder with `answers` and `bad` in it, as Parquet or JSON lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from triplewire.errors import PipelineError
+from triplewire.pipeline.tally import Tally
+from triplewire.pipeline.worker import BAD
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from triplewire.pipeline.batch import BatchMatch
+
+OutputFormat = Literal["parquet", "jsonl"]
+
+
+def refuse_local(out: str) -> None:
+    """`PipelineError` if this is a local path and there is something: known before Spark is started."""
+    if ":/" not in out and Path(out).exists():
+        raise _is_there(out)
+
+
+def refuse_what_is_there(spark: SparkSession, out: str) -> None:
+    """`PipelineError` if there is something in this place already, wherever it is."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    path = jvm.org.apache.hadoop.fs.Path(spelled(out))
+    if path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).exists(path):
+        raise _is_there(out)
+
+
+def _is_there(out: str) -> PipelineError:
+    return PipelineError(f"{out} is there already; name another place, or add --overwrite")
+
+
+def spelled(out: str) -> str:
+    """A path as Spark takes it, whatever its default file system is."""
+    return out if ":/" in out else Path(out).resolve().as_uri()
+
+
+def write(batch: BatchMatch, out: str, format: OutputFormat = "parquet") -> Tally:
+    """Run a batch: its answers to `OUT/answers`, what was bad to `OUT/bad`; what is there is overwritten.
+
+    The tasks that answer tell what was bad as well, so that nothing is done twice, unless that is a great deal.
+    """
+    spark = batch.documents.sparkSession
+    if batch.tally != Tally():
+        batch = batch.again()
+    _write(batch.answers, f"{spelled(out)}/answers", format)
+    tally = batch.tally
+    is_all = len(tally.kept) == tally.bad
+    bad = spark.createDataFrame(list(tally.kept), BAD).coalesce(1) if is_all else batch.bad
+    _write(bad, f"{spelled(out)}/bad", format)
+    return tally
+
+
+def _write(frame: DataFrame, path: str, format: OutputFormat) -> None:
+    frame.write.mode("overwrite").format("json" if format == "jsonl" else "parquet").save(path)

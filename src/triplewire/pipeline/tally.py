@@ -1,0 +1,61 @@
+"""What workers tell the driver while they work: how many, how long, and what was bad."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator, SparkContext
+
+MOST_KEPT = 1000
+"""How many bad documents are told with their reasons: enough for nearly every run, and bounded in the driver."""
+
+
+class Bad(NamedTuple):
+    """A document that was set aside, or one on which a single subscription failed."""
+
+    document: str
+    subscription: str | None
+    reason: str
+
+
+class Tally(NamedTuple):
+    """Counts of what was done; they can be added."""
+
+    documents: int = 0
+    matches: int = 0
+    """Pairs of a document and a subscription that it has rows for."""
+    rows: int = 0
+    bad: int = 0
+    kept: tuple[Bad, ...] = ()
+    """Some of what was bad: all of it, if `bad` says the same number."""
+    reading: float = 0.0
+    """Seconds that workers spent on parsing."""
+    matching: float = 0.0
+    """Seconds that workers spent on matching."""
+
+    def plus(self, other: Tally) -> Tally:
+        """Both together."""
+        return Tally(
+            self.documents + other.documents,
+            self.matches + other.matches,
+            self.rows + other.rows,
+            self.bad + other.bad,
+            (self.kept + other.kept)[:MOST_KEPT],
+            self.reading + other.reading,
+            self.matching + other.matching,
+        )
+
+
+def new_tally(context: SparkContext) -> Accumulator[Tally]:
+    """A tally that workers add to. Spark counts each finished task once, however often it was tried."""
+    from pyspark.accumulators import AccumulatorParam
+
+    class Adding(AccumulatorParam[Tally]):
+        def zero(self, value: Tally) -> Tally:
+            return Tally()
+
+        def addInPlace(self, value1: Tally, value2: Tally) -> Tally:
+            return value1.plus(value2)
+
+    return context.accumulator(Tally(), Adding())

@@ -1,0 +1,213 @@
+"""What runs in Spark's Python workers: documents in, answers out, by the parser and the index of everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import pyarrow
+
+from triplewire.documents import Limits
+from triplewire.errors import DocumentError
+from triplewire.matching import Index
+from triplewire.matching.findings import Answers
+from triplewire.model import Document
+from triplewire.pipeline.images import PlacedIndex
+from triplewire.pipeline.isolation import Died, isolated
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+
+ANSWERS = "subscription string, row map<string, string>, document string"
+"""The schema of answers: a row is from the names of columns to terms in their N-Triples spelling."""
+BAD = "document string, subscription string, reason string"
+"""The schema of what was bad: the document, the one subscription that failed on it (null: all of it), and why."""
+
+Reader = Callable[..., Document]
+"""Makes a document of bytes, as `triplewire.parse` does."""
+
+_MOST_DOCUMENTS, _MOST_BYTES = 1000, 8 << 20
+"""What is matched at once: enough to share the costs of a batch, and little enough for caches."""
+
+
+class Given(NamedTuple):
+    """A document as it came in; `problem` is what kept it from being read."""
+
+    uri: str | None
+    content: bytes | None
+    media_type: str | None = None
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What some documents gave; a plain value, because it may come from another process."""
+
+    rows: list[tuple[str, str, tuple[str, ...], tuple[str | None, ...]]] = field(default_factory=list)
+    """Document, subscription, columns, terms."""
+    bad: list[Bad] = field(default_factory=list)
+    documents: int = 0
+    matches: int = 0
+    reading: float = 0.0
+    matching: float = 0.0
+
+    def tally(self) -> Tally:
+        """The counts."""
+        kept = tuple(self.bad[:MOST_KEPT])
+        counts = (self.documents, self.matches, len(self.rows), len(self.bad))
+        return Tally(*counts, kept, self.reading, self.matching)
+
+
+@dataclass(frozen=True)
+class Work:
+    """The function that Spark maps over batches of documents."""
+
+    image: PlacedIndex
+    read: Reader
+    limits: Limits
+    wanted: Literal["answers", "bad"]
+    tally: Accumulator[Tally] | None
+    is_careful: bool
+    """Whether the first attempt is in processes of its own already: where Spark makes no second one."""
+
+    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        from pyspark import TaskContext
+
+        index = self.image.open()
+        context = TaskContext.get()
+        is_careful = self.is_careful or (context is not None and context.attemptNumber() > 0)
+        for batch in batches:
+            for part in parts(given(batch)):
+                for outcome in self._outcomes(index, part, is_careful):
+                    if self.tally is not None:
+                        self.tally.add(outcome.tally())
+                    yield _answers(outcome) if self.wanted == "answers" else _bad(outcome)
+
+    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[Outcome]:
+        """What the documents give. On a second attempt, each part in a process that may die of it."""
+
+        def run(documents: list[Given]) -> Outcome:
+            return matched(index, documents, self.read, self.limits)
+
+        if not is_careful:
+            yield run(part)
+            return
+        for documents, outcome in isolated(run, part):
+            yield _set_aside(documents[0], outcome) if isinstance(outcome, Died) else outcome
+
+
+def given(batch: pyarrow.RecordBatch) -> list[Given]:
+    """The documents of a batch of records."""
+    names = batch.schema.names
+    columns = [batch.column(name).to_pylist() if name in names else [None] * len(batch) for name in Given._fields]
+    return [Given(*values) for values in zip(*columns, strict=True)]
+
+
+def parts(documents: list[Given]) -> Iterator[list[Given]]:
+    """The documents in the portions that are matched at once."""
+    part: list[Given] = []
+    size = 0
+    for document in documents:
+        weight = len(document.content or b"")
+        if part and (len(part) == _MOST_DOCUMENTS or size + weight > _MOST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(document)
+        size += weight
+    if part:
+        yield part
+
+
+def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> Outcome:
+    """Parse and match; whatever is wrong with a document is told of it alone."""
+    outcome = Outcome(documents=len(documents))
+    started = perf_counter()
+    readable: list[Document] = []
+    for each in documents:
+        document = _read(each, read, limits)
+        if isinstance(document, Bad):
+            outcome.bad.append(document)
+        else:
+            readable.append(document)
+    between = perf_counter()
+    for document, answers in zip(readable, _answered(index, readable), strict=True):
+        if isinstance(answers, Bad):
+            outcome.bad.append(answers)
+            continue
+        uri = document.uri
+        outcome.rows += [(uri, *row) for row in answers.rows]
+        outcome.matches += len({row[0] for row in answers.rows})
+        outcome.bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
+    outcome.reading, outcome.matching = between - started, perf_counter() - between
+    return outcome
+
+
+def _read(each: Given, read: Reader, limits: Limits) -> Document | Bad:
+    uri, content, media_type, problem = each
+    if uri is None:
+        return Bad("", None, "it has no uri")
+    if problem is not None or content is None:
+        return Bad(uri, None, problem or "it has no content")
+    try:
+        return read(content, uri=uri, media_type=media_type, limits=limits)
+    except DocumentError as error:
+        return Bad(uri, None, str(error).removeprefix(uri).lstrip(": "))
+    except MemoryError:
+        raise  # what other documents took may be to blame: tried again, alone
+    except Exception as error:
+        return Bad(uri, None, _unexpected(error))
+
+
+def _answered(index: Index, documents: list[Document]) -> Iterator[Answers | Bad]:
+    """The answers of each document; together, or one by one if that does not go well."""
+    with suppress(Exception):  # which is told below, of the document that it belongs to
+        yield from index.answer(documents)
+        return
+    for document in documents:
+        try:
+            yield from index.answer([document])
+        except MemoryError:
+            raise
+        except Exception as error:
+            yield Bad(document.uri, None, _unexpected(error))
+
+
+def _unexpected(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _set_aside(document: Given, died: Died) -> Outcome:
+    return Outcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
+
+
+def _answers(outcome: Outcome) -> pyarrow.RecordBatch:
+    keys: list[str] = []
+    terms: list[str] = []
+    offsets = [0]
+    for _, _, columns, row in outcome.rows:
+        if None in row:
+            present = [(name, term) for name, term in zip(columns, row, strict=True) if term is not None]
+            keys += [name for name, _ in present]
+            terms += [term for _, term in present]
+        else:
+            keys += columns
+            terms += row  # type: ignore[arg-type]  # none of them is None
+        offsets.append(len(keys))
+    text = pyarrow.string()
+    rows = pyarrow.MapArray.from_arrays(
+        pyarrow.array(offsets, pyarrow.int32()), pyarrow.array(keys, text), pyarrow.array(terms, text)
+    )
+    documents = pyarrow.array([row[0] for row in outcome.rows], text)
+    subscriptions = pyarrow.array([row[1] for row in outcome.rows], text)
+    return pyarrow.RecordBatch.from_arrays([subscriptions, rows, documents], ["subscription", "row", "document"])
+
+
+def _bad(outcome: Outcome) -> pyarrow.RecordBatch:
+    columns: Any = zip(*outcome.bad, strict=True) if outcome.bad else ((), (), ())
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(column, pyarrow.string()) for column in columns], list(Bad._fields)
+    )
