@@ -76,8 +76,8 @@ def test_session_without_pyspark_says_what_to_install(monkeypatch):
 
 def test_what_a_session_writes_is_gone_afterwards():
     script = (
-        "from triplewire.pipeline.session import _folder\n"
-        "folder = _folder()\n(folder / 'x').write_text('y')\nprint(folder)"
+        "from triplewire.pipeline.folders import temporary\n"
+        "folder = temporary('test')\n(folder / 'x').write_text('y')\nprint(folder)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not Path(done.stdout.strip()).exists()

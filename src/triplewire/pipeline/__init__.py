@@ -18,17 +18,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
     from triplewire.pipeline.inputs import documents
-    from triplewire.pipeline.session import session
+    from triplewire.pipeline.session import running, session
+    from triplewire.pipeline.tally import Tally
 
 _HOMES = {
     "BatchMatch": "batch",
+    "Tally": "tally",
     "documents": "inputs",
     "match": "batch",
     "match_documents": "batch",
+    "running": "session",
     "session": "session",
 }
 
-__all__ = ["BatchMatch", "documents", "match", "match_documents", "session"]
+__all__ = ["BatchMatch", "Tally", "documents", "match", "match_documents", "running", "session"]
 
 
 def __getattr__(name: str) -> object:

@@ -7,9 +7,7 @@ version open keeps it for the batches to come.
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
 import uuid
 from dataclasses import dataclass
 from os import PathLike
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplewire.matching import Index
+from triplewire.pipeline.folders import temporary
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +57,7 @@ class PlacedIndex:
 def place(spark: SparkSession, index: Index | str | PathLike[str]) -> PlacedIndex:
     """Bring an index, or the file of a saved one, to where the workers of a session can open it."""
     if isinstance(index, Index):
-        limits, path = index.limits, _folder() / f"{uuid.uuid4().hex}.index"
+        limits, path = index.limits, temporary("index") / f"{uuid.uuid4().hex}.index"
         index.save(path)
     else:
         limits, path = Index.load(index).limits, Path(index).resolve()  # loading tells now, and here, if it is damaged
@@ -74,7 +73,7 @@ def _send(spark: SparkSession, path: Path, version: str) -> str:
     context = spark.sparkContext
     name = f"{path.stem}-{version}.index"
     if not any(sent.endswith(f"/{name}") for sent in context.listFiles):
-        copy = _folder() / name
+        copy = temporary("index") / name
         shutil.copyfile(path, copy)
         context.addFile(str(copy))
     return name
@@ -84,9 +83,3 @@ def is_one_machine(spark: SparkSession) -> bool:
     """True if the workers see the files of this process."""
     master = str(spark.sparkContext.master)
     return master.startswith("local") and not master.startswith("local-cluster")
-
-
-def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="triplewire-index-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -64,7 +64,8 @@ def documents(
     """
     limits = limits or Limits()
     given = [paths] if isinstance(paths, str) else list(paths)
-    found = [source for path in given for source in sources(path, split, is_table=content_column is not None)]
+    is_table = content_column is not None
+    found = list(dict.fromkeys(source for path in given for source in sources(path, split, is_table=is_table)))
     if not found:
         raise PipelineError("there are no documents: name files, folders, globs or URLs")
     frames = []
@@ -108,7 +109,10 @@ def _meant(given: str) -> list[Path]:
     names = sorted(glob(given, recursive=True)) if has_magic(given) else []
     if not names:
         raise PipelineError(f"{given}: there is no such file or folder")
-    return [Path(name).resolve() for name in names if not Path(name).is_dir()]
+    files = [Path(name).resolve() for name in names if not Path(name).is_dir()]
+    if not files:
+        raise PipelineError(f"{given}: only folders are called so; name them one by one, or the files in them")
+    return files
 
 
 def _inside(folder: Path, split: Split | None) -> list[Source]:

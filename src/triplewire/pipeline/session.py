@@ -5,12 +5,9 @@ The settings are those that were measured to matter; whatever is in `conf` goes 
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from triplewire.errors import PipelineError
+from triplewire.pipeline.folders import temporary
 from triplewire.pipeline.java import java_home
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def session(
     PYSPARK_PYTHON or `spark.pyspark.python` names, or else this one.
     """
     started, builder = monotonic(), _builder()
-    folder = _folder()
+    folder = temporary("spark")
     settings = settings_for(master, folder, verbose=verbose) | dict(conf or {})
     home = java_home(folder)
     tell("starting Spark: a Java process comes up first, which takes some seconds")
@@ -149,13 +147,6 @@ def _builder() -> SparkSession.Builder:
         what = "the Spark pipeline needs more packages"
         raise PipelineError(f"{what} ({error}); install them: pip install 'triplewire[spark]'") from None
     return SparkSession.Builder()
-
-
-def _folder() -> Path:
-    """A folder of our own for what Spark writes, gone when this process ends."""
-    folder = Path(tempfile.mkdtemp(prefix="triplewire-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _cores() -> int:

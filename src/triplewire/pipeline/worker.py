@@ -34,6 +34,13 @@ _MOST_DOCUMENTS, _MOST_BYTES = 1000, 8 << 20
 """What is matched at once: enough to share the costs of a batch, and little enough for caches."""
 
 
+_MOST_ROWS = 50_000
+"""How many answers go back at once."""
+
+AnswerRow = tuple[str, str, tuple[str, ...], tuple[str | None, ...]]
+"""Document, subscription, the names of its columns, and their terms."""
+
+
 class Given(NamedTuple):
     """A document as it came in; `problem` is what kept it from being read."""
 
@@ -47,8 +54,7 @@ class Given(NamedTuple):
 class Outcome:
     """What some documents gave; a plain value, because it may come from another process."""
 
-    rows: list[tuple[str, str, tuple[str, ...], tuple[str | None, ...]]] = field(default_factory=list)
-    """Document, subscription, columns, terms."""
+    rows: list[AnswerRow] = field(default_factory=list)
     bad: list[Bad] = field(default_factory=list)
     documents: int = 0
     matches: int = 0
@@ -85,7 +91,7 @@ class Work:
                 for outcome in self._outcomes(index, part, is_careful):
                     if self.tally is not None:
                         self.tally.add(outcome.tally())
-                    yield _answers(outcome) if self.wanted == "answers" else _bad(outcome)
+                    yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
 
     def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[Outcome]:
         """What the documents give. On a second attempt, each part in a process that may die of it."""
@@ -184,11 +190,17 @@ def _set_aside(document: Given, died: Died) -> Outcome:
     return Outcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
 
 
-def _answers(outcome: Outcome) -> pyarrow.RecordBatch:
+def answers_of(outcome: Outcome) -> Iterator[pyarrow.RecordBatch]:
+    """The answers, as batches of records."""
+    for first in range(0, len(outcome.rows), _MOST_ROWS):
+        yield _answers(outcome.rows[first : first + _MOST_ROWS])
+
+
+def _answers(rows: list[AnswerRow]) -> pyarrow.RecordBatch:
     keys: list[str] = []
     terms: list[str] = []
     offsets = [0]
-    for _, _, columns, row in outcome.rows:
+    for _, _, columns, row in rows:
         if None in row:
             present = [(name, term) for name, term in zip(columns, row, strict=True) if term is not None]
             keys += [name for name, _ in present]
@@ -198,15 +210,15 @@ def _answers(outcome: Outcome) -> pyarrow.RecordBatch:
             terms += row  # type: ignore[arg-type]  # none of them is None
         offsets.append(len(keys))
     text = pyarrow.string()
-    rows = pyarrow.MapArray.from_arrays(
+    maps = pyarrow.MapArray.from_arrays(
         pyarrow.array(offsets, pyarrow.int32()), pyarrow.array(keys, text), pyarrow.array(terms, text)
     )
-    documents = pyarrow.array([row[0] for row in outcome.rows], text)
-    subscriptions = pyarrow.array([row[1] for row in outcome.rows], text)
-    return pyarrow.RecordBatch.from_arrays([subscriptions, rows, documents], ["subscription", "row", "document"])
+    documents, subscriptions = (pyarrow.array([row[i] for row in rows], text) for i in (0, 1))
+    return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], ["subscription", "row", "document"])
 
 
-def _bad(outcome: Outcome) -> pyarrow.RecordBatch:
+def bad_of(outcome: Outcome) -> pyarrow.RecordBatch:
+    """What was bad, as a batch of records."""
     columns: Any = zip(*outcome.bad, strict=True) if outcome.bad else ((), (), ())
     return pyarrow.RecordBatch.from_arrays(
         [pyarrow.array(column, pyarrow.string()) for column in columns], list(Bad._fields)
