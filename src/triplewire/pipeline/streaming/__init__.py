@@ -10,3 +10,6 @@ is the engine's business, and is not repeated here.
 
 Nothing is imported here: Spark starts a Python process for single questions about a source, and waits for it.
 """
+
+CONF = {"spark.python.daemon.module": "triplewire.pipeline.streaming.daemon"}
+"""Settings for a Spark that streams: its workers are forked from a process that has all of this in memory."""

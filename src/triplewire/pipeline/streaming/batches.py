@@ -1,7 +1,7 @@
 """Micro-batches: parsed by Spark's workers, applied by the hub in one transaction that knows the batch's id.
 
 Nothing is lost on the way. What cannot be parsed, or is refused by the hub, is set aside with the reason, in the
-transaction that applies the others. What ends the worker that parses it is looked for by halves, and set aside as well.
+transaction that applies the others; so is what ends the workers that parse it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
 from triplewire.pipeline.streaming.parsing import Parse, change, rejection
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
+_CRASHED = "Python worker exited unexpectedly"
 _Item = TypeVar("_Item")
-_ENDED = "the worker that read it ended, {times} times: it needs too much memory, or breaks the parser ({reason})"
-_TIMES = 3
-"""How often an entry may end its worker before it is set aside."""
 
 
 @dataclass(slots=True)
@@ -99,33 +97,9 @@ class Batches:
         try:
             return entries_in(frame.mapInArrow(self._parse, DDL).toArrow())
         except Exception as error:
-            if is_of_the_store(error):
+            if _CRASHED not in str(error):
                 raise
-            return self._sifted(frame, str(error))
-
-    def _sifted(self, frame: DataFrame, reason: str) -> list[Waiting]:
-        """By halves: what ends its worker alone, again and again, is set aside."""
-        places = sorted(zip(*(c.to_pylist() for c in frame.select("position", "item").toArrow().columns), strict=True))
-        found: list[Waiting] = []
-        left: list[Sequence[tuple[int, int]]] = [*_halves(places)] if len(places) > 1 else [places]
-        while left:
-            some = left.pop()
-            part = frame.filter(_within(some[0], some[-1]))
-            for _ in range(1 if len(some) > 1 else _TIMES):
-                try:
-                    found += entries_in(part.mapInArrow(self._parse, DDL).toArrow())
-                    break
-                except Exception as error:
-                    if is_of_the_store(error):
-                        raise
-                    reason = _short(error)
-            else:
-                if len(some) > 1:
-                    left += _halves(some)
-                else:
-                    why = _ENDED.format(times=_TIMES, reason=reason)
-                    found += [one.refused(why) for one in entries_in(part.toArrow())]
-        return found
+            return entries_in(frame.mapInArrow(self._parse.careful(), DDL).toArrow())
 
     # -- applying
 
@@ -182,21 +156,3 @@ def _place(one: Waiting) -> tuple[int, int]:
 def _halves(some: Sequence[_Item]) -> tuple[Sequence[_Item], Sequence[_Item]]:
     middle = len(some) // 2
     return some[:middle], some[middle:]
-
-
-def _within(first: tuple[int, int], last: tuple[int, int]) -> Column:
-    """Whose place is between two places."""
-    from pyspark.sql.functions import col, lit, struct
-
-    def place(position: int, item: int) -> Column:
-        return struct(lit(position).cast("bigint").alias("position"), lit(item).cast("bigint").alias("item"))
-
-    own = struct(col("position"), col("item"))
-    return (own >= place(*first)) & (own <= place(*last))
-
-
-def _short(error: BaseException) -> str:
-    """The line of a long error of Spark that says what happened."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if "Python worker" in line or "Error" in line]
-    return (telling or lines or [type(error).__name__])[0][:200]

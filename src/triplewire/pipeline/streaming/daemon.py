@@ -11,9 +11,6 @@ from triplewire.pipeline.daemon import warm
 from triplewire.pipeline.streaming import parsing, source  # noqa: F401
 from triplewire.store import Store
 
-CONF = {"spark.python.daemon.module": "triplewire.pipeline.streaming.daemon"}
-"""The setting that makes Spark start it."""
-
 if __name__ == "__main__":
     warm()
     Store.open(":memory:").close()

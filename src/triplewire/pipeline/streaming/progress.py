@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from triplewire.pipeline.streaming.batches import Done
-from triplewire.store import Reader, Store
+if TYPE_CHECKING:
+    from triplewire.pipeline.streaming.batches import Done
+    from triplewire.store import Reader, Store
 
 KEY = "pipeline.stream"
 _WINDOW = 60.0

@@ -31,6 +31,8 @@ MOST = 10_000
 """Entries that a micro-batch takes at most."""
 _PATIENCE = (0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds to wait for the store: the last of them again and again."""
+_LOOK = 0.1
+"""Seconds between two looks whether a query still runs."""
 _QUERY_ID = "sql.streaming.queryId"
 
 
@@ -138,7 +140,7 @@ class Stream:
         self._try_to_save("stopped")
 
     def _await(self, query: StreamingQuery) -> None:
-        while not self._stop.is_set() and not query.awaitTermination(1):
+        while query.isActive and not self._stop.wait(_LOOK):
             pass
 
     def _end(self, query: StreamingQuery) -> None:
