@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triplewire import Document, DocumentError, Hub, Publish, Retract, Unread, parse
+from triplewire import Document, DocumentError, Hub, Publish, Retract, StoreError, Unread, parse
 from triplewire.documents import Limits
 from triplewire.engine.intake import Handled, change_of, entry_of, packed, unpacked
 from triplewire.store import FILE, NewEntry, NewRejection
@@ -78,3 +78,11 @@ def test_a_batch_that_fails_leaves_the_log_as_it_was(hub, monkeypatch):
     assert hub.documents() == []
     with hub.store.reading() as reader:
         assert reader.intake.waiting() == 1
+
+
+def test_what_another_one_has_taken_off_is_not_applied_again(hub):
+    hub.submit([Publish(parse("<urn:s> <urn:p> 1 .", uri="urn:f"))])
+    hub.apply([], handled=Handled(1, first=1))
+    with pytest.raises(StoreError, match="another stream"):
+        hub.apply([Publish(parse("<urn:s> <urn:p> 1 .", uri="urn:f"))], handled=Handled(1, first=1))
+    assert hub.documents() == []

@@ -9,7 +9,7 @@ from struct import Struct
 
 from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
-from triplewire.errors import DocumentError, DocumentTooLarge
+from triplewire.errors import DocumentError, DocumentTooLarge, StoreError
 from triplewire.model import Change, Document, Publish, Retract, Unread
 from triplewire.store import FILE, READ, RETRACT, UNREAD, NewEntry, NewRejection, Writer
 
@@ -18,13 +18,19 @@ _LENGTH = Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What a batch takes off the log (everything up to a position), and what of it could not be applied."""
+    """What a batch takes off the log (its entries are from `first` to `until`), and what of it could not be applied.
+
+    Without an `until`, the changes did not come from the log.
+    """
 
     until: int = 0
     rejected: Sequence[NewRejection] = ()
+    first: int = 0
 
     def note(self, writer: Writer, now: str) -> None:
-        """Write it, in the transaction of the batch."""
+        """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""
+        if self.first and writer.intake.first() > self.first:
+            raise StoreError("another stream has taken these changes off the intake log; let one run, not two")
         if self.until:
             writer.intake.take(self.until)
         writer.intake.reject(self.rejected, now)

@@ -13,3 +13,6 @@ Nothing is imported here: Spark starts a Python process for single questions abo
 
 CONF = {"spark.python.daemon.module": "triplewire.pipeline.streaming.daemon"}
 """Settings for a Spark that streams: its workers are forked from a process that has all of this in memory."""
+
+INTAKE = "intake"
+"""The source that is the hub's own log."""

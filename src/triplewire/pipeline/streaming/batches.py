@@ -108,7 +108,8 @@ class Batches:
         good = [one for one in waiting if one.reason is None]
         bad = [one for one in waiting if one.reason is not None]
         while True:
-            handled = Handled(until if self._takes_off else 0, [rejection(one) for one in bad])
+            span = (until, waiting[0].position) if self._takes_off else (0, 0)
+            handled = Handled(span[0], [rejection(one) for one in bad], span[1])
             try:
                 outcome = self._hub.apply([change(one) for one in good], batch=batch, handled=handled)
             except DocumentError as error:

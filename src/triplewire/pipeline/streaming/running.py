@@ -13,7 +13,7 @@ from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
 from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
 from triplewire.matching.incremental import MOST_TRIPLES
-from triplewire.pipeline.streaming import kafka
+from triplewire.pipeline.streaming import INTAKE, kafka
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
 from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
 from triplewire.pipeline.streaming.landing import Landing
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-INTAKE = "intake"
 MOST = 10_000
 """Entries that a micro-batch takes at most."""
 _PATIENCE = (0.5, 1.0, 2.0, 5.0, 10.0)
