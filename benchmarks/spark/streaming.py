@@ -2,8 +2,8 @@
 
 One stream runs on the intake log of a hub with the CATALOGUE workload. `empty-batch` is a submission that changes
 nothing (a document is taken back that was never there): it goes through everything, and what it costs is Spark's.
-`publish-to-event` is one change of the catalogue. The two take turns. Then batches of a size that is worth sharing, by the
-driver alone and in shares; and all of it again in a larger store.
+`publish-to-event` is one change of the catalogue. The two take turns. Then batches of a size that is worth sharing, by
+the driver alone and in shares; and all of it again in a larger store.
 """
 
 from __future__ import annotations

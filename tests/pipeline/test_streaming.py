@@ -226,11 +226,13 @@ def test_a_stream_is_refused_where_it_cannot_run(spark, url, tmp_path):
     with pytest.raises(PipelineError, match="seen by one process"):
         Plan(":memory:", "intake", tmp_path)
     with pytest.raises(PipelineError, match="no such folder"):
-        Stream(spark, Plan(url, str(tmp_path / "nowhere"), tmp_path / "checkpoint"))
+        Plan(url, str(tmp_path / "nowhere"), tmp_path / "checkpoint")
     with pytest.raises(PipelineError, match="write kafka://host:port/topic"):
-        Stream(spark, Plan(url, "kafka://localhost:9092", tmp_path / "checkpoint")).once()
+        Plan(url, "kafka://localhost:9092", tmp_path / "checkpoint")
+    stream = Stream(spark, Plan(url, "kafka://localhost:9092/topic", tmp_path / "checkpoint"))
     with pytest.raises(PipelineError, match=r"--packages org.apache.spark:spark-sql-kafka-0-10_2.13:4"):
-        Stream(spark, Plan(url, "kafka://localhost:9092/topic", tmp_path / "checkpoint")).once()
+        stream.once()
+    stream.close()
 
 
 def test_the_checkpoint_of_another_store_is_refused(spark, url, new_url, tmp_path):

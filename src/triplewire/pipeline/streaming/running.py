@@ -56,11 +56,20 @@ class Plan:
     def __post_init__(self) -> None:
         if self.store == ":memory:":
             raise PipelineError("a store in memory is seen by one process only; name a file or a server")
+        if self.is_kafka:
+            kafka.topic_of(self.source)
+        elif self.folder is not None and not self.folder.is_dir():
+            raise PipelineError(f"{self.source}: there is no such folder to look into; make it, or name 'intake'")
 
     @property
     def is_kafka(self) -> bool:
         """Whether the source is a topic."""
         return self.source.startswith(kafka.SCHEME)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that is the source, if it is one."""
+        return None if self.is_kafka or self.source == INTAKE else Path(self.source)
 
 
 class Stream:
@@ -78,13 +87,11 @@ class Stream:
         heard: Callable[[Done], None] = lambda done: None,
     ) -> None:
         self._spark, self._plan, self._tell, self._heard = spark, plan, tell, heard
-        if not plan.is_kafka and plan.source != INTAKE and not Path(plan.source).is_dir():
-            raise PipelineError(f"{plan.source}: there is no such folder to look into; make it, or name 'intake'")
         self._finder = SparkFinder(spark.sparkContext, plan.store, small=plan.small, most_triples=plan.most_triples)
         self._hub = Hub(plan.store, limits=plan.limits, most_triples=plan.most_triples, finder=self._finder)
         self._store = Store.open(plan.store)
         self.meter = Meter(self._store, plan.source)
-        self._landing = None if plan.is_kafka or plan.source == INTAKE else Landing(Path(plan.source), self._store)
+        self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
         self._ear = Ear(self.meter.hear)
         spark.streams.addListener(self._ear)
         self._stop = Event()
