@@ -1,8 +1,10 @@
 """Batches: the same table of documents by one process, by Spark, and by a Spark that only reads and counts.
 
 All three read one Parquet file. `process` and `spark` both parse, match, spell every row and write the answers as
-Parquet; they take turns, so that what disturbs the machine disturbs both. What workers need to be ready, and the
-memory that they share, is asked of the workers themselves.
+Parquet; they take turns, so that what disturbs the machine disturbs both. On a machine where others compete for the
+processors, two workers may be given no more than one process, whatever they do; so processor time is measured too
+(`process-cpu`, `spark-cpu`: Java and workers together), and what it would come to on processors of their own. What
+workers need to be ready, and the memory that they share, is asked of the workers themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import pyarrow
@@ -21,7 +23,7 @@ import pyarrow.parquet
 
 from benchmarks.alternatives import build
 from benchmarks.report import Line, Progress, figure, table
-from benchmarks.spark.memory import Mapped, memory_of
+from benchmarks.spark.processes import Mapped, cpu_seconds, memory_of
 from benchmarks.targets import Verdict
 from benchmarks.workloads import Workload, generate
 from triplewire import Index, Limits, parse, pipeline
@@ -86,22 +88,27 @@ def _measured(
     def counting() -> None:
         spark.read.parquet(str(documents)).selectExpr("sum(length(content))").collect()
 
+    java = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    used = {"process": process_time, "spark": lambda: cpu_seconds(java), "count": lambda: cpu_seconds(java)}
     alternatives: dict[str, Callable[[], None]] = {"process": process, "spark": on_spark, "count": counting}
     counting()  # what happens only once, such as loading classes and starting workers, is not part of it
     ready, mapped = _ready(spark, documents, image, options.threads)
     times: dict[str, list[float]] = {name: [] for name in alternatives}
+    cpu: dict[str, list[float]] = {name: [] for name in alternatives}
     for number in range(options.rounds):
         for name, call in alternatives.items():
             progress(f"{count:,} documents: round {number + 1} of {options.rounds}, {name}")
-            started = perf_counter()
+            started, before = perf_counter(), used[name]()
             call()
             times[name].append(perf_counter() - started)
+            cpu[name].append(used[name]() - before)
     size = (workload.name, workload.subscriptions, count)
     matches = rows / count
     lines = [
         Line(*size, name, median(taken) / count * 1e6, 0.0 if name == "count" else matches)
         for name, taken in times.items()
     ]
+    lines += [Line(*size, f"{name}-cpu", median(cpu[name]) / count * 1e6, matches) for name in ("process", "spark")]
     ratios = [one / ours for one, ours in zip(times["process"], times["spark"], strict=True)]
     progress.stage("process / spark in each round: " + ", ".join(map(figure, ratios)))
     progress.stage("share of time outside parsing and matching: " + ", ".join(map(figure, outside)))
@@ -200,6 +207,11 @@ def verdicts(lines: Sequence[Line]) -> Iterator[Verdict]:
     """What the lines say about the targets."""
     process, spark = find_us(lines, "process"), find_us(lines, "spark")
     yield Verdict("process / spark", process / spark, SPEEDUP, is_at_most=False)
+    busy = find_us(lines, "process-cpu") / find_us(lines, "spark-cpu")
+    yield Verdict(
+        "the same, if two processors were free (2 x process-cpu / spark-cpu)", 2 * busy, SPEEDUP, is_at_most=False
+    )
+    yield Verdict("share of processor time outside the work of one process", 1 - busy, OUTSIDE)
     yield Verdict("share of time outside parsing and matching", find_us(lines, "spark-outside") / spark, OUTSIDE)
     ready = find_us(lines, "worker-ready") / find_us(lines, "build")
     yield Verdict("a worker is ready / building the index", ready, READY_TO_BUILDING)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triplewire.errors import PipelineError
+from triplewire.pipeline.images import is_one_machine
+from triplewire.pipeline.parts import write_parts
 from triplewire.pipeline.tally import Tally
 from triplewire.pipeline.worker import BAD
 
@@ -19,7 +21,8 @@ OutputFormat = Literal["parquet", "jsonl"]
 
 def refuse_local(out: str) -> None:
     """`PipelineError` if this is a local path and there is something: known before Spark is started."""
-    if ":/" not in out and Path(out).exists():
+    folder = _local(out)
+    if folder is not None and folder.exists():
         raise _is_there(out)
 
 
@@ -36,9 +39,15 @@ def _is_there(out: str) -> PipelineError:
     return PipelineError(f"{out} is there already; name another place, or add --overwrite")
 
 
+def _local(out: str) -> Path | None:
+    """The folder on this machine that a path means, if it means one."""
+    return None if ":/" in out else Path(out).resolve()
+
+
 def spelled(out: str) -> str:
     """A path as Spark takes it, whatever its default file system is."""
-    return out if ":/" in out else Path(out).resolve().as_uri()
+    folder = _local(out)
+    return out if folder is None else folder.as_uri()
 
 
 def write(batch: BatchMatch, out: str, format: OutputFormat = "parquet") -> Tally:
@@ -49,7 +58,11 @@ def write(batch: BatchMatch, out: str, format: OutputFormat = "parquet") -> Tall
     spark = batch.documents.sparkSession
     if batch.tally != Tally():
         batch = batch.again()
-    _write(batch.answers, f"{spelled(out)}/answers", format)
+    folder = _local(out)
+    if format == "parquet" and folder is not None and is_one_machine(spark):
+        write_parts(batch, folder / "answers")
+    else:
+        _write(batch.answers, f"{spelled(out)}/answers", format)
     tally = batch.tally
     is_all = len(tally.kept) == tally.bad
     bad = spark.createDataFrame(list(tally.kept), BAD).coalesce(1) if is_all else batch.bad

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 ANSWERS = "subscription string, row map<string, string>, document string"
 """The schema of answers: a row is from the names of columns to terms in their N-Triples spelling."""
+ARROW_ANSWERS = pyarrow.schema(
+    {
+        "subscription": pyarrow.string(),
+        "row": pyarrow.map_(pyarrow.string(), pyarrow.string()),
+        "document": pyarrow.string(),
+    }
+)
+"""The same, for files that workers write."""
 BAD = "document string, subscription string, reason string"
 """The schema of what was bad: the document, the one subscription that failed on it (null: all of it), and why."""
 
@@ -214,7 +222,7 @@ def _answers(rows: list[AnswerRow]) -> pyarrow.RecordBatch:
         pyarrow.array(offsets, pyarrow.int32()), pyarrow.array(keys, text), pyarrow.array(terms, text)
     )
     documents, subscriptions = (pyarrow.array([row[i] for row in rows], text) for i in (0, 1))
-    return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], ["subscription", "row", "document"])
+    return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], schema=ARROW_ANSWERS)
 
 
 def bad_of(outcome: Outcome) -> pyarrow.RecordBatch:

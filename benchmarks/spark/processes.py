@@ -1,4 +1,4 @@
-"""Asked of a worker: how soon it can match, and how much of the index's memory is its own."""
+"""What Linux tells of processes: how long they computed, and how much of the index's memory is a worker's own."""
 
 from __future__ import annotations
 
@@ -42,6 +42,14 @@ def mapped(path: str, smaps: str) -> Mapped:
             if name in sums:
                 sums[name] += int(value.split()[0]) * 1024
     return Mapped(sums["Rss"], sums["Pss"])
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time of a process and of all that it has started and that still run."""
+    own = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    seconds = (int(own[11]) + int(own[12])) / os.sysconf("SC_CLK_TCK")
+    children = [task.read_text(encoding="utf-8").split() for task in Path(f"/proc/{pid}/task").glob("*/children")]
+    return seconds + sum(cpu_seconds(int(child)) for some in children for child in some)
 
 
 def memory_of(image: str) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
