@@ -15,10 +15,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+# At once, unlike the others: importing the module later would put it in the place of the function of the same name.
+from triplewire.pipeline.session import running, session
+
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
     from triplewire.pipeline.inputs import documents
-    from triplewire.pipeline.session import running, session
     from triplewire.pipeline.tally import Tally
 
 _HOMES = {
@@ -27,8 +29,6 @@ _HOMES = {
     "documents": "inputs",
     "match": "batch",
     "match_documents": "batch",
-    "running": "session",
-    "session": "session",
 }
 
 __all__ = ["BatchMatch", "Tally", "documents", "match", "match_documents", "running", "session"]
