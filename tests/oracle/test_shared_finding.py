@@ -9,11 +9,12 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from tests.oracle.test_crowded_histories import follow_with
 
-from triplewire import Hub
+from triplewire import Hub, Subscription
 from triplewire.engine.finding import Around, Seeker, SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.errors import MatchLimitExceeded, StoreError
@@ -25,9 +26,9 @@ from triplewire.model import Document
 class Neighbours(SharedFinder):
     """Three who share the work, whatever there is of it; `asked` counts what they were given."""
 
-    def __init__(self, url: str, small: int = 0, most_triples: int = 1_000_000) -> None:
+    def __init__(self, url: str, small: int = 0, most_triples: int = 1_000_000, images: Path | None = None) -> None:
         super().__init__(small)
-        self.seekers = [Seeker(url, most_triples=most_triples) for _ in range(3)]
+        self.seekers = [Seeker(url, most_triples=most_triples, images=images) for _ in range(3)]
         self.asked: Counter[str] = Counter()
 
     def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
@@ -120,3 +121,23 @@ def test_whoever_comes_too_late_is_told_that_the_batch_is_over(new_url):
     with pytest.raises(StoreError, match="the batch is over"):
         seeker.around([], Changes(after=0))
     seeker.close()
+
+
+def test_seekers_share_the_files_of_saved_indexes(new_url, tmp_path):
+    url = new_url("sqlite")
+    text = "SELECT ?x {{ ?x <urn:p> <urn:{}> . ?x <urn:q> ?z }}"
+    with Hub(url) as hub:
+        hub.subscribe_many(Subscription(str(n), text.format(n), "sparql", "graph") for n in range(600))
+    folder = tmp_path / "images"
+    folder.mkdir()
+    neighbours = Neighbours(url, images=folder)
+    with Hub(url, finder=neighbours) as hub:
+        hub.subscribe(text.format("late"), id="late", scope="graph")
+        lines = [f"<urn:{n}> <urn:p> <urn:{n}> . <urn:{n}> <urn:q> 1 ." for n in (3, 70, 599, "late")]
+        told = hub.publish("".join(lines), uri="urn:d")
+        assert {event.subscription for event in told} == {"3", "70", "599", "late"}
+        assert list(hub.check(sample=20)) == []
+    files = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    assert {name.split("-")[0] for name in files} == {"documents", "graph", "seeds"}
+    assert len(files) == 3, "each was written once"
+    neighbours.close()

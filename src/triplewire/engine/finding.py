@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
@@ -185,9 +186,10 @@ class Seeker:
     these are the ones that it knows, too.
     """
 
-    def __init__(self, url: str, *, most_triples: int = MOST_TRIPLES) -> None:
+    def __init__(self, url: str, *, most_triples: int = MOST_TRIPLES, images: Path | None = None) -> None:
+        """`images` is a folder that seekers of this store on this machine share, to map one file instead of many."""
         self._store = Store.open(url, create=False)
-        self._standing = Standing(most_triples)
+        self._standing = Standing(most_triples, images)
         self._taxonomy_number = -1
 
     def close(self) -> None:
