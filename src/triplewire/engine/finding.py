@@ -33,17 +33,22 @@ Errors = dict[int, SubscriptionError]
 
 @dataclass(slots=True)
 class Spent:
-    """What finding took: seconds of lookups and of matching, how many seeds there were, the seconds of each share."""
+    """What finding took: seconds of lookups and of matching, added up over all who did it; how many seeds there were.
+
+    `waited` is how long whoever applies the batch waited for it; `shares` has the seconds of each share.
+    """
 
     lookup: float = 0.0
     match: float = 0.0
+    waited: float = 0.0
     seeds: int = 0
     shares: list[float] = field(default_factory=list)
 
-    def add(self, other: Spent) -> None:
-        """Take another one in; its seeds are some of these."""
+    def add_share(self, other: Spent) -> None:
+        """Take in what a share took; its seeds are some of these."""
         self.lookup += other.lookup
         self.match += other.match
+        self.shares.append(other.lookup + other.match)
 
 
 class Around(NamedTuple):
@@ -119,7 +124,9 @@ class _SharedMatcher:
         where: Matcher | SharedFinder = self._here if len(documents) <= self._finder.small else self._finder
         started = perf_counter()
         found = where.find(documents)
-        self._finder.spent.match += perf_counter() - started
+        taken = perf_counter() - started
+        self._finder.spent.match += taken
+        self._finder.spent.waited += taken
         return found
 
 
@@ -141,7 +148,9 @@ class _Timed(Neighbourhoods):
     def _timed(self, find: Callable[[], Rows]) -> Rows:
         started, matched = perf_counter(), self._spent.match
         rows = find()
-        self._spent.lookup += perf_counter() - started - (self._spent.match - matched)
+        taken = perf_counter() - started
+        self._spent.lookup += taken - (self._spent.match - matched)
+        self._spent.waited += taken
         return rows
 
     def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
@@ -170,9 +179,11 @@ class _SharedNeighbourhoods(_Timed):
         if len(seeds) <= self._finder.small:
             return super().around(seeds)
         rows: Rows = {}
-        for found in self._finder.around(seeds, self._changes()):
-            self._spent.add(found.spent)
-            self._spent.shares.append(found.spent.lookup + found.spent.match)
+        started = perf_counter()
+        shares = self._finder.around(seeds, self._changes())
+        self._spent.waited += perf_counter() - started
+        for found in shares:
+            self._spent.add_share(found.spent)
             rows |= {key: why for key, why in found.rows.items() if key not in rows}
             for query, error in found.errors.items():
                 self.errors.setdefault(query, error)

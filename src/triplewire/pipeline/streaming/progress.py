@@ -25,7 +25,7 @@ class Split:
     """Where the time of a batch went, in seconds.
 
     `parse`: reading and parsing, by Spark's workers. `lookup` and `match`: finding rows, added up over workers.
-    `write`: the rest of applying, up to the commit.
+    `write`: the rest of applying, up to the commit: what differs, what is confirmed, rows and events.
     """
 
     parse: float = 0.0
@@ -83,8 +83,7 @@ class Meter:
         progress.seeds, progress.shares = spent.seeds, len(spent.shares)
         mean = sum(spent.shares) / len(spent.shares) if spent.shares else 0.0
         progress.skew = max(spent.shares) / mean if mean else 0.0
-        write = max(0.0, done.apply - spent.lookup - spent.match) if not spent.shares else done.apply
-        progress.split = Split(done.parse, spent.lookup, spent.match, write)
+        progress.split = Split(done.parse, spent.lookup, spent.match, max(0.0, done.apply - spent.waited))
         progress.rate = self._rate(done.entries)
         progress.state = "running"
 
