@@ -32,31 +32,37 @@ class _Seen(NamedTuple):
 
 
 class Landing:
-    """A folder that is looked at now and then."""
+    """A folder that is looked at now and then, by one process at a time: what was seen is read from the store once."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         self._folder, self._store = folder.resolve(), store
+        self._known: dict[str, str] | None = None
 
     def look(self) -> int:
         """Put what is new on the log, in the order in which it was written; gives how many files."""
         there = {seen.path: seen for seen in self._files(self._folder)}
-        with self._store.reading() as reader:
-            known = reader.intake.landed()
+        known = self._known if self._known is not None else self._read()
         fresh = sorted(seen for path, seen in there.items() if known.get(path) != seen.version)
-        prefix = f"{self._folder}{os.sep}"
-        gone = [path for path in known if path.startswith(prefix) and path not in there]
+        gone = [path for path in known if path not in there]
         if fresh or gone:
             with self._store.writing() as writer:
                 _put(writer, [Path(seen.path) for seen in fresh])
                 writer.intake.land({seen.path: seen.version for seen in fresh})
                 writer.intake.forget_landed(gone)
+        self._known = {path: seen.version for path, seen in there.items()}
         return len(fresh)
+
+    def _read(self) -> dict[str, str]:
+        """What was seen in this folder."""
+        prefix = f"{self._folder}{os.sep}"
+        with self._store.reading() as reader:
+            return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}
 
     def _files(self, folder: Path) -> Iterator[_Seen]:
         with os.scandir(folder) as found:
             entries = [entry for entry in found if not entry.name.startswith((".", "_"))]
         for entry in entries:
-            if entry.is_dir():
+            if entry.is_dir(follow_symlinks=False):
                 yield from self._files(Path(entry.path))
             elif is_storable(entry.path) and entry.name.lower().endswith((*SUFFIXES, RETRACTED, MANIFEST)):
                 try:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from triplewire.documents import Limits
@@ -32,6 +33,8 @@ _PATIENCE = (0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds to wait for the store: the last of them again and again."""
 _LOOK = 0.1
 """Seconds between two looks whether a query still runs."""
+_LOOK_AGAIN, _REST = 0.05, 4
+"""Seconds between two looks into a folder; and so many times as long as a look took, because it may be large."""
 _QUERY_ID = "sql.streaming.queryId"
 
 
@@ -204,6 +207,7 @@ class Stream:
     def _watch(self) -> None:
         """Look into the folder, until the end."""
         while self._landing is not None and not self._stop.is_set():
+            started = monotonic()
             try:
                 self._look()
             except (StoreUnavailable, StoreBusy):
@@ -211,7 +215,7 @@ class Stream:
             except (OSError, StoreError) as error:
                 self._tell(f"{self._plan.source} cannot be looked into: {error}; trying again")
                 self._stop.wait(_PATIENCE[-1])
-            self._stop.wait(max(0.05, self._plan.interval))
+            self._stop.wait(max(_LOOK_AGAIN, self._plan.interval, _REST * (monotonic() - started)))
 
     def _look(self) -> None:
         if self._landing is not None:
