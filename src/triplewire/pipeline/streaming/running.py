@@ -134,6 +134,15 @@ class Stream:
         watcher = Thread(target=self._watch, name="triplewire-landing", daemon=True)
         watcher.start()
         self._try_to_save("running")
+        try:
+            self._go_on()
+        finally:
+            self._stop.set()
+            watcher.join()
+            self._try_to_save("stopped")
+
+    def _go_on(self) -> None:
+        """Start a query, and start it again when the store is back."""
         failures = 0
         while not self._stop.is_set():
             seen = self.meter.progress.batches
@@ -141,12 +150,9 @@ class Stream:
             self._await(query)
             if self._stop.is_set():
                 self._end(query)
-                break
-            error = query.exception()
+                return
             failures = failures + 1 if self.meter.progress.batches == seen else 1
-            self._recover(error, failures)
-        watcher.join()
-        self._try_to_save("stopped")
+            self._recover(query.exception(), failures)
 
     def _await(self, query: StreamingQuery) -> None:
         while query.isActive and not self._stop.wait(_LOOK):
