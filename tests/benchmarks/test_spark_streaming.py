@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
 from benchmarks.report import Line
 from benchmarks.spark.streaming import comparison, verdicts
+from tests.benchmarks.test_engine_run import run_benchmark
 
 
 def line(alternative: str, milliseconds: float, triples: int) -> Line:
@@ -31,3 +36,13 @@ def test_comparison_names_every_line():
     text = comparison(LINES)
     assert text.count("publish-to-event") == 2
     assert "5,000,000" in text
+
+
+@pytest.mark.slow
+def test_quick_run_measures_every_alternative_in_two_stores(tmp_path: Path):
+    told = run_benchmark("spark", "--part", "streaming", "--quick", "--json", str(tmp_path / "spark.jsonl"))
+    lines = [json.loads(line) for line in (tmp_path / "spark.jsonl").read_text().splitlines()]
+    found = {(line["alternative"], line["triples"]) for line in lines}
+    names = ("empty-batch", "publish-to-event", "driver-alone", "in-shares")
+    assert found == {(name, triples) for name in names for triples in (2_000, 8_000)}
+    assert "publish-to-event / empty-batch = " in told
