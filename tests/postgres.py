@@ -53,12 +53,23 @@ def _user() -> str:
 
 
 class PostgresServer:
-    """A running server; `url` makes a new database in it."""
+    """A server; `url` makes a new database in it."""
 
-    def __init__(self, folder: Path, user: str) -> None:
+    def __init__(self, folder: Path, user: str, programs: Path) -> None:
         self._folder = folder
         self._user = user
         self._numbers = count(1)
+        self._control = (programs / "pg_ctl", "-D", folder / "data", "-w")
+
+    def start(self) -> None:
+        """Let it run."""
+        options = " ".join(f"-c {name}='{value}'" for name, value in _QUICK.items())
+        options += f" -c unix_socket_directories={self._folder}"
+        _run(self._user, *self._control, "-l", self._folder / "log", "-o", options, "start")
+
+    def stop(self) -> None:
+        """End it as a crash would: whoever is connected is cut off."""
+        _run(self._user, *self._control, "-m", "immediate", "stop")
 
     def url(self) -> str:
         """The url of a new, empty database."""
@@ -86,13 +97,12 @@ def running() -> Iterator[PostgresServer]:
             shutil.chown(home, user)
         data = home / "data"
         _run(user, folder / "initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
-        options = " ".join(f"-c {name}='{value}'" for name, value in _QUICK.items())
-        control = (folder / "pg_ctl", "-D", data, "-w")
-        _run(user, *control, "-l", home / "log", "-o", f"{options} -c unix_socket_directories={home}", "start")
+        server = PostgresServer(home, user, folder)
+        server.start()
         try:
-            yield PostgresServer(home, user)
+            yield server
         finally:
-            _run(user, *control, "-m", "immediate", "stop")
+            server.stop()
 
 
 def _run(user: str, *command: str | Path) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Line, Progress, write
-from benchmarks.spark import batch, graph
+from benchmarks.spark import batch, graph, streaming
 
-PARTS = {"batch": batch, "graph": graph}
+PARTS = {"batch": batch, "graph": graph, "streaming": streaming}
 QUICK_SUBSCRIPTIONS, QUICK_SECONDS = 500, 0.5
 
 
@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--subscriptions", type=int, default=100_000, metavar="N", help="how many (100000)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
     parser.add_argument("--workload", default="W1", help="of ./run bench core, for batches (W1)")
+    parser.add_argument("--triples", type=int, nargs="+", help="in the store of a stream, in turn (100000 5000000)")
     parser.add_argument("--seconds", type=float, default=60.0, help="that one process should take, about (60)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each alternative has its turn (3)")
     parser.add_argument("--threads", type=int, default=2, help="of Spark (2)")

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from triplewire.languages import LANGUAGES, compile, render
     from triplewire.matching import Index, Match, Matches
     from triplewire.matching.explanation import Explanation
-    from triplewire.model import Changed, Document, Event, Matched, Publish, Retract, Subscription, Unmatched
+    from triplewire.model import Changed, Document, Event, Matched, Publish, Retract, Subscription, Unmatched, Unread
     from triplewire.schema import Schema, Violation
 
 __version__ = "0.1.0"
@@ -97,6 +97,7 @@ _HOMES = {
         "Retract",
         "Subscription",
         "Unmatched",
+        "Unread",
     ),
     "triplewire.schema": ("Schema", "Violation"),
 }
@@ -145,6 +146,7 @@ __all__ = [
     "UnknownRow",
     "UnknownSubscription",
     "Unmatched",
+    "Unread",
     "UnsupportedQuery",
     "Violation",
     "compile",

@@ -14,7 +14,7 @@ from tests.benchmarks.test_engine_run import run_benchmark
 
 def test_quick_run_measures_every_alternative_and_writes_the_common_form(tmp_path: Path) -> None:
     """X8: the run itself stops when Spark and one process differ in the number of rows."""
-    told = run_benchmark("spark", "--quick", "--json", str(tmp_path / "spark.jsonl"))
+    told = run_benchmark("spark", "--part", "batch", "--quick", "--json", str(tmp_path / "spark.jsonl"))
     lines = [json.loads(line) for line in (tmp_path / "spark.jsonl").read_text().splitlines()]
     found = {line["alternative"]: line for line in lines}
     assert found.keys() >= {"process", "spark", "count", "process-cpu", "spark-cpu", "build", "worker-ready"}

@@ -6,22 +6,37 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
-from triplewire import Pattern, normalize
+from triplewire import Pattern, PipelineError, normalize
+from triplewire.demo import stream
 from triplewire.demo.crowd import crowd
 from triplewire.demo.story import tell
+from triplewire.pipeline.java import HOW_TO_GET_IT
 
 
 @pytest.fixture(scope="module")
 def told():
-    """The story as it reads without a terminal, with a smaller crowd so that the test is quick."""
+    """The story as it reads without a terminal and without a Java, with a smaller crowd so that the test is quick."""
     console = Console(file=StringIO(), width=100)
-    tell(console, size_of_crowd=3000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "_begin", _no_java)
+        tell(console, size_of_crowd=3000)
     return console.file.getvalue()
+
+
+def _no_java(*_, **__):
+    raise PipelineError(HOW_TO_GET_IT)
 
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 20)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 21)]
+
+
+def test_story_ends_well_without_a_java(told):
+    chapter = " ".join(told.partition("Documents arrive as files")[2].split())
+    assert "Spark needs Java 17 or newer" in chapter
+    assert "this chapter is for another day" in chapter
+    assert "Your turn" in chapter
 
 
 def test_story_is_readable_without_a_terminal(told):
@@ -138,8 +153,9 @@ def test_existing_folder_is_not_overwritten(play, call):
 
 
 @pytest.mark.slow
-def test_whole_story_is_the_same_among_a_hundred_thousand(told):
+def test_whole_story_is_the_same_among_a_hundred_thousand(told, monkeypatch):
     """With the crowd that `./run demo` has, those whom the story is about hear the same."""
+    monkeypatch.setattr(stream, "_begin", _no_java)  # the last chapter has no crowd
     console = Console(file=StringIO(), width=100)
     tell(console)
     whole = console.file.getvalue()

@@ -72,8 +72,8 @@ class Crowd:
 class Both:
     """A hub and its definition, which are told the same and must say the same."""
 
-    def __init__(self, crowd: Crowd, url: str) -> None:
-        self.crowd, self.hub, self.reference = crowd, Hub(url), Reference()
+    def __init__(self, crowd: Crowd, hub: Hub) -> None:
+        self.crowd, self.hub, self.reference = crowd, hub, Reference()
         self.asked: dict[str, tuple[str, str, str]] = {}
         self.kinds: Counter[str] = Counter()
 
@@ -126,7 +126,12 @@ def _told(events) -> Counter[tuple[str, str, str]]:
 
 def follow(seed: int, url: str = ":memory:") -> Counter[str]:
     """Live through the history of a seed; gives how many events of each kind there were."""
-    both = Both(Crowd(seed), url)
+    return follow_with(Hub(url), seed)
+
+
+def follow_with(hub: Hub, seed: int) -> Counter[str]:
+    """The same with a hub that is made already; it is closed."""
+    both = Both(Crowd(seed), hub)
     try:
         for step in range(STEPS):
             for number in range(6 if step == 0 else both.crowd.chance.choice((0, 1, 2))):

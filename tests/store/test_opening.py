@@ -6,7 +6,7 @@ import pytest
 
 from store.filling import lines, publish
 from triplewire.errors import DamagedStore, NewerStore, NotAStore, StoreError, StoreUnavailable
-from triplewire.store import Store, digest, migrations, terms
+from triplewire.store import RETRACT, NewEntry, Store, digest, migrations, terms
 
 
 def test_store_is_made_when_there_is_nothing_and_found_again(shared_kind, new_url):
@@ -39,7 +39,8 @@ def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_k
     monkeypatch.setattr(migrations, "MIGRATIONS", ())
     Store.open(url).close()
     steps = []
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: steps.append(2), lambda sql: steps.append(3)))
+    new = (lambda sql: steps.append(2), lambda sql: steps.append(3))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, *new))
     Store.open(url).close()
     Store.open(url).close()
     assert steps == [2, 3]
@@ -56,10 +57,11 @@ def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, m
     def fail(sql):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table, fail))
+    known = migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*known, add_table, fail))
     with pytest.raises(RuntimeError):
         Store.open(url)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*known, add_table))
     Store.open(url).close()
 
 
@@ -82,6 +84,19 @@ def test_terms_of_a_first_version_are_found_again(shared_kind, new_url, monkeypa
         assert list(store.problems()) == []
         with store.reading() as reader:
             assert reader.terms.find(texts) == numbers
+
+
+def test_store_of_the_first_version_gets_an_intake_log(shared_kind, new_url, monkeypatch):
+    url = new_url(shared_kind)
+    monkeypatch.setattr(migrations, "MIGRATIONS", ())
+    with Store.open(url) as store, store.writing() as writer:
+        for table in ("intake", "landed", "rejected"):
+            writer.settings._sql.run(f"DROP TABLE {table}")
+    monkeypatch.undo()
+    with Store.open(url) as store, store.writing() as writer:
+        assert writer.intake.append([NewEntry(RETRACT, "urn:d")], "now") == 1
+        assert writer.intake.landed() == {}
+        assert writer.intake.rejected() == []
 
 
 def test_file_of_another_program_is_refused_and_stays_as_it_is(tmp_path):

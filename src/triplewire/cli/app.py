@@ -18,6 +18,7 @@ from triplewire.cli.commands import (
     publish,
     query,
     reasons,
+    run,
     store,
     subscribe,
 )
@@ -77,4 +78,7 @@ app.command(name="why", rich_help_panel=_HUB)(reasons.why)
 app.command(name="why-not", rich_help_panel=_HUB)(reasons.why_not)
 app.command(name="preview", rich_help_panel=_HUB)(preview.run)
 app.command(name="query", rich_help_panel=_HUB)(query.run)
+app.command(name="run", rich_help_panel=_HUB)(run.run)
+app.command(name="status", rich_help_panel=_HUB)(run.status)
+app.command(name="rejected", rich_help_panel=_HUB)(run.rejected)
 app.add_typer(store.app, name="store", rich_help_panel=_HUB)

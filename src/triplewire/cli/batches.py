@@ -102,7 +102,7 @@ class Batch:
 
 def run(batch: Batch, index: Index, problems: Problems) -> None:
     """Match on Spark, write the answers, and say what was done."""
-    conf = _conf(batch.conf)
+    conf = settings_of(batch.conf)
     from triplewire.pipeline.outputs import refuse_local
     from triplewire.pipeline.session import running
 
@@ -147,7 +147,8 @@ def _split(batch: Batch) -> Literal["subject", "graph"] | None:
     return None if batch.split is None else batch.split.value
 
 
-def _conf(given: Sequence[str]) -> dict[str, str]:
+def settings_of(given: Sequence[str]) -> dict[str, str]:
+    """Spark's settings that --conf names; ends the command if one is malformed."""
     pairs = [each.partition("=") for each in given]
     for key, equals, _ in pairs:
         if not (key and equals):

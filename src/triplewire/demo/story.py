@@ -14,7 +14,7 @@ import triplewire
 from triplewire import Document, Index, Pattern, Taxonomy
 from triplewire.algebra import explain
 from triplewire.algebra.wording import readable
-from triplewire.demo import files, sequel
+from triplewire.demo import files, sequel, stream
 from triplewire.demo.crowd import crowd
 from triplewire.demo.stage import Stage
 from triplewire.demo.subscribers import MISTAKE, SUBSCRIBERS
@@ -46,6 +46,7 @@ def tell(console: Console | None = None, size_of_crowd: int = CROWD) -> None:
         scene(setting)
     the_crowd(setting, size_of_crowd)
     sequel.tell(stage)
+    stream.tell(stage)
     goodbye(stage)
 
 
@@ -219,6 +220,9 @@ def goodbye(stage: Stage) -> None:
         "triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl --why\n"
         "triplewire explain ines -s play/subscriptions -t play/themes.ttl -d play/catalogue/parking.ttl\n"
         "triplewire subscribe town.db play/later/nora.rq --scope graph\n"
-        "triplewire publish town.db play/catalogue play/later/offices.ttl"
+        "triplewire publish town.db play/catalogue play/later/offices.ttl\n"
+        "triplewire run --store town.db --source play/catalogue"
     )
-    stage.talk("docs/tutorial.md goes on from here, and docs/hub.md tells all of the hub.")
+    stage.talk(
+        "docs/tutorial.md goes on from here, and docs/hub.md tells all of the hub, docs/streaming.md of the stream."
+    )

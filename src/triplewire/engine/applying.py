@@ -18,7 +18,9 @@ from triplewire.engine.differences import (
     seeds_of,
     spelled,
 )
+from triplewire.engine.finding import HERE, Finder
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.overlays import Changes
 from triplewire.engine.reasons import Touched
 from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision, spelled_document
@@ -54,9 +56,13 @@ def apply(
     *,
     strong: Sequence[int],
     meaning: Meaning | None = None,
+    finder: Finder = HERE,
 ) -> Applied:
-    """Write the revisions, and what they do to rows; the events are in the log then."""
-    return _Application(writer, standing, revisions, strong, meaning).run(batch)
+    """Write the revisions, and what they do to rows; the events are in the log then.
+
+    A batch with another taxonomy is found in this process: nobody else knows that one yet.
+    """
+    return _Application(writer, standing, revisions, strong, meaning, HERE if meaning else finder).run(batch)
 
 
 class _Application:
@@ -67,20 +73,22 @@ class _Application:
         revisions: Sequence[Revision],
         strong: Sequence[int],
         meaning: Meaning | None,
+        finder: Finder,
     ) -> None:
         self._writer, self._standing = writer, standing
+        self._finder, self._documents = finder, finder.matcher(standing)
         self._revisions, self._strong, self._meaning = revisions, strong, meaning
         self._touched = list(meaning.touched) if meaning is not None else []
         self._applied = Applied(writer.batches.next())
 
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
-        old = Neighbourhoods(writer, self._standing, errors)
+        old = self._finder.neighbourhoods(writer, self._standing, errors, self._no_changes)
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         leaving = candidates(writer, old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
-        new = Neighbourhoods(writer, self._standing, errors)
+        new = self._finder.neighbourhoods(writer, self._standing, errors, self._changes)
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
             seeds = self._with_new_meaning(seeds, new)
@@ -99,6 +107,19 @@ class _Application:
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(events))
         return self._applied
 
+    # -- for those who find elsewhere
+
+    def _no_changes(self) -> Changes:
+        return Changes(self._applied.number - 1)
+
+    def _changes(self) -> Changes:
+        """How the statements that are written now differ from those that are committed."""
+        removed = list({triple for revision in self._revisions for triple in revision.removed})
+        left = self._writer.triples.visible(removed, 0)
+        gone = frozenset(triple for triple, is_left in zip(removed, left, strict=True) if not is_left)
+        added = frozenset(triple for revision in self._revisions for triple in revision.added)
+        return Changes(self._applied.number - 1, gone, added, dict(self._writer.terms.made))
+
     # -- documents
 
     def _document_rows_before(self) -> dict[int, Rows]:
@@ -108,7 +129,7 @@ class _Application:
         there = [revision for revision in self._revisions if revision.before]
         documents = {r.id: spelled_document(r.uri, r.old) for r in there}
         documents |= self._retouched()
-        return document_rows(self._standing.documents, documents, self._writer, self._applied.errors)
+        return document_rows(self._documents, documents, self._writer, self._applied.errors)
 
     def _write_documents(self) -> None:
         writer = self._writer
@@ -123,10 +144,10 @@ class _Application:
             return Difference()
         documents = {r.id: r.document for r in self._revisions if r.content is not None}
         after: dict[int, Rows] = {revision.id: {} for revision in self._revisions}
-        after |= document_rows(self._standing.documents, documents, self._writer, errors)
+        after |= document_rows(self._documents, documents, self._writer, errors)
         again = self._retouched()
         published = {record.id: record.published for record in self._writer.documents.by_ids(list(again))}
-        for id, rows in document_rows(self._standing.documents, again, self._writer, errors).items():
+        for id, rows in document_rows(self._documents, again, self._writer, errors).items():
             after[id] = {key: why for key, why in rows.items() if self._standing.start_of(key[0]) < published[id]}
         return document_difference(self._writer, after, before, errors.keys())
 
@@ -207,7 +228,7 @@ class _Application:
             record.id: spelled(record.id, record.uri, content or b"")
             for record, content in zip(records, contents, strict=True)
         }
-        rows = document_rows(self._standing.documents, documents, self._writer, self._applied.errors)
+        rows = document_rows(self._documents, documents, self._writer, self._applied.errors)
         return {key: rows[document].get(key, ()) for key, document in keys.items()}
 
     def _resources(self, difference: Difference) -> set[int]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from triplewire.engine.finding import Matcher
 from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Rows, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
-from triplewire.matching import Index
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
 from triplewire.store import NewRow, Reader, RowRecord, triples_of
@@ -213,13 +213,13 @@ def _on_record(reader: Reader, parts: Iterable[Key]) -> list[RowRecord]:
 
 
 def document_rows(
-    index: Index, documents: Mapping[int, Document], reader: Reader, errors: dict[int, SubscriptionError]
+    matcher: Matcher, documents: Mapping[int, Document], reader: Reader, errors: dict[int, SubscriptionError]
 ) -> dict[int, Rows]:
     """The rows of each document, by its number."""
-    if not documents or not len(index):
+    if not documents or not len(matcher):
         return {id: {} for id in documents}
     rows: dict[int, Rows] = {}
-    founds = index.find(list(documents.values()))
+    founds = matcher.find(list(documents.values()))
     texts = {
         text
         for found in founds

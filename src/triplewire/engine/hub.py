@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 from uuid import uuid4
 
@@ -20,6 +21,8 @@ from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Replica, Results
@@ -28,9 +31,9 @@ from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Outcome, Teller, Versions, stated_in
 from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
-from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term
+from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term, Unread
 from triplewire.schema import Schema
-from triplewire.store import BatchRecord, EventRecord, Hearer, Reader, Store, SubscriptionRecord, Writer
+from triplewire.store import BatchRecord, EventRecord, Hearer, Reader, Rejection, Store, SubscriptionRecord, Writer
 
 _PAGE = 1000
 
@@ -41,7 +44,8 @@ class Hub:
     `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
     wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
-    answers take more than `most_triples` to find fails in that batch, and the others are served.
+    answers take more than `most_triples` to find fails in that batch, and the others are served. `finder` says where
+    the rows of a batch are looked for: in this process, if it is not said.
 
     >>> hub = Hub(":memory:")
     >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
@@ -58,9 +62,11 @@ class Hub:
         timeout: float = 60.0,
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
+        finder: Finder = HERE,
     ) -> None:
         self.store = Store.open(url, timeout=timeout)
         self._limits = limits
+        self._finder = finder
         self._lock = threading.RLock()
         self._standing = Standing(most_triples)
         self._book = policies.Book()
@@ -193,10 +199,28 @@ class Hub:
         """Take a document back; gives the events that this causes."""
         return self.apply([Retract(uri)], batch=batch)
 
-    def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
+    def submit(self, changes: Iterable[Change | Unread]) -> int:
+        """Put changes on the intake log, for a stream to apply; gives their position there.
+
+        They are kept when this returns, and are applied later, together: see docs/streaming.md. A document that turns
+        out to be bad is in `rejected` then, and the others are applied.
+        """
+        changes = list(changes)
+        refuse_unstorable_changes(changes, "")
+        entries = [entry_of(change) for change in changes]
+        with self._lock, self.store.writing() as writer:
+            return writer.intake.append(entries, _now()) if entries else writer.intake.last()
+
+    def rejected(self, *, after: int = 0, limit: int = 100) -> list[Rejection]:
+        """What a stream could not apply, in order, from the one that follows number `after`."""
+        with self._reading() as reader:
+            return reader.intake.rejected(after, limit)
+
+    def apply(self, changes: Iterable[Change], *, batch: str | None = None, handled: Handled | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one.
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
+        `handled` is what the batch takes off the intake log, and sets aside.
         """
         name, changes = batch or f"b-{uuid4().hex}", list(changes)
         refuse_unstorable_changes(changes, name)
@@ -207,7 +231,17 @@ class Hub:
             revisions = revise(writer, changes)
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
-            applied = apply(writer, self._standing, revisions, name, strong=self._book.strong(writer), meaning=meaning)
+            applied = apply(
+                writer,
+                self._standing,
+                revisions,
+                name,
+                strong=self._book.strong(writer),
+                meaning=meaning,
+                finder=self._finder,
+            )
+            if handled is not None:
+                handled.note(writer, _now())
             return self._outcome(writer, name, applied, warnings)
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:
@@ -374,6 +408,10 @@ class Hub:
                 return None
             (content,) = reader.documents.contents([(record.id, record.version if version is None else version)])
             return None if content is None else Document(uri, content)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _heard(

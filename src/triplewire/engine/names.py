@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from triplewire.errors import DocumentError, SubscriptionError
-from triplewire.model import Change, Subscription
+from triplewire.model import Change, Subscription, Unread
 from triplewire.store import is_storable
 
 _REASON = "has a NUL character or half of a surrogate pair, which no store can keep"
 
 
-def refuse_unstorable_changes(changes: Iterable[Change], batch: str) -> None:
+def refuse_unstorable_changes(changes: Iterable[Change | Unread], batch: str) -> None:
     """DocumentError or ValueError for a name of a document or a batch that could not be written."""
     if not is_storable(batch):
         raise ValueError(f"the id {batch!r} of the batch {_REASON}")

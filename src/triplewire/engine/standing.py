@@ -69,9 +69,11 @@ class _Uncommitted:
 class Standing:
     """The indexes, and what finding and gathering need to know of the queries in them."""
 
-    def __init__(self, most_triples: int = MOST_TRIPLES) -> None:
+    def __init__(self, most_triples: int = MOST_TRIPLES, images: Path | None = None) -> None:
+        """With `images`, a folder, saved indexes are mapped from files there: processes that share it share memory."""
         self.most_triples = most_triples
         """How many triples may be gathered for the answers of one query, or of one shape."""
+        self._images = images
         self._forget()
 
     def _forget(self) -> None:
@@ -205,15 +207,24 @@ class Standing:
         if found is None:
             return
         number, described = found
-        images = [reader.images.load(f"{_IMAGE}.{name}") for name in _INDEXES]
-        if any(image is None or image[0] != number for image in images):
+        numbers = reader.images.names()
+        if any(numbers.get(f"{_IMAGE}.{name}") != number for name in _INDEXES):
             return
-        self.documents, self.graph, self.seeds = (_opened(image[1]) for image in images if image is not None)
+        self.documents, self.graph, self.seeds = (self._opened(reader, name, number) for name in _INDEXES)
         facts = json.loads(described)
         self._starts = {int(id): start for id, start in facts["starts"].items()}
         self.last_start, self.wide = facts["last"], set(facts["wide"])
         self.shapes = {shape.id: Shape.decode(shape.definition) for shape in reader.atoms.shapes()}
         self._number = self._imaged = number
+
+    def _opened(self, reader: Reader, name: str, number: int) -> Index:
+        """An index that the store has, from the shared file if there is one already."""
+        path = self._images / f"{name}-{number}.index" if self._images is not None else None
+        if path is not None and path.exists():
+            return Index.load(path)
+        image = reader.images.load(f"{_IMAGE}.{name}")
+        assert image is not None, "the store has just named it"
+        return _opened(image[1]) if path is None else _placed(image[1], path)
 
     @property
     def is_worth_an_image(self) -> bool:
@@ -317,3 +328,11 @@ def _opened(content: bytes) -> Index:
         path = Path(folder) / "index"
         path.write_bytes(content)
         return Index.load(path)
+
+
+def _placed(content: bytes, path: Path) -> Index:
+    """The index, mapped from a file that is whole as soon as others see it."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    Path(file.name).replace(path)
+    return Index.load(path)

@@ -112,7 +112,7 @@ def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tup
 def spell_triples(matches: Sequence[Matches], registry: Registry) -> list[list[tuple[str, Spelled]]]:
     """The subscriptions of one triple each that documents match, with the triples, for each document."""
     reader = _Reader(registry, matches)
-    return [reader.triples(each) for each in matches]
+    return [reader.spelled_triples(each) for each in matches]
 
 
 class _Reader:
@@ -194,6 +194,16 @@ class _Reader:
         names, told = self._names, matches.written()[0]
         found = self._numbered(told, 1)
         return [(names[number], first) for number, (first,) in zip(told[:, 0].tolist(), found, strict=True)]
+
+    def spelled_triples(self, matches: Matches) -> list[tuple[str, Spelled]]:
+        """The first triple of every match in a document, with the subscription."""
+        names, told, terms = self._names, matches.written()[0], self._terms_of(matches)
+        found = []
+        for (number, at, _, constants, _), program in zip(told.tolist(), self._programs(told).tolist(), strict=True):
+            terms.at, terms.constants = at + EMISSION, constants - 1
+            s, p, o = self._steps[program][0]
+            found.append((names[number], (terms[s], terms[p], terms[o])))
+        return found
 
     def _derivations(self, matches: Matches, terms: _Terms) -> Iterable[tuple[Any, ...]]:
         """The triples of every match that somebody is told of; those who are told of one match come together."""

@@ -3,7 +3,7 @@
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
 """
 
-from triplewire.model.change import Change, Publish, Retract
+from triplewire.model.change import Change, Publish, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Event, Matched, Unmatched
 from triplewire.model.row import Row
@@ -29,6 +29,7 @@ __all__ = [
     "Subscription",
     "Term",
     "Unmatched",
+    "Unread",
     "parse_term",
     "parse_triple",
 ]

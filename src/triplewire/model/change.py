@@ -40,5 +40,21 @@ class Retract:
         return f"retract {self.uri}"
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A document as it was sent: bytes, which are parsed when it is applied. What is wrong with it turns out then."""
+
+    uri: str
+    content: bytes
+    media_type: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.uri, str) or not isinstance(self.content, bytes):
+            raise TypeError(f"Unread takes a uri and bytes, not {self.uri!r} and {type(self.content).__name__}")
+
+    def __str__(self) -> str:
+        return f"publish {self.uri} ({len(self.content)} bytes)"
+
+
 Change = Publish | Retract
 """One change of one document; a batch is a list of them."""

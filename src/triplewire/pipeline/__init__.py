@@ -16,11 +16,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+# At once, unlike the others: importing the module later would put it in the place of the function of the same name.
+from triplewire.pipeline.session import running, session
+
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
     from triplewire.pipeline.graph import GraphMatch, match_graph
     from triplewire.pipeline.inputs import documents
-    from triplewire.pipeline.session import running, session
     from triplewire.pipeline.tally import Tally
 
 _HOMES = {
@@ -31,8 +33,6 @@ _HOMES = {
     "match": "batch",
     "match_documents": "batch",
     "match_graph": "graph",
-    "running": "session",
-    "session": "session",
 }
 
 __all__ = [

@@ -12,6 +12,7 @@ from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
 from triplewire.store.documents import DocumentRecord, VersionRecord
+from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
@@ -23,21 +24,29 @@ from triplewire.store.transactions import Reader, Writer
 
 __all__ = [
     "CHANGED",
+    "FILE",
     "MATCHED",
+    "READ",
+    "RETRACT",
     "UNMATCHED",
+    "UNREAD",
     "AtomRecord",
     "AtomUse",
     "BatchRecord",
     "Compacted",
     "DocumentRecord",
+    "Entry",
     "EventRecord",
     "Hearer",
+    "NewEntry",
     "NewEvent",
     "NewQuery",
+    "NewRejection",
     "NewRow",
     "QueryRecord",
     "Reader",
     "RegistryChange",
+    "Rejection",
     "RowRecord",
     "ShapeRecord",
     "Store",

@@ -29,7 +29,12 @@ def _keys_of_names(sql: Sql) -> None:
         last = found[-1][0]
 
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names,)
+def _add_intake(sql: Sql) -> None:
+    """The tables of the intake log; what they hold did not exist before."""
+    schema.tables.create_all(sql.connection, tables=[schema.intake, schema.landed, schema.rejected])
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

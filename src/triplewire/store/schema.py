@@ -170,6 +170,32 @@ batches = Table(
 )
 Index("batches_by_id", batches.c.id, unique=True)
 
+intake = Table(
+    "intake",
+    tables,
+    _number("position", key=True),
+    _number("item", key=True),
+    _number("kind"),
+    _text("uri"),
+    _text("media_type", nullable=True),
+    _bytes("content", nullable=True),
+    _text("received"),
+)
+
+landed = Table("landed", tables, _text("path", key=True), _text("version"), sqlite_with_rowid=False)
+
+rejected = Table(
+    "rejected",
+    tables,
+    _number("number", key=True),
+    _text("uri"),
+    _number("kind"),
+    _text("media_type", nullable=True),
+    _bytes("content", nullable=True),
+    _text("reason"),
+    _text("rejected"),
+)
+
 images = Table(
     "images", tables, _text("name", key=True), _number("part", key=True), _number("number"), _bytes("content")
 )

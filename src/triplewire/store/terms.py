@@ -169,6 +169,8 @@ class TermWriter(TermReader):
         super().__init__(sql, self._draft)
         self.last_known = sql.counter("terms")
         """The last number that was given before this transaction: greater ones are new."""
+        self.made: list[tuple[int, str]] = []
+        """The terms that are new in this transaction: nobody else can look them up yet."""
 
     def ids(self, texts: Sequence[str]) -> list[int]:
         """The number of each text; texts that the store does not know get one."""
@@ -179,6 +181,7 @@ class TermWriter(TermReader):
             self._sql.insert(schema.terms, [(number, keys[text], text) for number, text in made])
             known.update((text, number) for number, text in made)
             self._memory.learn(made)
+            self.made += made
         return [known[text] for text in texts]
 
     def committed(self) -> None:

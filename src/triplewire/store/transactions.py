@@ -6,6 +6,7 @@ from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.batches import BatchReader, BatchWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
+from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter
 from triplewire.store.queries import QueryReader, QueryWriter
 from triplewire.store.rows import RowReader, RowWriter
@@ -37,6 +38,7 @@ class Reader:
         self.log = LogReader(sql)
         self.batches = BatchReader(sql)
         self.images = ImageReader(sql)
+        self.intake = IntakeReader(sql)
         self.settings = SettingReader(sql)
 
 
@@ -53,6 +55,7 @@ class Writer(Reader):
     log: LogWriter
     batches: BatchWriter
     images: ImageWriter
+    intake: IntakeWriter
     settings: SettingWriter
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
@@ -67,4 +70,5 @@ class Writer(Reader):
         self.log = LogWriter(sql)
         self.batches = BatchWriter(sql)
         self.images = ImageWriter(sql)
+        self.intake = IntakeWriter(sql)
         self.settings = SettingWriter(sql)

@@ -14,7 +14,7 @@ def run(
         typer.Option("--files", metavar="FOLDER", help="Write the story's files into a new folder instead."),
     ] = None,
 ) -> None:
-    """A short story on an open-data catalogue: publish, match, explain; then a hub: change, withdraw, ask why.
+    """A short story on an open-data catalogue: publish, match, explain; a hub: change, withdraw, ask why; a stream.
 
     [bold]Examples[/bold]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -19,7 +19,7 @@ from triplewire.errors import SchemaViolation, TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub, Outcome
-    from triplewire.model import Change
+    from triplewire.model import Change, Unread
 
 _AT_ONCE = 1_000
 _COLUMNS = ("kind", "subscription", "row")
@@ -28,6 +28,7 @@ BatchId = Annotated[
     str | None,
     typer.Option("--batch", metavar="ID", help="An id for the batch: given again, it changes nothing twice."),
 ]
+Queue = Annotated[bool, typer.Option("--queue", help="Only put it on the intake log, for triplewire run to apply.")]
 
 
 def publish(
@@ -37,6 +38,7 @@ def publish(
         str | None, typer.Option("--uri", help="The uri of the one document; otherwise each file's own.")
     ] = None,
     batch: BatchId = None,
+    queue: Queue = False,
     taxonomy: options.TaxonomyFile = None,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
@@ -54,6 +56,7 @@ def publish(
       triplewire publish hub.db catalogue/
       triplewire publish hub.db parking.ttl --uri http://example.org/parking
       triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
+      triplewire publish hub.db catalogue/ --queue
     """
     problems = Problems()
     files = documents.find(paths, problems)
@@ -61,6 +64,10 @@ def publish(
         usage(f"--uri names one document, and these are {len(files)}")
     if not files:
         raise typer.Exit(problems.exit_code)
+    if queue:
+        if batch is not None or taxonomy is not None:
+            usage("--queue only puts documents on the log: leave --batch and --taxonomy out")
+        _submitted(store, _unread(files, uri, problems), problems)
     known, missing = options.prefixes_of(prefix), problems.count
     with hub_at(store, create=True) as hub:
         told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems))
@@ -73,6 +80,7 @@ def retract(
     store: StoreUrl,
     uris: Annotated[list[str], typer.Argument(metavar="URI", help="Uris of documents, or the files they came from.")],
     batch: BatchId = None,
+    queue: Queue = False,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
     json: options.AsJson = False,
@@ -89,14 +97,40 @@ def retract(
 
     problems = Problems()
     known = options.prefixes_of(prefix)
+    wanted = [Path(uri).resolve().as_uri() if Path(uri).is_file() else uri for uri in uris]
+    if queue:
+        if batch is not None:
+            usage("--queue only puts retractions on the log: leave --batch out")
+        _submitted(store, [Retract(uri) for uri in wanted], problems)
     with hub_at(store) as hub:
-        wanted = [Path(uri).resolve().as_uri() if Path(uri).is_file() else uri for uri in uris]
         there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
         for uri in [uri for uri in wanted if uri not in there]:
             problems.report(uri, "there is no document with this uri")
         told = hub.apply([Retract(uri) for uri in there], batch=batch) if there else []
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
+    raise typer.Exit(problems.exit_code)
+
+
+def _unread(files: Sequence[Path], uri: str | None, problems: Problems) -> Iterator[Unread]:
+    """The files as they are; whoever applies them parses them."""
+    from triplewire.model import Unread
+
+    for path in files:
+        try:
+            yield Unread(uri or path.resolve().as_uri(), path.read_bytes())
+        except OSError as error:
+            problems.report(str(path), error)
+
+
+def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problems) -> NoReturn:
+    """Put changes on the intake log, say so, and end the command."""
+    left, count = iter(changes), 0
+    with hub_at(store, create=True) as hub:
+        while some := list(islice(left, _AT_ONCE)):
+            hub.submit(some)
+            count += len(some)
+    problems.note(f"{counted(count, 'change')} on the intake log, for triplewire run")
     raise typer.Exit(problems.exit_code)
 
 

@@ -1,0 +1,188 @@
+"""`triplewire run` and `triplewire status`: a stream into a hub, and how it is doing."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triplewire.cli import batches, options, streams
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import store_at, store_class, url_of
+from triplewire.cli.listing import print_json
+from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.errors import PipelineError, StoreError
+
+if TYPE_CHECKING:
+    from triplewire.pipeline.streaming.running import Plan, Stream
+
+StoreOption = Annotated[
+    str, typer.Option("--store", metavar="STORE", help="Where the hub keeps everything: a file, or a url.")
+]
+
+
+def run(
+    store: StoreOption,
+    source: Annotated[
+        str,
+        typer.Option("--source", metavar="SOURCE", help="A folder, 'intake', or kafka://host:port/topic."),
+    ] = "intake",
+    master: Annotated[
+        str, typer.Option("--master", help="Where Spark runs: local[2], spark://HOST:PORT, …")
+    ] = "local[*]",
+    checkpoint: Annotated[
+        str | None, typer.Option("--checkpoint", metavar="PATH", help="Where Spark notes how far it is.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Apply what is there, and end.")] = False,
+    interval: Annotated[float, typer.Option("--interval", min=0, help="Least seconds between two batches.")] = 0.0,
+    small: Annotated[
+        int | None,
+        typer.Option("--small", min=0, metavar="N", help="Up to N partial matches are found by the driver itself."),
+    ] = None,
+    most: Annotated[int | None, typer.Option("--most", min=1, metavar="N", help="Changes in a batch, at most.")] = None,
+    packages: Annotated[
+        str | None, typer.Option("--packages", help="Packages that Spark is to fetch, such as Kafka's connector.")
+    ] = None,
+    conf: Annotated[
+        list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.")
+    ] = [],
+    json: Annotated[bool, typer.Option("--json", help="Print the numbers of every batch as a line of JSON.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Spark's own log.")] = False,
+) -> None:
+    """Apply changes to a hub as they come, on Spark, until it is stopped (Ctrl-C).
+
+    The source is the hub's intake log (see publish --queue), a folder into which files are
+    dropped, or a Kafka topic. What cannot be applied is set aside: triplewire rejected.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire run --store hub.db --source landing/
+      triplewire run --store hub.db --source intake --once
+      triplewire run --store postgresql://me@host/hub --checkpoint /var/lib/triplewire
+    """
+    problems = Problems()
+    settings = batches.settings_of(conf) | ({"spark.jars.packages": packages} if packages else {})
+    url = url_of(store)
+    store_class()
+    from triplewire.pipeline.session import running
+    from triplewire.pipeline.streaming import CONF
+
+    try:
+        plan = _plan(url, source, _checkpoint(url, checkpoint), interval, small, most)
+        with ExitStack() as stack:
+            spark = stack.enter_context(running(master, verbose=verbose, conf=CONF | settings, tell=problems.note))
+            from triplewire.pipeline.streaming.running import Stream
+
+            view = stack.enter_context(streams.shown(problems.console, print_json if json else None))
+            stream = Stream(spark, plan, tell=view.say, heard=lambda done: view.show(stream.meter.progress))
+            stack.callback(stream.close)
+            _follow(stream, once, view.say)
+    except (PipelineError, StoreError) as error:
+        usage(str(error))
+    progress = stream.meter.progress
+    problems.note(
+        f"{counted(progress.batches, 'batch', 'batches')}: {counted(progress.entries, 'change')},"
+        f" {counted(progress.events, 'event')}, {progress.rejected:,} set aside"
+    )
+    raise typer.Exit(SOME_BAD if once and progress.rejected else 0)
+
+
+def _plan(url: str, source: str, checkpoint: str, interval: float, small: int | None, most: int | None) -> Plan:
+    from triplewire.pipeline.streaming.running import Plan
+
+    given: dict[str, Any] = {"small": small, "most": most}
+    return Plan(
+        url, source, checkpoint, interval, **{name: value for name, value in given.items() if value is not None}
+    )
+
+
+def _checkpoint(url: str, given: str | None) -> str:
+    """Beside a store that is a file, if nothing is said."""
+    if given is not None:
+        return given
+    path = url.removeprefix("sqlite:///")
+    if path == url:
+        usage("say where Spark notes how far it is: --checkpoint PATH")
+    return str(Path(f"{path}.stream").resolve())
+
+
+def _follow(stream: Stream, once: bool, say: Callable[[str], None]) -> None:
+    def end(*_: object) -> None:
+        say("stopping, when this batch is committed")
+        stream.stop()
+
+    with _signals(end):
+        if once:
+            stream.once()
+        else:
+            say("waiting for changes; stop with Ctrl-C")
+            stream.run()
+
+
+@contextmanager
+def _signals(end: Callable[..., None]) -> Iterator[None]:
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def status(store: StoreOption, json: options.AsJson = False) -> None:
+    """Say how the stream into a hub is doing, as it told last, and what waits.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire status --store hub.db --json
+    """
+    from triplewire.pipeline.streaming.progress import status as status_of
+
+    with store_at(store) as opened, opened.reading() as reader:
+        found = status_of(reader)
+    if json:
+        print_json(found)
+        return
+    for name, value in streams.lines_of(found):
+        typer.echo(f"{name:14}{value}")
+
+
+def rejected(
+    store: StoreOption,
+    after: Annotated[int, typer.Option("--after", help="Only those with a greater number.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1)] = 100,
+    forget: Annotated[bool, typer.Option("--forget", help="Drop the ones that are shown.")] = False,
+    format: options.OutputFormat = None,
+    json: options.AsJson = False,
+) -> None:
+    """Show what a stream could not apply, and why.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire rejected --store hub.db
+    """
+    from triplewire.cli.listing import print_records
+
+    with store_at(store) as opened:
+        with opened.reading() as reader:
+            found = reader.intake.rejected(after, limit)
+        print_records(map(_shown, found), ("number", "uri", "reason"), options.chosen(format, json), {})
+        sys.stdout.flush()
+        if forget and found:
+            with opened.writing() as writer:
+                writer.intake.forget_rejected(found[-1].number)
+
+
+def _shown(rejection: Any) -> Mapping[str, Any]:
+    record = asdict(rejection)
+    content = record.pop("content")
+    return record | {"bytes": len(content or b"")}

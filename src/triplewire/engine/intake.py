@@ -1,0 +1,81 @@
+"""The intake: changes as entries of its log and back, and what a batch has done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+
+from triplewire.documents import Limits, parse
+from triplewire.documents.limits import DEFAULT_LIMITS
+from triplewire.errors import DocumentError, DocumentTooLarge, StoreError
+from triplewire.model import Change, Document, Publish, Retract, Unread
+from triplewire.store import FILE, READ, RETRACT, UNREAD, NewEntry, NewRejection, Writer
+
+_LENGTH = Struct("<q")
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What a batch takes off the log (its entries are from `first` to `until`), and what of it could not be applied.
+
+    Without an `until`, the changes did not come from the log.
+    """
+
+    until: int = 0
+    rejected: Sequence[NewRejection] = ()
+    first: int = 0
+
+    def note(self, writer: Writer, now: str) -> None:
+        """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""
+        if self.first and writer.intake.first() > self.first:
+            raise StoreError("another stream has taken these changes off the intake log; let one run, not two")
+        if self.until:
+            writer.intake.take(self.until)
+        writer.intake.reject(self.rejected, now)
+
+
+def entry_of(change: Change | Unread) -> NewEntry:
+    """A change as the log keeps it."""
+    if isinstance(change, Unread):
+        return NewEntry(UNREAD, change.uri, change.media_type, change.content)
+    if isinstance(change, Publish):
+        return NewEntry(READ, change.uri, None, packed(change.document))
+    return NewEntry(RETRACT, change.uri)
+
+
+def change_of(entry: NewEntry, limits: Limits = DEFAULT_LIMITS) -> Change:
+    """The change that an entry means; DocumentError says why there is none."""
+    content = entry.content or b""
+    if entry.kind == RETRACT:
+        return Retract(entry.uri)
+    if entry.kind == READ:
+        return Publish(unpacked(entry.uri, content))
+    if entry.kind == FILE:
+        content = _in_file(Path(content.decode()), entry.uri, limits)
+    return Publish(parse(content, uri=entry.uri, media_type=entry.media_type, limits=limits))
+
+
+def _in_file(path: Path, uri: str, limits: Limits) -> bytes:
+    """The bytes of a file, which is looked at before it is read: it may be far too large."""
+    try:
+        size = path.stat().st_size
+        if size > limits.bytes:
+            reason = f"{size} bytes are over the limit of {limits.bytes}; split it, or raise Limits(bytes=...)"
+            raise DocumentTooLarge(reason, uri=uri)
+        return path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be read: {error.strerror or error}", uri=uri) from None
+
+
+def packed(document: Document) -> bytes:
+    """A document that was read, as bytes: the length of its triples, the triples, the XML if it has some."""
+    return _LENGTH.pack(len(document.ntriples)) + document.ntriples + document.xml
+
+
+def unpacked(uri: str, content: bytes) -> Document:
+    """The document that `packed` was given."""
+    (length,) = _LENGTH.unpack_from(content)
+    end = _LENGTH.size + length
+    return Document(uri, content[_LENGTH.size : end], content[end:])

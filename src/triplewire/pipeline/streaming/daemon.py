@@ -1,0 +1,19 @@
+"""What Spark forks the Python workers of a stream from: they find the store and the engine in memory, too."""
+
+from __future__ import annotations
+
+import gc
+
+from pyspark import daemon
+
+from triplewire.engine import finding  # noqa: F401  # with the engine, and SQL
+from triplewire.pipeline.daemon import warm
+from triplewire.pipeline.streaming import parsing, source  # noqa: F401
+from triplewire.store import Store
+
+if __name__ == "__main__":
+    warm()
+    Store.open(":memory:").close()
+    gc.collect()
+    gc.freeze()
+    daemon.manager()

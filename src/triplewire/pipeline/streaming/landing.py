@@ -1,0 +1,128 @@
+"""A landing folder: files that are dropped into it become entries of the intake log.
+
+    NAME.ttl (.nt .nq .trig .rdf .owl .xml .jsonld .json)   publish it; its uri is the file's, as `triplewire publish`
+    NAME.ttl.retract                                        take the document of NAME.ttl back
+    NAME.manifest.jsonl                                     a line for each change, all of them one batch:
+        {"publish": "path", "uri": "http://...", "media_type": "text/turtle"}     (uri and media type may be left out)
+        {"retract": "http://..."}
+
+A file that is written again is published again. What begins with a dot or an underscore, a folder too, is not looked
+at: write there, then rename. The log has only the path of a file; whoever parses it reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from triplewire.store import FILE, RETRACT, NewEntry, NewRejection, Store, Writer, is_storable
+
+SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+RETRACTED, MANIFEST = ".retract", ".manifest.jsonl"
+
+
+class _Seen(NamedTuple):
+    changed: int
+    path: str
+    version: str
+
+
+class Landing:
+    """A folder that is looked at now and then, by one process at a time: what was seen is read from the store once."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self._folder, self._store = folder.resolve(), store
+        self._known: dict[str, str] | None = None
+
+    def look(self) -> int:
+        """Put what is new on the log, in the order in which it was written; gives how many files."""
+        there = {seen.path: seen for seen in self._files(self._folder)}
+        known = self._known if self._known is not None else self._read()
+        fresh = sorted(seen for path, seen in there.items() if known.get(path) != seen.version)
+        gone = [path for path in known if path not in there]
+        if fresh or gone:
+            with self._store.writing() as writer:
+                _put(writer, [Path(seen.path) for seen in fresh])
+                writer.intake.land({seen.path: seen.version for seen in fresh})
+                writer.intake.forget_landed(gone)
+        self._known = {path: seen.version for path, seen in there.items()}
+        return len(fresh)
+
+    def _read(self) -> dict[str, str]:
+        """What was seen in this folder."""
+        prefix = f"{self._folder}{os.sep}"
+        with self._store.reading() as reader:
+            return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}
+
+    def _files(self, folder: Path) -> Iterator[_Seen]:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if not entry.name.startswith((".", "_"))]
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._files(Path(entry.path))
+            elif is_storable(entry.path) and entry.name.lower().endswith((*SUFFIXES, RETRACTED, MANIFEST)):
+                try:
+                    about = entry.stat()
+                except OSError:
+                    continue  # it went while we looked
+                yield _Seen(about.st_mtime_ns, entry.path, f"{about.st_mtime_ns}-{about.st_size}-{about.st_ino}")
+
+
+def uri_of(path: Path) -> str:
+    """The uri of a file's document."""
+    return path.resolve().as_uri()
+
+
+def _put(writer: Writer, paths: Sequence[Path]) -> None:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    alone: list[NewEntry] = []
+    for path in paths:
+        if path.name.lower().endswith(MANIFEST):
+            writer.intake.append_each(alone, now)
+            alone = []
+            entries, rejected = read_manifest(path)
+            if entries:
+                writer.intake.append(entries, now)
+            writer.intake.reject(rejected, now)
+        elif path.name.lower().endswith(RETRACTED):
+            alone.append(NewEntry(RETRACT, uri_of(path.with_name(path.name[: -len(RETRACTED)]))))
+        else:
+            alone.append(NewEntry(FILE, uri_of(path), None, str(path).encode()))
+    writer.intake.append_each(alone, now)
+
+
+def read_manifest(path: Path) -> tuple[list[NewEntry], list[NewRejection]]:
+    """The changes that a manifest asks for, and the lines that are none, each with the reason."""
+    entries: list[NewEntry] = []
+    rejected: list[NewRejection] = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        return [], [NewRejection(NewEntry(FILE, uri_of(path), None, str(path).encode()), f"{path}: {error}")]
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                entries.append(_change(path, json.loads(line)))
+            except (ValueError, TypeError) as error:
+                entry = NewEntry(FILE, uri_of(path), None, str(path).encode())
+                rejected.append(NewRejection(entry, f"{path}, line {number}: {error}"))
+    return entries, rejected
+
+
+def _change(manifest: Path, line: Any) -> NewEntry:
+    """What one line asks for; ValueError says what is wrong with it."""
+    if not isinstance(line, Mapping) or ("publish" in line) == ("retract" in line):
+        raise ValueError('a line is {"publish": path, "uri": ..., "media_type": ...} or {"retract": uri}')
+    known = {"publish", "uri", "media_type"} if "publish" in line else {"retract"}
+    if unknown := sorted(line.keys() - known):
+        raise ValueError(f"{unknown[0]!r} is not known; a line may have {', '.join(sorted(known))}")
+    if any(not isinstance(value, str) or not is_storable(value) for value in line.values()):
+        raise ValueError("every value is a text without NUL")
+    if "retract" in line:
+        return NewEntry(RETRACT, line["retract"])
+    path = manifest.parent / line["publish"]
+    return NewEntry(FILE, line.get("uri") or uri_of(path), line.get("media_type"), str(path).encode())

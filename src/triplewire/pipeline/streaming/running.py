@@ -1,0 +1,246 @@
+"""Running a stream: a source, a checkpoint and a hub; it waits while the store is away, and ends when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from triplewire.documents import Limits
+from triplewire.documents.limits import DEFAULT_LIMITS
+from triplewire.engine import Hub
+from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
+from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.pipeline.streaming import INTAKE, kafka
+from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
+from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
+from triplewire.pipeline.streaming.landing import Landing
+from triplewire.pipeline.streaming.listening import Ear
+from triplewire.pipeline.streaming.progress import Meter
+from triplewire.pipeline.streaming.source import NAME, IntakeSource
+from triplewire.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+MOST = 10_000
+"""Entries that a micro-batch takes at most."""
+_PATIENCE = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""Seconds to wait for the store: the last of them again and again."""
+_LOOK = 0.1
+"""Seconds between two looks whether a query still runs."""
+_LOOK_AGAIN, _REST = 0.05, 4
+"""Seconds between two looks into a folder; and so many times as long as a look took, because it may be large."""
+_QUERY_ID = "sql.streaming.queryId"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be run.
+
+    `source` is "intake", a folder, or kafka://host:port/topic. `interval` is the least time between two batches, in
+    seconds, and between two looks at the folder. Up to `small` seeds the driver finds rows by itself. `most` entries
+    make a batch.
+    """
+
+    store: str
+    source: str
+    checkpoint: Path | str
+    interval: float = 0.0
+    small: int = SMALL
+    most: int = MOST
+    limits: Limits = DEFAULT_LIMITS
+    most_triples: int = MOST_TRIPLES
+
+    def __post_init__(self) -> None:
+        if self.store == ":memory:":
+            raise PipelineError("a store in memory is seen by one process only; name a file or a server")
+        if self.is_kafka:
+            kafka.topic_of(self.source)
+        elif self.folder is not None and not self.folder.is_dir():
+            raise PipelineError(f"{self.source}: there is no such folder to look into; make it, or name 'intake'")
+
+    @property
+    def is_kafka(self) -> bool:
+        """Whether the source is a topic."""
+        return self.source.startswith(kafka.SCHEME)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that is the source, if it is one."""
+        return None if self.is_kafka or self.source == INTAKE else Path(self.source)
+
+
+class Stream:
+    """A stream that can be run until it is stopped, or once through what is there.
+
+    `tell` hears what is going on, in sentences; `heard` of every batch.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: Plan,
+        *,
+        tell: Callable[[str], None] = lambda text: None,
+        heard: Callable[[Done], None] = lambda done: None,
+    ) -> None:
+        self._spark, self._plan, self._tell, self._heard = spark, plan, tell, heard
+        self._finder = SparkFinder(spark.sparkContext, plan.store, small=plan.small, most_triples=plan.most_triples)
+        self._hub = Hub(plan.store, limits=plan.limits, most_triples=plan.most_triples, finder=self._finder)
+        self._store = Store.open(plan.store)
+        self.meter = Meter(self._store, plan.source)
+        self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
+        self._ear = Ear(self.meter.hear)
+        spark.streams.addListener(self._ear)
+        self._stop = Event()
+        self._batches = self._fresh_batches()
+
+    def _fresh_batches(self) -> Batches:
+        return Batches(
+            self._hub, self._finder, takes_off=not self._plan.is_kafka, limits=self._plan.limits, tell=self._note
+        )
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._spark.streams.removeListener(self._ear)
+        self._hub.close()
+        self._store.close()
+
+    def stop(self) -> None:
+        """End `run`, when the batch that is being applied is committed; may be called from anywhere."""
+        self._stop.set()
+
+    # -- the two ways to run
+
+    def once(self) -> None:
+        """Apply what is there now."""
+        self._look()
+        query = self._start(once=True)
+        self._await(query)
+        error = query.exception()
+        if self._stop.is_set():
+            self._end(query)
+        elif error is not None:
+            raise _plain(error)
+        self._try_to_save("stopped")
+
+    def run(self) -> None:
+        """Apply what comes, until `stop`; while the store is away, wait for it."""
+        watcher = Thread(target=self._watch, name="triplewire-landing", daemon=True)
+        watcher.start()
+        self._try_to_save("running")
+        try:
+            self._go_on()
+        finally:
+            self._stop.set()
+            watcher.join()
+            self._try_to_save("stopped")
+
+    def _go_on(self) -> None:
+        """Start a query, and start it again when the store is back."""
+        failures = 0
+        while not self._stop.is_set():
+            seen = self.meter.progress.batches
+            query = self._start()
+            self._await(query)
+            if self._stop.is_set():
+                self._end(query)
+                return
+            failures = failures + 1 if self.meter.progress.batches == seen else 1
+            self._recover(query.exception(), failures)
+
+    def _await(self, query: StreamingQuery) -> None:
+        while query.isActive and not self._stop.wait(_LOOK):
+            pass
+
+    def _end(self, query: StreamingQuery) -> None:
+        """Between two batches, so that none is cut in the middle."""
+        self._batches.close()
+        query.stop()
+
+    def _recover(self, error: Exception | None, failures: int) -> None:
+        """Wait for the store, if that is what failed; everything else is the end."""
+        if error is None:
+            raise PipelineError("the stream was stopped from outside; run it again")
+        if not is_of_the_store(error):
+            raise _plain(error)
+        pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
+        self._tell(f"the store cannot be used ({_reason(error)}); trying again in {pause:g} seconds")
+        self._stop.wait(pause)
+        self._batches = self._fresh_batches()
+
+    # -- parts
+
+    def _start(self, *, once: bool = False) -> StreamingQuery:
+        batches = self._batches
+        context = self._spark.sparkContext
+
+        def apply(frame: DataFrame, number: int) -> None:
+            batches.apply(frame, f"stream-{context.getLocalProperty(_QUERY_ID)}-{number}")
+
+        writer = (
+            self._entries().writeStream.foreachBatch(apply).option("checkpointLocation", str(self._plan.checkpoint))
+        )
+        writer = (
+            writer.trigger(availableNow=True)
+            if once
+            else writer.trigger(processingTime=f"{round(self._plan.interval * 1000)} milliseconds")
+        )
+        return writer.start()
+
+    def _entries(self) -> DataFrame:
+        plan = self._plan
+        if plan.is_kafka:
+            return kafka.read_topic(self._spark, plan.source, plan.most)
+        self._spark.dataSource.register(IntakeSource)
+        reader = self._spark.readStream.format(NAME).option("store", plan.store).option("most", plan.most)
+        return reader.option("tasks", self._spark.sparkContext.defaultParallelism).load()
+
+    def _note(self, done: Done) -> None:
+        for one in done.rejected:
+            self._tell(f"set aside: {one.reason}")
+        for failure in done.failed:
+            self._tell(failure)
+        self.meter.add(done)
+        self._try_to_save()
+        self._heard(done)
+
+    def _watch(self) -> None:
+        """Look into the folder, until the end."""
+        while self._landing is not None and not self._stop.is_set():
+            started = monotonic()
+            try:
+                self._look()
+            except (StoreUnavailable, StoreBusy):
+                self._stop.wait(_PATIENCE[1])
+            except (OSError, StoreError) as error:
+                self._tell(f"{self._plan.source} cannot be looked into: {error}; trying again")
+                self._stop.wait(_PATIENCE[-1])
+            self._stop.wait(max(_LOOK_AGAIN, self._plan.interval, _REST * (monotonic() - started)))
+
+    def _look(self) -> None:
+        if self._landing is not None:
+            self._landing.look()
+
+    def _try_to_save(self, state: str | None = None) -> None:
+        """The numbers are worth a try, and not the end of a stream."""
+        try:
+            self.meter.save(state)
+        except StoreError:
+            return
+
+
+def _plain(error: Exception) -> PipelineError:
+    return PipelineError(f"the stream failed: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    """The line that says what happened, of an error that Spark has wrapped several times."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith("triplewire.errors.")]
+    return own[-1].partition(": ")[2] if own else (lines or [type(error).__name__])[0]

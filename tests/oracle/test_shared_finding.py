@@ -1,0 +1,143 @@
+"""Rows that are found in shares, by others who read only what is committed, are those of a hub that finds by itself.
+
+The others are in this process here, each with a connection of its own to the store, and know the uncommitted batch only
+by its changes; what they are told goes through pickle, as it does on a cluster.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.oracle.test_crowded_histories import follow_with
+
+from triplewire import Hub, Subscription
+from triplewire.engine.finding import Around, Seeker, SharedFinder
+from triplewire.engine.overlays import Changes
+from triplewire.errors import MatchLimitExceeded, StoreError
+from triplewire.matching.findings import Found
+from triplewire.matching.incremental import Seed
+from triplewire.model import Document
+
+
+class Neighbours(SharedFinder):
+    """Three who share the work, whatever there is of it; `asked` counts what they were given."""
+
+    def __init__(self, url: str, small: int = 0, most_triples: int = 1_000_000, images: Path | None = None) -> None:
+        super().__init__(small)
+        self.seekers = [Seeker(url, most_triples=most_triples, images=images) for _ in range(3)]
+        self.asked: Counter[str] = Counter()
+
+    def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
+        self.asked["seeds"] += len(seeds)
+        shares = [seeds[number::3] for number in range(3)]
+        told = [pickle.dumps((share, changes)) for share in shares]
+        return [seeker.around(*pickle.loads(share)) for seeker, share in zip(self.seekers, told, strict=True)]
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        self.asked["documents"] += len(documents)
+        told = [pickle.dumps([document]) for document in documents]
+        return [
+            found
+            for number, share in enumerate(told)
+            for found in pickle.loads(pickle.dumps(self.seekers[number % 3].find(pickle.loads(share))))
+        ]
+
+    def close(self) -> None:
+        for seeker in self.seekers:
+            seeker.close()
+
+
+@pytest.fixture
+def shared(new_url):
+    """Makes hubs whose batches are found in shares."""
+    made: list[Neighbours] = []
+
+    def make(kind: str = "sqlite", **about: int) -> tuple[Hub, Neighbours]:
+        url = new_url(kind)
+        Hub(url).close()
+        made.append(Neighbours(url, **about))
+        return Hub(url, finder=made[-1]), made[-1]
+
+    yield make
+    for neighbours in made:
+        neighbours.close()
+
+
+def test_crowded_histories_found_in_shares_are_those_of_the_definition(shared):
+    kinds: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for seed in range(200, 208):
+        hub, neighbours = shared()
+        kinds += follow_with(hub, seed)
+        asked += neighbours.asked
+    assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 30, "there was something to compare"
+    assert min(asked[what] for what in ("seeds", "documents")) > 100, "the others were asked"
+
+
+def test_a_crowded_history_found_in_shares_on_a_server(shared):
+    hub, neighbours = shared("postgresql")
+    follow_with(hub, 210)
+    assert neighbours.asked["seeds"]
+
+
+@pytest.mark.slow
+def test_many_crowded_histories_found_in_shares_are_those_of_the_definition(shared):
+    for seed in range(2000, 2060):
+        follow_with(shared()[0], seed)
+
+
+def test_what_is_small_is_found_by_the_hub_itself(shared):
+    hub, neighbours = shared(small=5)
+    with hub:
+        hub.subscribe("SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z }", id="a", scope="graph")
+        hub.publish("<urn:1> <urn:p> <urn:2> . <urn:2> <urn:q> <urn:3> .", uri="urn:d")
+        assert not neighbours.asked
+        hub.publish(" . ".join(f"<urn:{n}> <urn:p> <urn:2>" for n in range(6)) + " .", uri="urn:e")
+        assert neighbours.asked["seeds"] == 6
+        assert len(hub.rows("a")) == 6
+
+
+def test_a_query_that_fails_at_others_fails_alone(shared):
+    hub, _ = shared(most_triples=20)
+    text = "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }"
+    with hub:
+        hub.subscribe(text, id="many", scope="graph")
+        hub.subscribe("SELECT ?x { ?x <urn:q> <urn:hub> }", id="few", scope="graph")
+        crowd = "".join(f"<urn:{n}> <urn:q> <urn:hub> . <urn:{n}> <urn:r> <urn:b> . " for n in range(30))
+        outcome = hub.publish(crowd + "<urn:b> <urn:r> <urn:c> .", uri="urn:crowd")
+        assert [(type(error), error.subscription) for error in outcome.errors] == [(MatchLimitExceeded, "many")]
+        assert len(hub.rows("few")) == 30
+
+
+def test_whoever_comes_too_late_is_told_that_the_batch_is_over(new_url):
+    url = new_url("sqlite")
+    with Hub(url) as hub:
+        hub.publish("<urn:1> <urn:p> <urn:2> .", uri="urn:d")
+    seeker = Seeker(url)
+    with pytest.raises(StoreError, match="the batch is over"):
+        seeker.around([], Changes(after=0))
+    seeker.close()
+
+
+def test_seekers_share_the_files_of_saved_indexes(new_url, tmp_path):
+    url = new_url("sqlite")
+    text = "SELECT ?x {{ ?x <urn:p> <urn:{}> . ?x <urn:q> ?z }}"
+    with Hub(url) as hub:
+        hub.subscribe_many(Subscription(str(n), text.format(n), "sparql", "graph") for n in range(600))
+    folder = tmp_path / "images"
+    folder.mkdir()
+    neighbours = Neighbours(url, images=folder)
+    with Hub(url, finder=neighbours) as hub:
+        hub.subscribe(text.format("late"), id="late", scope="graph")
+        lines = [f"<urn:{n}> <urn:p> <urn:{n}> . <urn:{n}> <urn:q> 1 ." for n in (3, 70, 599, "late")]
+        told = hub.publish("".join(lines), uri="urn:d")
+        assert {event.subscription for event in told} == {"3", "70", "599", "late"}
+        assert list(hub.check(sample=20)) == []
+    files = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    assert {name.split("-")[0] for name in files} == {"documents", "graph", "seeds"}
+    assert len(files) == 3, "each was written once"
+    neighbours.close()
