@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from triplewire.languages import LANGUAGES, compile, render
     from triplewire.matching import Index, Match, Matches
     from triplewire.matching.explanation import Explanation
-    from triplewire.model import Changed, Document, Event, Matched, Publish, Retract, Subscription, Unmatched
+    from triplewire.model import Changed, Document, Event, Feed, Matched, Publish, Retract, Subscription, Unmatched
     from triplewire.schema import Schema, Violation
 
 __version__ = "0.1.0"
@@ -90,6 +90,7 @@ _HOMES = {
         "Changed",
         "Document",
         "Event",
+        "Feed",
         "Matched",
         "Publish",
         "Retract",
@@ -110,6 +111,7 @@ __all__ = [
     "DuplicateSubscription",
     "Event",
     "Explanation",
+    "Feed",
     "Finding",
     "Hub",
     "Index",

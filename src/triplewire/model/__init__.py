@@ -6,6 +6,7 @@ Terms and triples are pyoxigraph's own. All values are frozen; nothing here read
 from triplewire.model.change import Change, Publish, Retract
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Event, Matched, Unmatched
+from triplewire.model.feed import Feed, item_prefix, item_uri
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
@@ -20,6 +21,7 @@ __all__ = [
     "Changed",
     "Document",
     "Event",
+    "Feed",
     "Matched",
     "Publish",
     "Retract",
@@ -29,6 +31,8 @@ __all__ = [
     "Subscription",
     "Term",
     "Unmatched",
+    "item_prefix",
+    "item_uri",
     "parse_term",
     "parse_triple",
 ]
