@@ -173,16 +173,22 @@ def _text(found: Any, key: str) -> str:
 
 
 def _description(entry: Any) -> str:
-    return _text(entry, "summary") or hypertext.text_of(" ".join(_marked_up(entry)))
+    """The words of an item: its description, else those of its content."""
+    words = _text(entry, "summary") if _has_summary(entry) else ""
+    return words or hypertext.text_of(" ".join(_marked_up(entry)))
+
+
+def _has_summary(entry: Any) -> bool:
+    """Whether the feed has one; where it has only content, feedparser repeats that under this name."""
+    return isinstance(_get(entry, "summary_detail"), dict)
 
 
 def _content(entry: Any, base: str) -> str:
     """The markup of an item: its content, or its description where that has any."""
     pieces = _marked_up(entry)
-    summary, detail = _get(entry, "summary") or "", _get(entry, "summary_detail")
-    is_plain = isinstance(detail, dict) and _get(detail, "type") == "text/plain"
-    if not pieces and not is_plain and hypertext.has_markup(summary):
-        pieces = [summary]
+    if not pieces and _has_summary(entry) and _get(_get(entry, "summary_detail"), "type") != "text/plain":
+        summary = _get(entry, "summary") or ""
+        pieces = [summary] if hypertext.has_markup(summary) else []
     return hypertext.clean("\n".join(pieces), base)
 
 

@@ -17,6 +17,7 @@ from triplewire.errors import DocumentError, DocumentTooLarge
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _AMPERSAND = re.compile(r"&(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6})|([A-Za-z]\w{0,40}))?(;?)")
+_LESS = re.compile(r"<(?![\w/!?:])|<(?=\d)")
 _END_OF_ROOT = re.compile(
     r"</(?:[\w.-]+:)?(?:rss|feed|entry|RDF)\s*>(?:\s|<!--(?:[^-]|-(?!->))*+-->)*+\Z", re.IGNORECASE
 )
@@ -105,7 +106,9 @@ def _repaired(text: str) -> str:
             return character.replace("&", "&amp;").replace("<", "&lt;")
         return f"&amp;{match[0][1:]}"
 
-    pieces = [piece if is_raw else _AMPERSAND.sub(reference, piece) for piece, is_raw in _pieces(text)]
+    pieces = [
+        piece if is_raw else _LESS.sub("&lt;", _AMPERSAND.sub(reference, piece)) for piece, is_raw in _pieces(text)
+    ]
     return _with_prefixes_declared("".join(pieces))
 
 
