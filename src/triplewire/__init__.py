@@ -99,6 +99,9 @@ _HOMES = {
     ),
     "triplewire.schema": ("Schema", "Violation"),
 }
+_PACKAGES = ("feeds",)
+"""What is public as a package, so that `triplewire.feeds.atom` can be written without importing it."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -158,6 +161,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Load a public name's module when it is first asked for: importing the package costs nothing."""
+    if name in _PACKAGES:
+        return import_module(f"triplewire.{name}")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'triplewire' has no attribute {name!r}")

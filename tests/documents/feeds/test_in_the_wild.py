@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from documents.feeds.samples import SAMPLES, URI, items, said, sample
@@ -203,6 +203,7 @@ class TestHostileText:
         assert found == "<a>a</a><a>b</a><img>"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_whatever_the_bytes_a_feed_or_an_error_comes_out(noise):
     for start in (b'<rss version="2.0"><channel><item>', b'<feed xmlns="http://www.w3.org/2005/Atom"><entry>'):
@@ -222,6 +223,7 @@ def is_encoded_twice(text: str) -> bool:
         return False
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_title_is_read_back_as_plain_text(text):
     """Escaped as the dialect asks for, a title of any characters that XML has comes out with its white space single."""

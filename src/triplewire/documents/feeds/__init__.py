@@ -13,7 +13,15 @@ leaves to do: `hypertext`), `identity` (which item is which), `mapping` (triples
 itself), all tied together in `reading`.
 """
 
-from triplewire.documents.feeds.reading import read
 from triplewire.documents.feeds.sniffing import is_feed
+from triplewire.documents.limits import Limits
+from triplewire.model import Feed
 
 __all__ = ["is_feed", "read"]
+
+
+def read(raw: bytes, *, uri: str, media_type: str | None, limits: Limits, is_text: bool) -> Feed:
+    """The feed that these bytes are; `DocumentError` says what is wrong with them."""
+    from triplewire.documents.feeds import reading  # who has no feeds should not wait for what reads them
+
+    return reading.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=is_text)
