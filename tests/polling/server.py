@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,8 +42,8 @@ class Site:
 
 
 @contextmanager
-def serving() -> Iterator[Site]:
-    """A server on a free port, stopped at the end."""
+def serving(certificate: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """A server on a free port, stopped at the end; with a certificate, one for HTTPS."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -68,6 +69,8 @@ def serving() -> Iterator[Site]:
             pass
 
     server = Server(("127.0.0.1", 0), Handler)
+    if certificate is not None:
+        server.socket = certificate.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     site = Site(server.server_port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
