@@ -21,7 +21,7 @@ def told():
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 20)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 22)]
 
 
 def test_story_is_readable_without_a_terminal(told):
@@ -149,3 +149,12 @@ def test_whole_story_with_a_hundred_thousand_is_over_in_forty_seconds():
 def test_crowd_is_in_the_normal_form_that_it_says_it_is_in():
     for _, pattern in crowd(300):
         assert normalize(Pattern(pattern.answer, pattern.branches)) == pattern
+
+
+def test_a_feed_is_a_document_and_what_leaves_its_window_stays(told):
+    """G4"""
+    later = scene(told, "A week later")
+    assert 'sofie   changed   "Ferry late again"' in later
+    assert "unmatched" not in later
+    assert "Sofie still has 3 rows" in later
+    assert "<title>New crane for the east quay</title>" in later
