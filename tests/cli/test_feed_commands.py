@@ -120,3 +120,23 @@ def test_a_feed_without_an_address_has_the_same_name_every_time(folder, call):
     first, second = (call("events", "hub.db", "items", "-f", "atom").stdout for _ in range(2))
     assert first == second
     assert etree.fromstring(first.encode()).findtext("{*}id").startswith("urn:uuid:")
+
+
+def test_an_item_that_breaks_the_schema_is_left_out_and_the_others_are_published(folder, call):
+    from triplewire import Hub, Schema
+
+    rule = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."
+    rule += " <http://purl.org/rss/1.0/title> rdfs:range xsd:integer ."
+    with Hub("sqlite:///hub.db") as hub:
+        hub.set_schema(Schema.from_triples(parse(rule, uri="urn:schema").triples))
+    Path("news.rss").write_text(rss((1, "12"), (2, "b")).replace("<title>News</title>", ""))
+    result = call("publish", "hub.db", "news.rss", "--uri", URI)
+    assert result.exit_code == 1
+    assert "#item=urn:2" in result.stderr
+    found = call("query", "hub.db", "SELECT ?i { ?i a <http://purl.org/rss/1.0/item> }", "--json").stdout
+    assert [json.loads(line)["i"] for line in found.splitlines()] == ["<urn:1>"]
+
+
+def test_a_feed_needs_an_absolute_address(folder, call):
+    call("subscribe", "hub.db", "items.rq")
+    assert call("events", "hub.db", "items", "-f", "atom", "--uri", "items.atom").exit_code == 2

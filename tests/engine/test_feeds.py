@@ -109,6 +109,16 @@ def test_a_batch_of_a_feed_that_comes_again_changes_nothing():
     assert told(hub.publish(rss((2, "b")), uri=URI, batch="monday")) == told(first)
 
 
+def test_a_feed_that_comes_and_goes_in_one_batch_leaves_nothing():
+    hub = Hub(":memory:")
+    hub.subscribe("SELECT ?i { ?i a rss:item }", id="s", prefixes=PREFIXES)
+    first, second = (parse(rss(item), uri=URI) for item in ((1, "a"), (2, "b")))
+    assert list(hub.apply([Publish(first), Retract(URI)])) == []
+    assert hub.documents() == []
+    hub.apply([Publish(first), Publish(second, drop_missing=True)])
+    assert [str(row) for row in hub.rows("s")] == ["i = <urn:item:2>"]
+
+
 steps = st.lists(
     st.tuples(
         st.sampled_from(["publish", "publish", "drop", "retract"]),

@@ -11,12 +11,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import url_of
-from triplewire.cli.problems import Problems
+from triplewire.cli.problems import Problems, usage
 from triplewire.errors import TriplewireError, UnknownSubscription
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub
-    from triplewire.model import Document
+    from triplewire.model import Change, Document
 
 SUFFIXES = (".rss", ".atom", ".xml", ".rdf", ".json")
 """What a feed's file may be called."""
@@ -55,6 +55,21 @@ def _is_registered(hub: Hub, id: str, text: str, language: str) -> bool:
     return (known.text, known.language) == (text, language)
 
 
+def without(changes: Iterable[Change], uri: str) -> list[Change]:
+    """The changes without the document of this uri: a feed loses the item, or goes with its channel."""
+    from triplewire.model import Feed, Publish
+
+    left: list[Change] = []
+    for change in changes:
+        if change.uri == uri:
+            continue
+        if isinstance(change, Publish) and isinstance(change.document, Feed):
+            items = tuple(item for item in change.document.items if item.uri != uri)
+            change = replace(change, document=replace(change.document, items=items))
+        left.append(change)
+    return left
+
+
 def write(
     hub: Hub, store: str, id: str, events: Iterable[Event], format: str, uri: str | None, title: str | None, most: int
 ) -> tuple[bytes, int]:
@@ -65,7 +80,10 @@ def write(
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
     times = {batch: _committed(hub, batch) for batch in {event.batch for event in newest}}
     name = title or hub.subscription(id).id
-    return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name, times=times), len(newest)
+    try:
+        return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name, times=times), len(newest)
+    except ValueError as error:
+        usage(f"--uri {uri}: {error}")
 
 
 def _committed(hub: Hub, batch: str) -> str:

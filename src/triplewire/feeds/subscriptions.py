@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.documents import parse
 from triplewire.languages import LANGUAGES
-from triplewire.model import Document, Feed, Subscription
+from triplewire.model import Document, Feed, Subscription, item_uri
 
 _ITEM = NamedNode("http://purl.org/rss/1.0/item")
 _TITLE = NamedNode("http://purl.org/rss/1.0/title")
@@ -29,17 +29,23 @@ def subscriptions_in(data: Document | bytes | str, *, uri: str = "urn:triplewire
     'SELECT ?x WHERE (?x, Year, 2005)'
     """
     feed = data if isinstance(data, Document) else parse(data, uri=uri)
-    found = (_subscription(item) for item in feed.items) if isinstance(feed, Feed) else ()
+    found = (_subscription(feed.uri, item) for item in feed.items) if isinstance(feed, Feed) else ()
     return [subscription for subscription in found if subscription is not None]
 
 
-def _subscription(item: Document) -> Subscription | None:
-    (iri,) = {triple.subject for triple in item.triples if triple.object == _ITEM}
-    assert isinstance(iri, NamedNode), "items are named"
+def _subscription(feed: str, item: Document) -> Subscription | None:
+    iri = _iri_of(feed, item)
     title, texts = _as_written(item) if item.xml else _as_stated(item, iri)
     language = title.strip().casefold()
     text = next((text.strip() for text in texts if text.strip()), "")
     return Subscription(iri.value, text, language) if language in LANGUAGES and text else None
+
+
+def _iri_of(feed: str, item: Document) -> NamedNode:
+    """The resource that an item's document is about: it is in the document's uri."""
+    subjects = {triple.subject for triple in item.triples if triple.object == _ITEM}
+    named = (subject for subject in subjects if isinstance(subject, NamedNode))
+    return next(iri for iri in named if item.uri in (iri.value, item_uri(feed, iri.value)))
 
 
 def _as_written(item: Document) -> tuple[str, list[str]]:

@@ -127,8 +127,7 @@ async def _understood(response: httpx.Response, manners: Manners) -> Answer | _R
     if status == 200:
         body = await _body(response, manners.most_bytes)
         found = response.headers
-        kind, etag, modified = (found.get(name, "") for name in ("content-type", "etag", "last-modified"))
-        return Fresh(body, kind, etag, modified)
+        return Fresh(body, found.get("content-type", ""), _kept(found.get("etag")), _kept(found.get("last-modified")))
     if status == 304:
         return Same()
     if status in _REDIRECTS and "location" in response.headers:
@@ -137,6 +136,11 @@ async def _understood(response: httpx.Response, manners: Manners) -> Answer | _R
         return Gone()
     wait = retry_after(response.headers.get("retry-after", ""), time.time()) if status in _PLEASE_WAIT else None
     return Failed(f"the server says {status} {response.reason_phrase}".rstrip(), wait)
+
+
+def _kept(validator: str | None) -> str:
+    """A validator that can be sent back."""
+    return validator if validator and validator.isascii() and validator.isprintable() else ""
 
 
 async def _body(response: httpx.Response, most: int) -> bytes:

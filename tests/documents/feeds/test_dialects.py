@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from documents.feeds.samples import SAMPLES, URI, items, said, sample
@@ -168,3 +170,27 @@ def test_the_parts_state_what_the_whole_states(path):
     whole = {line for line in feed.ntriples.split(b"\n") if b"_:" not in line}
     assert whole == {line for part in feed.parts for line in part.ntriples.split(b"\n") if b"_:" not in line}
     assert len({part.uri for part in feed.parts}) == 1 + len(feed.items)
+
+
+def test_rdf_that_only_declares_the_namespace_of_rss_is_rdf():
+    text = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
+        xmlns:dct="http://purl.org/dc/terms/"><rdf:Description rdf:about="urn:a"><dct:title>A</dct:title>
+        </rdf:Description></rdf:RDF>"""
+    document = parse(text, uri=URI)
+    assert not isinstance(document, Feed)
+    assert len(document) == 1
+
+
+def test_rss_1_without_a_channel_keeps_its_triples():
+    text = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
+        xmlns:x="urn:x#"><item rdf:about="urn:a"><title>A</title><x:more>B</x:more></item>
+        <rdf:Description rdf:about="urn:other"><x:more>C</x:more></rdf:Description></rdf:RDF>"""
+    feed = parse(text, uri=URI)
+    assert isinstance(feed, Feed)
+    assert b'<urn:x#more> "B"' in feed.items[0].ntriples
+    assert b'<urn:x#more> "C"' in feed.channel.ntriples
+
+
+def test_a_feed_survives_pickling():
+    feed = sample("rss20.rss")
+    assert pickle.loads(pickle.dumps(feed)) == feed

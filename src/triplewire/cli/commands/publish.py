@@ -162,7 +162,7 @@ def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: P
             return _warned(hub.apply(left, batch=batch), problems)
         except SchemaViolation as error:
             problems.report(error.uri, error)
-            left = [change for change in left if change.uri != error.uri and batch is None]
+            left = [] if batch is not None else feeds.without(left, error.uri)
         except TriplewireError as error:
             for change in left:
                 problems.report(change.uri, error)

@@ -9,7 +9,7 @@ from copy import deepcopy
 from lxml import etree
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
 
-from triplewire.documents import reader
+from triplewire.documents import nesting, reader
 from triplewire.documents.feeds.mapping import DC, RSS
 from triplewire.documents.formats import RDF_XML
 from triplewire.documents.limits import Limits
@@ -21,11 +21,12 @@ _CHANNEL = NamedNode(RSS + "channel")
 # Old RDF/XML let these stand without a prefix, and feeds still do (`<rdf:li resource="...">`).
 _UNPREFIXED = ("about", "resource")
 _DATE = DC + "date"
+_TRIPLE_TERM_END = b")>> .\n"
 
 
 def is_rss1(root: etree._Element) -> bool:
-    """Whether this is RDF, with RSS 1.0 in it."""
-    return root.tag == f"{{{RDF}}}RDF" and any(element.tag == f"{{{RSS}}}channel" for element in root)
+    """Whether this is RDF whose triples count: RSS 1.0, or anything but RSS 0.90, which only looks like it."""
+    return root.tag == f"{{{RDF}}}RDF" and not any("netscape.com/rdf/simple/0.9" in str(e.tag) for e in root)
 
 
 def own_triples(root: etree._Element, *, uri: str, limits: Limits) -> list[Triple]:
@@ -41,6 +42,8 @@ def own_triples(root: etree._Element, *, uri: str, limits: Limits) -> list[Tripl
         raise
     except DocumentError:
         return []
+    if _TRIPLE_TERM_END in lines:
+        raise nesting.triple_terms_not_served(uri)
     return [quad.triple for quad in parse(lines, format=RdfFormat.N_TRIPLES)]
 
 

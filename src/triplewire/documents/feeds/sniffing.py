@@ -21,6 +21,8 @@ _NAMESPACES = re.compile(
     r"http://www\.w3\.org/2005/Atom|http://purl\.org/atom/|http://purl\.org/rss/1\.0/"
     r"|http://(?:my|channel)\.netscape\.com/rdf/simple/0\.9/"
 )
+# RDF may declare the namespace of RSS 1.0 and have nothing of it.
+_PART = re.compile(rb"<(?:[\w.-]+:)?(?:channel|item)[\s/>]")
 
 
 def is_feed(raw: bytes) -> bool:
@@ -40,7 +42,9 @@ def _has_root_of_a_feed(raw: bytes) -> bool:
         return False
     start = _PROLOGUE.match(text)
     root = _ROOT.match(text, start.end() if start else 0)
-    return root is not None and (root[1] == "rss" or _NAMESPACES.search(root[2]) is not None)
+    if root is None or (root[1] != "rss" and not _NAMESPACES.search(root[2])):
+        return False
+    return root[1] != "RDF" or _PART.search(raw.replace(b"\0", b"")) is not None
 
 
 def is_json_feed(raw: bytes) -> bool:
