@@ -125,6 +125,20 @@ class TestBrokenText:
         assert "dc:date" not in first
         assert "Open" in next(iter(second["rss:title"]))
 
+    @pytest.mark.parametrize("address", ["https://[", "http://a]b/", "https://x.example:port/", "//["])
+    def test_an_address_that_is_none_is_a_problem_of_the_document_at_most(self, address):
+        texts = [
+            rss(f"<guid>urn:1</guid><link>{address}</link>"),
+            rss(f'<guid>urn:1</guid><description>&lt;a href="{address}"&gt;x&lt;/a&gt;</description>'),
+            f'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="{address}"><entry><id>a</id><link href="b"/></entry>'
+            "</feed>",
+            '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">'
+            f'<item rdf:about="{address}"><title>x</title><link>{address}</link></item></rdf:RDF>',
+        ]
+        for text in texts:
+            with suppress(DocumentError):
+                assert isinstance(parse(text, uri=URI), Feed)
+
     def test_control_characters_are_left_out(self):
         assert titles(read(rss("<guid>urn:1</guid><title>a\x08b\x00c</title>"))) == [{"abc"}]
 

@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import Any
 
 from triplewire.documents.feeds import hypertext
+from triplewire.errors import DocumentError
 
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d))?")
 
@@ -76,7 +77,12 @@ def entries(xml: bytes, uri: str) -> tuple[Channel, list[Item]]:
     import feedparser  # loads much that only feeds need
 
     headers = {"content-type": "application/xml; charset=utf-8", "content-location": uri}
-    found = feedparser.parse(BytesIO(xml), response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
+    try:
+        found = feedparser.parse(
+            BytesIO(xml), response_headers=headers, sanitize_html=False, resolve_relative_uris=False
+        )
+    except Exception as error:  # some addresses and dates it cannot take, and says so in many ways
+        raise DocumentError(f"not readable as a feed: {error}", uri=uri) from error
     channel = _channel(found.feed, uri)
     return channel, [_item(entry, uri) for entry in found.entries]
 

@@ -62,7 +62,7 @@ class _Reading:
 
     def resolved(self, items: list[Item]) -> list[Item]:
         """Items of RSS 1.0, whose `rdf:about` is an address."""
-        return [replace(item, id=urljoin(item.base, item.id)) if item.id else item for item in items]
+        return [replace(item, id=_joined(item.base, item.id)) if item.id else item for item in items]
 
     def named(self, items: list[Item]) -> list[Item]:
         """Items of the others, whose name is a text that need not be an address."""
@@ -88,3 +88,10 @@ class _Reading:
         if len(found) != len(items):
             return self.xml, [b""] * len(items)
         return elements.without_items(self.root), [elements.alone(item) for item in found]
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return address
