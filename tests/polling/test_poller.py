@@ -316,6 +316,23 @@ def test_a_feed_that_is_forgotten_is_asked_no_more(site, make):
     assert site.requests == []
 
 
+def test_what_breaks_the_schema_of_a_hub_that_lets_it_in_is_told(site, ask, hub):
+    from triplewire import Schema, parse
+
+    rule = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> ."
+    rule += " <http://purl.org/rss/1.0/title> rdfs:range xsd:integer ."
+    schema = Schema.from_triples(parse(rule, uri="urn:schema").triples)
+    site.put("/feed", rss((1, "a")))
+    hub.set_schema(schema, on_violation="warn")
+    asked = ask(site.url("/feed"))
+    assert titles(asked) == [("matched", "a")]
+    assert "#item=urn:1" in " ".join(map(str, asked.others))
+    hub.set_schema(schema, on_violation="refuse")
+    site.put("/feed", rss((1, "b")))
+    assert "breaks the schema" in ask(site.url("/feed")).problem
+    assert [row["t"].value for row in hub.rows("items")] == ["a"]
+
+
 def test_items_that_are_missing_are_dropped_only_if_asked(site, hub, clock):
     site.put("/feed", rss((1, "a"), (2, "b")))
     for drop, left in ((False, 2), (True, 1)):

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from triplewire import Event, Hub
     from triplewire.model import Change, Document
 
-SUFFIXES = (".rss", ".atom", ".xml", ".rdf", ".json")
-"""What a feed's file may be called."""
-
 NEWEST = 100
 """So many events are in a feed if nothing else is asked for."""
 

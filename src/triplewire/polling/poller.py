@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode
 
 from triplewire import Feed, Hub, parse
-from triplewire.errors import DocumentError
+from triplewire.errors import DocumentError, TriplewireError
 from triplewire.model import Document, Event
 from triplewire.polling import roster
 from triplewire.polling.fetching import Manners, fetch
@@ -25,11 +25,15 @@ _TITLE = NamedNode("http://purl.org/rss/1.0/title")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What asking a feed gave: what is known of it now, the events, and what is wrong, if anything is."""
+    """What asking a feed gave: what is known of it now, the events, and what is wrong, if anything is.
+
+    `problem` is the feed's; `others` are of publishing it: subscriptions that failed, documents that break the schema.
+    """
 
     feed: Followed
     events: Sequence[Event] = ()
     problem: str = ""
+    others: Sequence[TriplewireError] = ()
 
 
 class Poller:
@@ -85,16 +89,18 @@ class Poller:
     def _dealt_with(self, feed: Followed, answer: Answer) -> Asked:
         """Publish first, then remember: after a crash in between, the same is published again, and nothing happens."""
         events: Sequence[Event] = ()
+        others: Sequence[TriplewireError] = ()
         if isinstance(answer, Fresh):
             try:
                 document = parse(answer.body, uri=feed.uri, media_type=answer.media_type or None)
-                events = list(self._hub.publish(document, drop_missing=self._drop_missing))
+                outcome = self._hub.publish(document, drop_missing=self._drop_missing)
+                events, others = list(outcome), [*outcome.warnings, *outcome.errors]
                 feed = replace(feed, title=_title(document) or feed.title)
             except DocumentError as error:
                 answer = Failed(str(error))
         known = answered(feed, answer, self._clock(), self._pace)
         roster.save(self._hub.store, known)
-        return Asked(known, events, answer.reason if isinstance(answer, Failed | Gone) else "")
+        return Asked(known, events, answer.reason if isinstance(answer, Failed | Gone) else "", others)
 
 
 def _title(document: Document) -> str:

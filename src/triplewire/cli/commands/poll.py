@@ -130,6 +130,8 @@ def _once(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:
         for asked in poller.round():
             if asked.problem:
                 problems.report(asked.feed.url, asked.problem)
+            for other in asked.others:
+                problems.report(asked.feed.url, other)
             yield [event.as_dict(contents=False) for event in asked.events]
 
 
