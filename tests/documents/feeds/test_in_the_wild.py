@@ -193,6 +193,16 @@ class TestHostileText:
         with pytest.raises(DocumentTooLarge):
             parse(text, uri=URI)
 
+    def test_what_surrounds_the_items_is_not_repeated_without_bound(self):
+        many = " ".join(f'xmlns:n{number}="urn:{number}"' for number in range(300))
+        text = rss(*(f"<guid>urn:{number}</guid><n1:x/>" for number in range(100))).replace("<rss", f"<rss {many}")
+        feed = read(text)
+        assert sum(len(item.xml) for item in feed.items) < 2 * len(text)
+        assert b'xmlns:n1="urn:1"' in feed.items[0].xml
+        long = text.replace("<rss", f'<rss about="{"x" * 10_000}"')
+        with pytest.raises(DocumentTooLarge, match="surrounds"):
+            read(long, limits=Limits(expanded=500_000))
+
     def test_limits_count_for_feeds(self):
         text = rss(*(f"<guid>urn:{n}</guid><title>t</title>" for n in range(50)))
         with pytest.raises(DocumentTooLarge):

@@ -28,11 +28,16 @@ def id_of(item: etree._Element) -> str:
 
 
 def alone(item: etree._Element) -> bytes:
-    """The XML of one item in the elements around it, which keep their attributes and namespaces."""
+    """The XML of one item in the elements around it, which keep their attributes.
+
+    Of the namespaces only those that are used are declared: some feeds have hundreds, which each item would repeat.
+    """
     inner = deepcopy(item)
     inner.tail = None
     for outer in item.iterancestors():
-        around = etree.Element(outer.tag, dict(outer.attrib), nsmap=outer.nsmap)
+        namespace = etree.QName(outer).namespace
+        nsmap = {outer.prefix: namespace} if namespace else None
+        around = etree.Element(outer.tag, dict(outer.attrib), nsmap=nsmap)
         around.append(inner)
         inner = around
     return bytes(etree.tostring(inner, encoding="utf-8"))

@@ -76,9 +76,7 @@ def clean(html: str, base: str) -> str:
     body = _body(html)
     if body is None:
         return ""
-    for element in list(body.iterdescendants()):
-        if not isinstance(element.tag, str) or element.tag in _DROPPED:
-            _remove(element)
+    etree.strip_elements(body, *_DROPPED, with_tail=False)
     etree.strip_tags(body, *{str(element.tag) for element in body.iterdescendants()} - _KEPT)
     for element in body.iterdescendants():
         _clean_attributes(element, base)
@@ -120,19 +118,6 @@ def _texts(body: etree._Element) -> list[str]:
             if not skipped and element is not body:
                 found += [" " if is_block else "", element.tail or ""]
     return found
-
-
-def _remove(element: etree._Element) -> None:
-    """Take an element out and leave the text that follows it."""
-    parent = element.getparent()
-    if parent is None:
-        return
-    previous = element.getprevious()
-    if element.tail and previous is not None:
-        previous.tail = (previous.tail or "") + element.tail
-    elif element.tail:
-        parent.text = (parent.text or "") + element.tail
-    parent.remove(element)
 
 
 def _clean_attributes(element: etree._Element, base: str) -> None:

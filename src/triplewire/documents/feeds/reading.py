@@ -87,7 +87,14 @@ class _Reading:
         found = elements.items_of(self.root)
         if len(found) != len(items):
             return self.xml, [b""] * len(items)
-        return elements.without_items(self.root), [elements.alone(item) for item in found]
+        alone, length = list[bytes](), 0
+        for item in found:
+            alone.append(elements.alone(item))
+            length += len(alone[-1])
+            if length > self.limits.expanded:
+                reason = "what surrounds its items is too long to be repeated for each; raise Limits(expanded=...)"
+                raise DocumentTooLarge(reason, uri=self.uri)
+        return elements.without_items(self.root), alone
 
 
 def _joined(base: str, address: str) -> str:
