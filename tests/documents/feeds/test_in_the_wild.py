@@ -203,6 +203,16 @@ class TestHostileText:
         with pytest.raises(DocumentTooLarge, match="surrounds"):
             read(long, limits=Limits(expanded=500_000))
 
+    @pytest.mark.parametrize("tags", ["<category>x</category>" * 5000, f"<keywords>{'x ' * 5000}</keywords>"])
+    def test_categories_without_end_are_refused(self, tags):
+        with pytest.raises(DocumentTooLarge, match="categories"):
+            read(rss(f"<guid>urn:1</guid>{tags}"))
+        with pytest.raises(DocumentTooLarge, match="categories"):
+            read(rss(head=tags))
+
+    def test_many_items_with_a_category_each_are_read(self):
+        assert len(read(rss(*[f"<title>{n}</title><category>x</category>" for n in range(4500)])).items) == 4500
+
     def test_limits_count_for_feeds(self):
         text = rss(*(f"<guid>urn:{n}</guid><title>t</title>" for n in range(50)))
         with pytest.raises(DocumentTooLarge):

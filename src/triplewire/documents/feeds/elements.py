@@ -6,11 +6,13 @@ whole, but without the rest of the channel: another item, or a new build date, i
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import deepcopy
 
 from lxml import etree
 
 _ITEMS = frozenset({"item", "entry"})
+_TAGS = frozenset({"category", "subject", "keywords"})
 _AROUND = frozenset({"channel", "RDF", "rss", "feed"})
 
 
@@ -19,6 +21,17 @@ def items_of(root: etree._Element) -> list[etree._Element]:
     if _local(root) == "entry":
         return [root]
     return [element for element in root.iter() if _local(element) in _ITEMS and _local(element.getparent()) in _AROUND]
+
+
+def most_tags(root: etree._Element) -> int:
+    """How many categories and keywords one item, or the channel, has at most; words, to be on the safe side."""
+    owners: Counter[etree._Element | None] = Counter()
+    items = set(items_of(root))
+    for element in root.iter():
+        if _local(element) in _TAGS:
+            owner = next((each for each in element.iterancestors() if each in items), None)
+            owners[owner] += max(1, len((element.text or "").split()))
+    return max(owners.values(), default=0)
 
 
 def id_of(item: etree._Element) -> str:

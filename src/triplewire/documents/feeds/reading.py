@@ -20,6 +20,8 @@ from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentTooLarge
 from triplewire.model import Document, Feed
 
+_COMPARISONS_PER_MICROSECOND = 16
+
 
 def read(raw: bytes, *, uri: str, media_type: str | None, limits: Limits, is_text: bool = False) -> Feed:
     """The feed that these bytes are; `DocumentError` says what is wrong with them."""
@@ -35,6 +37,7 @@ class _Reading:
         self.uri, self.limits, self.xml, self.root, self.has_xml = uri, limits, xml, root, has_xml
 
     def feed(self) -> Feed:
+        self.check_effort()
         channel, items = entries(self.xml, self.uri)
         is_rss1 = rss1.is_rss1(self.root)
         own = rss1.own_triples(self.root, uri=self.uri, limits=self.limits) if is_rss1 else []
@@ -59,6 +62,12 @@ class _Reading:
                 for item, place in places.items()
             ),
         )
+
+    def check_effort(self) -> None:
+        """feedparser compares each tag of an item with all others."""
+        if elements.most_tags(self.root) ** 2 > self.limits.effort * _COMPARISONS_PER_MICROSECOND:
+            reason = "an item has too many categories; use fewer, or raise Limits(effort=...)"
+            raise DocumentTooLarge(reason, uri=self.uri)
 
     def resolved(self, items: list[Item]) -> list[Item]:
         """Items of RSS 1.0, whose `rdf:about` is an address."""
