@@ -20,13 +20,26 @@ ORDER = (
     ("store",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
-    ("pipeline", "hub", "edge", "network"),
+    ("pipeline", "hub", "edge", "network", "feeds", "polling"),
     ("demo",),
     ("cli",),
 )
 LEVEL = {package: level for level, packages in enumerate(ORDER) for package in packages}
 
-HEAVY = ("pyspark", "fastapi", "starlette", "uvicorn", "sqlalchemy", "psycopg", "httpx", "numba", "llvmlite", "rdflib")
+HEAVY = (
+    "feedparser",
+    "lxml",
+    "pyspark",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "sqlalchemy",
+    "psycopg",
+    "httpx",
+    "numba",
+    "llvmlite",
+    "rdflib",
+)
 """What importing the core must not load: nobody pays for Spark, web, SQL or a compiler before using them."""
 
 PURE = ("model", "documents", "algebra", "languages", "matching", "schema")

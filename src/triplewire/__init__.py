@@ -46,7 +46,18 @@ if TYPE_CHECKING:
     from triplewire.languages import LANGUAGES, compile, render
     from triplewire.matching import Index, Match, Matches
     from triplewire.matching.explanation import Explanation
-    from triplewire.model import Changed, Document, Event, Matched, Publish, Retract, Subscription, Unmatched, Unread
+    from triplewire.model import (
+        Changed,
+        Document,
+        Event,
+        Feed,
+        Matched,
+        Publish,
+        Retract,
+        Subscription,
+        Unmatched,
+        Unread,
+    )
     from triplewire.schema import Schema, Violation
 
 __version__ = "0.1.0"
@@ -92,6 +103,7 @@ _HOMES = {
         "Changed",
         "Document",
         "Event",
+        "Feed",
         "Matched",
         "Publish",
         "Retract",
@@ -101,6 +113,9 @@ _HOMES = {
     ),
     "triplewire.schema": ("Schema", "Violation"),
 }
+_PACKAGES = ("feeds",)
+"""What is public as a package, so that `triplewire.feeds.atom` can be written without importing it."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -113,6 +128,7 @@ __all__ = [
     "DuplicateSubscription",
     "Event",
     "Explanation",
+    "Feed",
     "Finding",
     "Hub",
     "Index",
@@ -161,6 +177,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Load a public name's module when it is first asked for: importing the package costs nothing."""
+    if name in _PACKAGES:
+        return import_module(f"triplewire.{name}")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'triplewire' has no attribute {name!r}")

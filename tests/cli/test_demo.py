@@ -29,7 +29,7 @@ def _no_java(*_, **__):
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 21)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 23)]
 
 
 def test_story_ends_well_without_a_java(told):
@@ -172,3 +172,12 @@ def _heard(story: str) -> list[str]:
 def test_crowd_is_in_the_normal_form_that_it_says_it_is_in():
     for _, pattern in crowd(300):
         assert normalize(Pattern(pattern.answer, pattern.branches)) == pattern
+
+
+def test_a_feed_is_a_document_and_what_leaves_its_window_stays(told):
+    """G4"""
+    later = scene(told, "A week later")
+    assert 'sofie   changed   "Ferry late again"' in later
+    assert "unmatched" not in later
+    assert "Sofie still has 3 rows" in later
+    assert "<title>New crane for the east quay</title>" in later

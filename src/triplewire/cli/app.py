@@ -14,6 +14,7 @@ from triplewire.cli.commands import (
     languages,
     lint,
     match,
+    poll,
     preview,
     publish,
     query,
@@ -70,6 +71,7 @@ app.command(name="demo")(demo.run)
 _HUB = "On a store: a hub that remembers"
 app.command(name="publish", rich_help_panel=_HUB)(publish.publish)
 app.command(name="retract", rich_help_panel=_HUB)(publish.retract)
+app.command(name="poll", rich_help_panel=_HUB)(poll.run)
 app.command(name="subscribe", rich_help_panel=_HUB)(subscribe.subscribe)
 app.command(name="unsubscribe", rich_help_panel=_HUB)(subscribe.unsubscribe)
 app.command(name="rows", rich_help_panel=_HUB)(answers.rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from triplewire.errors import TriplewireError
 if TYPE_CHECKING:
     from triplewire import Document, Taxonomy
 
-SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".jsonld", ".json")
+SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".rss", ".atom", ".jsonld", ".json")
 """What counts as a document in a folder; a file that is named itself may be called anything."""
 
 _NOT_DOCUMENTS = ("prefixes.json",)
@@ -25,17 +26,28 @@ def find(given: Iterable[str], problems: Problems) -> list[Path]:
     return list(dict.fromkeys(path for path in paths if path.name not in _NOT_DOCUMENTS))
 
 
-def read(path: Path) -> Document:
-    """The document in a file; its uri is the file's. Raises OSError or DocumentError."""
-    from triplewire import parse
+def read(path: Path, uri: str | None = None) -> Document:
+    """The document in a file; its uri is the file's if none is given. Raises OSError or DocumentError."""
+    from triplewire import Feed, parse
 
-    return parse(path.read_bytes(), uri=path.resolve().as_uri())
+    raw = path.read_bytes()
+    found = parse(raw, uri=path.resolve().as_uri())
+    if uri is None:
+        return found
+    return parse(raw, uri=uri) if isinstance(found, Feed) else replace(found, uri=uri)
 
 
-def try_to_read(path: Path, problems: Problems) -> Document | None:
+def parts(document: Document) -> tuple[Document, ...]:
+    """What is one document to a subscription: of a feed, the channel and each item; otherwise the document."""
+    from triplewire import Feed
+
+    return document.parts if isinstance(document, Feed) else (document,)
+
+
+def try_to_read(path: Path, problems: Problems, uri: str | None = None) -> Document | None:
     """The document in a file; None, with the reason reported, if it cannot be read."""
     try:
-        return read(path)
+        return read(path, uri)
     except (OSError, TriplewireError) as error:
         problems.report(str(path), error)
         return None

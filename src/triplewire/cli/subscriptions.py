@@ -32,6 +32,9 @@ _SEARCH = re.compile(r"\bsearch\b(.*?)\bregister\b", re.IGNORECASE | re.DOTALL)
 
 MANY = (".jsonl", ".ndjson")
 SUFFIXES = (*LANGUAGE_OF, *MANY)
+FEEDS = (".rss", ".atom", ".rdf", ".xml")
+"""What may be a feed with subscriptions in it, if it is named itself: not every feed in a folder is meant to ask."""
+
 PREFIXES_FILE = "prefixes.json"
 """Beside subscriptions: an object from prefix to namespace that counts for all files of its folder."""
 
@@ -75,6 +78,9 @@ def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) 
 
 def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[Subscription]:
     suffix = path.suffix.lower()
+    if suffix in FEEDS:
+        yield from _in_feed(path, prefixes, problems)
+        return
     if suffix not in SUFFIXES:
         problems.report(str(path), f"not a subscription by its name; known file types: {' '.join(SUFFIXES)}")
         return
@@ -93,6 +99,23 @@ def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterat
                 yield _from_json(line, known, f"{path}, line {number}")
             except BadSubscriptionFile as error:
                 problems.report(f"{path}, line {number}", str(error))
+
+
+def _in_feed(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[Subscription]:
+    """The subscriptions in a feed: items whose title is a language (G-ToPSS figure 12)."""
+    from triplewire.cli.documents import read
+    from triplewire.feeds import subscriptions_in
+
+    try:
+        found = subscriptions_in(read(path))
+        known = {**_prefixes_beside(path), **prefixes}
+    except (OSError, ValueError, TriplewireError, BadSubscriptionFile) as error:
+        problems.report(str(path), error)
+        return
+    if not found:
+        problems.report(str(path), "no subscription is in it: an item whose title is GQL (or another language) is one")
+    for each in found:
+        yield Subscription(each.id, each.language, each.text, known, f"{path}, {each.id}")
 
 
 def _prefixes_beside(path: Path) -> dict[str, str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 import triplewire
-from triplewire import Document, Event, Hub, Publish, Retract
+from triplewire import Document, Event, Feed, Hub, Publish, Retract
 from triplewire.demo import files
 from triplewire.demo.stage import Stage
 from triplewire.demo.subscribers import IDA, NORA, SUBSCRIBERS
@@ -18,6 +18,10 @@ from triplewire.demo.subscribers import IDA, NORA, SUBSCRIBERS
 _MAJA, _INES = (next(s for s in SUBSCRIBERS if s.name == name) for name in ("maja", "ines"))
 _FLOODS = NamedNode("https://data.lindhaven.example/dataset/flood-warnings")
 _FIRST_DAY = "catalogue-1"
+_SOFIE = """\
+PREFIX rss: <http://purl.org/rss/1.0/>
+PREFIX dc: <http://purl.org/dc/elements/1.1/>
+SELECT ?item ?title { ?item dc:subject "Harbour" ; rss:title ?title }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,17 @@ def tell(stage: Stage) -> None:
         url = f"sqlite:///{Path(folder) / 'town.db'}"
         with Hub(url) as hub:
             setting = Setting(stage, hub)
-            for scene in (a_hub, two_documents, an_update, a_withdrawal, a_silence, a_latecomer, other_themes):
+            for scene in (
+                a_hub,
+                two_documents,
+                an_update,
+                a_withdrawal,
+                a_silence,
+                a_latecomer,
+                other_themes,
+                a_feed,
+                a_week_later,
+            ):
                 scene(setting)
         the_restart(stage, url)
 
@@ -133,6 +147,37 @@ def other_themes(setting: Setting) -> None:
     _tell_events(stage, hub.set_taxonomy(_read("later/themes.ttl")))
 
 
+def a_feed(setting: Setting) -> None:
+    stage, hub = setting.stage, setting.hub
+    stage.scene("The newspaper has a feed")
+    stage.talk("The Lindhaven Courier knows nothing of RDF: it has RSS. To a hub, each item is a small document:")
+    courier = _read("later/courier.rss")
+    assert isinstance(courier, Feed)
+    stage.show(*(f"{t.predicate} {t.object}" for t in courier.items[0].triples if isinstance(t.object, Literal)))
+    stage.talk("So the same languages ask for it. Sofie sails, and wants what the paper says of the harbour:")
+    stage.show(_SOFIE.splitlines()[-1])
+    hub.subscribe(_SOFIE, id="sofie")
+    _tell_titles(stage, hub.publish(courier))
+
+
+def a_week_later(setting: Setting) -> None:
+    from triplewire import feeds
+
+    stage, hub = setting.stage, setting.hub
+    stage.scene("A week later")
+    stage.talk("There is a new item, one is corrected, and two have left the window of the feed:")
+    _tell_titles(stage, hub.publish(_read("later/courier-changed.rss")))
+    stage.talk(
+        f"""What left the window was not taken back: Sofie still has {len(hub.rows("sofie"))} rows. And her log is a
+        feed again, for any reader, here as Atom:"""
+    )
+    stage.show('triplewire.feeds.atom(hub.events("sofie"), ...)', style="green")
+    told = hub.events("sofie")
+    times = {event.batch: batch.committed for event in told if (batch := hub.batch(event.batch))}
+    atom = feeds.atom(told, uri=files.BASE + "sofie.atom", title="Sofie's harbour", times=times)
+    stage.show(*(line.strip() for line in atom.decode().splitlines() if "<title>" in line))
+
+
 def the_restart(stage: Stage, url: str) -> None:
     """The hub was closed; who opens the same file goes on where it stood."""
     stage.scene("Closed for the night, and opened again")
@@ -170,6 +215,10 @@ def _name(document: object) -> str:
 def _tell_events(stage: Stage, events: Iterable[Event]) -> None:
     told = [(e.subscription, e.kind, ", ".join(map(str, e.row.values()))) for e in events]
     stage.table(("who", "event", "row"), told)
+
+
+def _tell_titles(stage: Stage, events: Iterable[Event]) -> None:
+    stage.table(("who", "event", "title"), [(e.subscription, e.kind, str(e.row["title"])) for e in events])
 
 
 def _difference(event: Event) -> list[str]:

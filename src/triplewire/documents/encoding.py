@@ -34,13 +34,14 @@ def checked(raw: bytes, uri: str) -> bytes:
 
 def recoded(raw: bytes, uri: str, *, media_type: str | None, is_text: bool) -> bytes:
     """An XML text as UTF-8: by its byte-order mark, the media type's charset (RFC 7303), or its own first line."""
-    encoding = "utf-8" if is_text else _xml_encoding(raw, media_type)
+    encoding = "utf-8" if is_text else declared(raw, media_type)
     name = _known(encoding, uri)
     recoded = checked(raw, uri) if name == "utf-8" else _decoded(raw, name, uri).encode().removeprefix(codecs.BOM_UTF8)
     return _without_declaration(recoded)
 
 
-def _xml_encoding(raw: bytes, media_type: str | None) -> str:
+def declared(raw: bytes, media_type: str | None) -> str:
+    """The encoding that an XML text says it is in."""
     if raw.startswith(codecs.BOM_UTF8):
         return "utf-8"
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -28,7 +28,8 @@ N_QUADS = Syntax(RdfFormat.N_QUADS, "N-Quads", has_graphs=True, can_grow=False)
 RDF_XML = Syntax(RdfFormat.RDF_XML, "RDF/XML")
 JSON_LD = Syntax(RdfFormat.JSON_LD, "JSON-LD", has_graphs=True)
 
-# `application/json` and the general XML types are what servers really send for JSON-LD and RDF/XML.
+# `application/json` and the general XML types are what servers really send for JSON-LD and RDF/XML. Feeds are known
+# before this is asked; what is called one and is none is read as what it may be instead.
 _BY_MEDIA_TYPE = {
     "text/turtle": TURTLE,
     "application/turtle": TURTLE,
@@ -42,8 +43,11 @@ _BY_MEDIA_TYPE = {
     "application/owl+xml": RDF_XML,
     "application/xml": RDF_XML,
     "text/xml": RDF_XML,
+    "application/rss+xml": RDF_XML,
+    "application/atom+xml": RDF_XML,
     "application/ld+json": JSON_LD,
     "application/json": JSON_LD,
+    "application/feed+json": JSON_LD,
 }
 _SAYS_NOTHING = frozenset({"", "text/plain", "application/octet-stream"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -56,12 +60,14 @@ _BY_SUFFIX = {
     "rdf": RDF_XML,
     "owl": RDF_XML,
     "xml": RDF_XML,
+    "rss": RDF_XML,
+    "atom": RDF_XML,
     "jsonld": JSON_LD,
     "json": JSON_LD,
 }
 SERVED = (
     "text/turtle, application/trig, application/n-triples, application/n-quads, "
-    "application/rdf+xml, application/ld+json"
+    "application/rdf+xml, application/ld+json, application/rss+xml, application/atom+xml, application/feed+json"
 )
 _NO_HTML = "this is an HTML page, not RDF; register the address of its data instead, for example its Turtle or JSON-LD"
 

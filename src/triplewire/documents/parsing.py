@@ -6,7 +6,7 @@ import re
 
 from pyoxigraph import NamedNode
 
-from triplewire.documents import blank_nodes, contexts, encoding, formats, markup, nesting, prefixes, reader
+from triplewire.documents import blank_nodes, contexts, encoding, feeds, formats, markup, nesting, prefixes, reader
 from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, Syntax
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
@@ -21,13 +21,15 @@ def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits:
     """The document that this text states; `DocumentError` says what is wrong with it.
 
     The syntax is taken from the media type, else from the suffix of the uri, else from the text. The triples are the
-    union of all the graphs in the text.
+    union of all the graphs in the text. A feed is known by its text, whatever it is called, and comes as a `Feed`.
 
     >>> parse("<> <http://purl.org/dc/terms/title> 'Rain'.", uri="http://example.org/a").ntriples
     b'<http://example.org/a> <http://purl.org/dc/terms/title> "Rain" .\\n'
     """
     _require_absolute(uri)
     raw = _raw(data, uri, limits)
+    if feeds.is_feed(raw):
+        return feeds.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=isinstance(data, str))
     syntax = formats.guess(raw, uri=uri, media_type=media_type)
     try:
         text = _prepared(raw, syntax, uri, media_type, limits, is_text=isinstance(data, str))

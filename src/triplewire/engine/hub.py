@@ -21,6 +21,7 @@ from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.feeds import spread
 from triplewire.engine.finding import HERE, Finder
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import refuse_unstorable_changes
@@ -186,14 +187,18 @@ class Hub:
         uri: str | None = None,
         media_type: str | None = None,
         batch: str | None = None,
+        drop_missing: bool = False,
     ) -> Outcome:
-        """Register a document, or a new version of it; gives the events that it causes."""
+        """Register a document, or a new version of it; gives the events that it causes.
+
+        Of a feed, each item is a document. Items that a new version does not have stay, unless `drop_missing` is set.
+        """
         if not isinstance(data, Document):
             if uri is None:
                 raise TypeError("a document needs its uri: publish(data, uri=...)")
             limits = {} if self._limits is None else {"limits": self._limits}
             data = parse(data, uri=uri, media_type=media_type, **limits)
-        return self.apply([Publish(data)], batch=batch)
+        return self.apply([Publish(data, drop_missing)], batch=batch)
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
         """Take a document back; gives the events that this causes."""
@@ -228,7 +233,7 @@ class Hub:
             known = writer.batches.find(name) if batch is not None else None
             if known is not None:
                 return self._outcome(writer, name, Applied(known.number, writer.log.of_batch(known.number)))
-            revisions = revise(writer, changes)
+            revisions = revise(writer, spread(writer, changes))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
             applied = apply(
@@ -390,6 +395,11 @@ class Hub:
         """The batches that were committed, in order, from the one that follows number `after`."""
         with self._reading() as reader:
             return reader.batches.listing(after, limit)
+
+    def batch(self, id: str) -> BatchRecord | None:
+        """The batch of an id, with the time when it was committed; None if there was none."""
+        with self._reading() as reader:
+            return reader.batches.find(id)
 
     def check(self, *, sample: int | None = None, progress: Progress | None = None) -> Iterator[str]:
         """What is wrong in the store, in sentences: broken invariants, and rows that are not what the queries mean.

@@ -6,6 +6,7 @@ Terms and triples are pyoxigraph's own. All values are frozen; nothing here read
 from triplewire.model.change import Change, Publish, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Event, Matched, Unmatched
+from triplewire.model.feed import Feed, item_prefix, item_uri
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
@@ -20,6 +21,7 @@ __all__ = [
     "Changed",
     "Document",
     "Event",
+    "Feed",
     "Matched",
     "Publish",
     "Retract",
@@ -30,6 +32,8 @@ __all__ = [
     "Term",
     "Unmatched",
     "Unread",
+    "item_prefix",
+    "item_uri",
     "parse_term",
     "parse_triple",
 ]

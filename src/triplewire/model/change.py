@@ -9,9 +9,14 @@ from triplewire.model.document import Document
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Register a document, or replace what is registered under its uri."""
+    """Register a document, or replace what is registered under its uri.
+
+    Of a `Feed`, the channel and each item are registered. Items that were in it before and are no more stay, unless
+    `drop_missing` says that what is missing is deleted.
+    """
 
     document: Document
+    drop_missing: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.document, Document):
@@ -28,7 +33,7 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """Take a document back, with everything that it states."""
+    """Take a document back, with everything that it states; of a feed, with all items that it ever had."""
 
     uri: str
 

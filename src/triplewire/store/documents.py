@@ -109,6 +109,14 @@ class DocumentReader:
         )
         return [DocumentRecord(*row) for row in found]
 
+    def beginning_with(self, prefix: str) -> list[str]:
+        """The uris of all present documents that begin with a prefix, in order."""
+        if not is_storable(prefix):
+            return []
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        text = "SELECT uri FROM documents WHERE uri >= ? AND uri < ? AND digest <> ? ORDER BY uri"
+        return [uri for (uri,) in self._sql.rows(text, prefix, end, b"")]
+
     def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
         """All present documents with their contents, by number; those that were published after a batch."""
         found = self._sql.stream(

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from triplewire.cli import options
+from triplewire.cli import feeds, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_at
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems
 
 if TYPE_CHECKING:
-    from triplewire import Hub
+    from triplewire import Event, Hub
 
 _PAGE = 1_000
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
+
+
+class EventFormat(StrEnum):
+    """How events are printed."""
+
+    table = "table"
+    jsonl = "jsonl"
+    atom = "atom"
+    rss1 = "rss1"
+    rss2 = "rss2"
+    jsonfeed = "jsonfeed"
 
 
 def rows(
@@ -48,33 +61,47 @@ def events(
     after: Annotated[int, typer.Option("--after", metavar="CURSOR", help="Only events with a greater cursor.")] = 0,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many at most.")] = None,
     contents: Annotated[bool, typer.Option("--contents", help="Add the content before and after (JSON only).")] = False,
+    uri: Annotated[str | None, typer.Option("--uri", help="The address that a feed will have.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="The title of a feed; the id if none is given.")] = None,
     prefix: options.Prefixes = [],
-    format: options.OutputFormat = None,
+    format: Annotated[
+        EventFormat | None,
+        typer.Option("--format", "-f", help="How to print; a table on a terminal, JSON lines otherwise."),
+    ] = None,
     json: options.AsJson = False,
 ) -> None:
-    """Print the events of a subscription, in order.
+    """Print the events of a subscription, in order; or as a feed, the newest first.
 
-    Who remembers the last cursor and asks again with --after misses nothing.
+    Who remembers the last cursor and asks again with --after misses nothing. A feed has
+    the newest 100 events, or as many as --limit says; in Atom, rows that do not match any
+    more are tombstones.
 
     [bold]Examples[/bold]
 
     \b
       triplewire events hub.db maja
       triplewire events hub.db maja --after 41 --json
+      triplewire events hub.db maja --format atom --uri https://example.org/maja.atom
     """
     with hub_at(store) as hub:
-        told = _events(hub, id, after, limit, contents)
-        columns = ("cursor", "kind", "row", "batch")
-        count = print_records(told, columns, options.chosen(format, json), options.prefixes_of(prefix))
+        if format is not None and format.name not in options.Format.__members__:
+            most = limit or feeds.NEWEST
+            written, count = feeds.write(hub, store, id, _events(hub, id, after, None), format.value, uri, title, most)
+            sys.stdout.write(written.decode())
+        else:
+            plain = None if format is None else options.Format(format.value)
+            told = (event.as_dict(contents=contents) for event in _events(hub, id, after, limit))
+            columns = ("cursor", "kind", "row", "batch")
+            count = print_records(told, columns, options.chosen(plain, json), options.prefixes_of(prefix))
     Problems().note(counted(count, "event"))
 
 
-def _events(hub: Hub, id: str, after: int, limit: int | None, contents: bool) -> Iterator[dict[str, Any]]:
+def _events(hub: Hub, id: str, after: int, limit: int | None) -> Iterator[Event]:
     """Page by page, so that a long log takes no memory."""
     left = limit
     while left is None or left > 0:
         page = hub.events(id, after=after, limit=_PAGE if left is None else min(left, _PAGE))
         if not page:
             return
-        yield from (event.as_dict(contents=contents) for event in page)
+        yield from page
         after, left = page[-1].cursor, None if left is None else left - len(page)

@@ -36,7 +36,7 @@ class Answer:
 
 def run(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Files, folders or globs, in any RDF syntax.")
+        list[str] | None, typer.Argument(metavar="[DOCUMENT]...", help="Files, folders or globs: RDF or feeds.")
     ] = None,
     subscription_paths: options.Subscriptions = [],
     taxonomy: options.TaxonomyFile = None,
@@ -148,11 +148,21 @@ def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> 
         document = documents.try_to_read(path, problems)
         if document is None:
             continue
-        matches = index.match(document)
+        yield from _answers_in(document, path, index, why, problems)
+
+
+def _answers_in(document: Document, path: Path, index: Index, why: bool, problems: Problems) -> Iterator[Answer]:
+    """The answers in a document; in a feed, each item is looked at alone, as a hub does, and a row is told once."""
+    told: set[tuple[str, frozenset[tuple[str, Term]]]] = set()
+    for part in documents.parts(document):
+        matches = index.match(part)
         for match in matches:
-            reasons = _reasons(index, match.subscription, document) if why else {}
+            reasons = _reasons(index, match.subscription, part) if why else {}
             for row in match.rows:
-                yield Answer(str(path), match.subscription, row, reasons.get(frozenset(row.items())))
+                terms = frozenset(row.items())
+                if (match.subscription, terms) not in told:
+                    told.add((match.subscription, terms))
+                    yield Answer(str(path), match.subscription, row, reasons.get(terms))
         for error in matches.errors.values():
             problems.report(str(path), error)
 

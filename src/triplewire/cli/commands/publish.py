@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from triplewire.cli import documents, options
+from triplewire.cli import documents, feeds, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_at
 from triplewire.cli.listing import print_records
@@ -33,13 +33,19 @@ Queue = Annotated[bool, typer.Option("--queue", help="Only put it on the intake 
 
 def publish(
     store: StoreUrl,
-    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs, in any RDF syntax.")],
+    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs: RDF or feeds.")],
     uri: Annotated[
         str | None, typer.Option("--uri", help="The uri of the one document; otherwise each file's own.")
     ] = None,
     batch: BatchId = None,
     queue: Queue = False,
     taxonomy: options.TaxonomyFile = None,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Take back the items that a feed had and has no more.")
+    ] = False,
+    register: Annotated[
+        bool, typer.Option("--subscriptions", help="Register the items of feeds that are subscriptions (title: GQL).")
+    ] = False,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
     json: options.AsJson = False,
@@ -50,11 +56,15 @@ def publish(
     whole or not at all; with --batch all of them are one batch, which is not published if
     one of them is bad. With --taxonomy, the hub's taxonomy is replaced first.
 
+    Of a feed, each item is a document. Items that are in it no more stay, unless you
+    say --drop-missing.
+
     [bold]Examples[/bold]
 
     \b
       triplewire publish hub.db catalogue/
       triplewire publish hub.db parking.ttl --uri http://example.org/parking
+      triplewire publish hub.db news.rss --uri https://example.org/news.rss
       triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
       triplewire publish hub.db catalogue/ --queue
     """
@@ -70,7 +80,8 @@ def publish(
         _submitted(store, _unread(files, uri, problems), problems)
     known, missing = options.prefixes_of(prefix), problems.count
     with hub_at(store, create=True) as hub:
-        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems))
+        changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
+        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, changes, batch, problems))
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
@@ -144,18 +155,30 @@ def _taxonomy_set(hub: Hub, path: Path | None) -> Sequence[Event]:
         usage(f"the taxonomy {path} cannot be used: {error}")
 
 
-def _published(
-    hub: Hub, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems
-) -> Iterator[Event]:
-    """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
-    from triplewire.model import Document, Publish
+def _changes(
+    hub: Hub,
+    files: Sequence[Path],
+    uri: str | None,
+    drop_missing: bool,
+    prefixes: Mapping[str, str] | None,
+    problems: Problems,
+) -> Iterator[Change]:
+    """What the files say, one after the other; with prefixes, the subscriptions in feeds are registered on the way."""
+    from triplewire.model import Publish
 
+    for path in tracked(files, "publishing", problems.console):
+        found = documents.try_to_read(path, problems, uri)
+        if found is not None:
+            kept = found if prefixes is None else feeds.registered(hub, found, prefixes, problems)
+            yield Publish(kept, drop_missing)
+
+
+def _published(hub: Hub, coming: Iterator[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
+    """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
     changes: list[Change] = []
     before = problems.count
-    for path in tracked(files, "publishing", problems.console):
-        found = documents.try_to_read(path, problems)
-        if found is not None:
-            changes.append(Publish(found if uri is None else Document(uri, found.ntriples)))
+    for change in coming:
+        changes.append(change)
         if len(changes) >= _AT_ONCE and batch is None:
             yield from _applied(hub, changes, None, problems)
             changes = []
@@ -173,7 +196,7 @@ def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: P
             return _warned(hub.apply(left, batch=batch), problems)
         except SchemaViolation as error:
             problems.report(error.uri, error)
-            left = [change for change in left if change.uri != error.uri and batch is None]
+            left = [] if batch is not None else feeds.without(left, error.uri)
         except TriplewireError as error:
             for change in left:
                 problems.report(change.uri, error)

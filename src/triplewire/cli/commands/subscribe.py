@@ -34,7 +34,8 @@ def subscribe(
 ) -> None:
     """Register subscriptions in a hub, and print their ids.
 
-    A file holds one subscription, named as the file is; a .jsonl file holds many.
+    A file holds one subscription, named as the file is; a .jsonl file holds many. So may
+    a feed (.rss .atom .rdf .xml): its items whose title is a language, such as GQL.
     With --start ever, what answers already is in the events first.
 
     [bold]Examples[/bold]

@@ -1,0 +1,150 @@
+"""`triplewire poll`: follow feeds, and publish what they bring."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from triplewire.cli import options
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.listing import print_records
+from triplewire.cli.problems import Problems, usage
+from triplewire.errors import TriplewireError
+
+if TYPE_CHECKING:
+    from triplewire.polling import Followed, Poller
+
+_COLUMNS = ("kind", "subscription", "row")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_LONGEST_SLEEP = 60.0  # so that feeds that another process adds are heard of
+
+
+def run(
+    store: StoreUrl,
+    feeds: Annotated[list[str], typer.Argument(metavar="FEED", help="Addresses of feeds to follow from now on.")] = [],
+    opml: Annotated[
+        Path | None, typer.Option("--opml", metavar="FILE", help="Follow the feeds that an OPML file lists.")
+    ] = None,
+    export_opml: Annotated[
+        bool, typer.Option("--export-opml", help="Print the feeds that are followed as OPML, and ask none.")
+    ] = False,
+    remove: Annotated[
+        list[str], typer.Option("--remove", metavar="FEED", help="Follow a feed no more. Repeatable.")
+    ] = [],
+    once: Annotated[bool, typer.Option("--once", help="Ask the feeds that are due, and end.")] = False,
+    every: Annotated[str, typer.Option("--every", help="How often to ask a feed: 90s, 30m, 2h, 1d.")] = "30m",
+    pause: Annotated[float, typer.Option("--pause", min=0, help="Seconds between two questions to one host.")] = 1.0,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for a whole answer.")] = 30.0,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Take back the items that a feed had and has no more.")
+    ] = False,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Also ask machines of this and other private networks.")
+    ] = False,
+    prefix: options.Prefixes = [],
+    format: options.OutputFormat = None,
+    json: options.AsJson = False,
+) -> None:
+    """Follow feeds: ask for each of them now and then, publish what changed, and print the events.
+
+    The list of feeds, and what is known of each, is kept in the store: name a feed once.
+    Feeds are asked conditionally (ETag, Last-Modified), less often while they fail, and one
+    at a time for each host. A feed that moved for good is asked where it is now. It ends
+    with Ctrl-C, or after one round with --once, then with exit code 1 if a feed failed.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire poll hub.db https://example.org/news.rss --once
+      triplewire poll hub.db --opml feeds.opml --every 15m
+      triplewire poll hub.db --export-opml > feeds.opml
+    """
+    try:
+        from triplewire.polling import Manners, Pace, Poller
+    except ImportError as error:
+        usage(f"polling needs httpx: pip install 'triplewire[poll]' ({error})")
+    problems = Problems()
+    try:
+        pace = Pace(every=_seconds(every))
+    except ValueError as error:
+        usage(f"--every {every}: {error}")
+    known = options.prefixes_of(prefix)
+    with hub_at(store, create=True) as hub:
+        manners = Manners(timeout=timeout, pause=pause, allow_private=allow_private)
+        poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing)
+        _change_list(poller, feeds, opml, remove, problems)
+        if export_opml:
+            _print_opml(poller)
+            raise typer.Exit(problems.exit_code)
+        if not poller.feeds:
+            usage("no feeds are followed yet; name one, or a list of them with --opml")
+        count = asked = 0
+        try:
+            for told in _once(poller, problems) if once else _for_ever(poller, problems):
+                count += print_records(told, _COLUMNS, options.chosen(format, json), known)
+                asked += 1
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            problems.note("interrupted; the list and its state are kept")
+    problems.note(f"{counted(asked, 'question')}: {counted(count, 'event')}")
+    raise typer.Exit(problems.exit_code)
+
+
+def _change_list(poller: Poller, feeds: list[str], opml: Path | None, remove: list[str], problems: Problems) -> None:
+    from triplewire.polling import opml as lists
+
+    listed: list[Followed] = []
+    if opml is not None:
+        try:
+            listed = lists.read(opml.read_bytes(), name=opml.name)
+        except (OSError, TriplewireError) as error:
+            usage(f"the list {opml} cannot be used: {error}")
+    given: list[Followed | str] = [*feeds, *listed]
+    for feed in given:
+        try:
+            poller.follow([feed])
+        except ValueError as error:
+            problems.report(feed if isinstance(feed, str) else feed.url, str(error))
+    for uri in remove:
+        if not poller.forget(uri):
+            problems.report(uri, "this feed is not followed")
+
+
+def _print_opml(poller: Poller) -> None:
+    from triplewire.polling import opml as lists
+
+    sys.stdout.write(lists.write(poller.feeds, title="Feeds that Triplewire follows").decode())
+
+
+def _once(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:
+    """The events of each feed, until no feed is due: whatever happens to a feed, it is not due again at once."""
+    while (at := poller.next_time()) is not None and at <= time.time():
+        for asked in poller.round():
+            if asked.problem:
+                problems.report(asked.feed.url, asked.problem)
+            for other in asked.others:
+                problems.report(asked.feed.url, other)
+            yield [event.as_dict(contents=False) for event in asked.events]
+
+
+def _for_ever(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:
+    while True:
+        yield from _once(poller, problems)
+        at = poller.next_time()
+        wait = _LONGEST_SLEEP if at is None else at - time.time()
+        time.sleep(min(max(wait, 0.0), _LONGEST_SLEEP))
+
+
+def _seconds(text: str) -> float:
+    found = _DURATION.fullmatch(text.strip().lower())
+    if not found:
+        raise ValueError("write a number and s, m, h or d, such as 30m")
+    return float(found[1]) * _SECONDS[found[2]]

@@ -1,0 +1,96 @@
+"""Feeds on the command line: subscriptions that come in them, and events that go out as them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import NAMESPACE_URL, uuid5
+
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import url_of
+from triplewire.cli.problems import Problems, usage
+from triplewire.errors import TriplewireError, UnknownSubscription
+
+if TYPE_CHECKING:
+    from triplewire import Event, Hub
+    from triplewire.model import Change, Document
+
+NEWEST = 100
+"""So many events are in a feed if nothing else is asked for."""
+
+
+def registered(hub: Hub, document: Document, prefixes: Mapping[str, str], problems: Problems) -> Document:
+    """Register the subscriptions in a feed; gives the feed without them. A document of another kind stays as it is."""
+    from triplewire import Feed
+    from triplewire.feeds import subscriptions_in
+    from triplewire.model import item_uri
+
+    if not isinstance(document, Feed):
+        return document
+    found = subscriptions_in(document)
+    for each in found:
+        try:
+            if not _is_registered(hub, each.id, each.text, each.language):
+                hub.subscribe(each.text, language=each.language, id=each.id, prefixes=prefixes)
+        except TriplewireError as error:
+            problems.report(each.id, error)
+    if found:
+        problems.note(f"{document.uri}: {counted(len(found), 'subscription')}")
+    asking = {name for each in found for name in (each.id, item_uri(document.uri, each.id))}
+    return replace(document, items=tuple(item for item in document.items if item.uri not in asking))
+
+
+def _is_registered(hub: Hub, id: str, text: str, language: str) -> bool:
+    """Whether it is there as it is: a feed brings the same items again and again."""
+    try:
+        known = hub.subscription(id)
+    except UnknownSubscription:
+        return False
+    return (known.text, known.language) == (text, language)
+
+
+def without(changes: Iterable[Change], uri: str) -> list[Change]:
+    """The changes without the document of this uri: a feed loses the item, or goes with its channel."""
+    from triplewire.model import Feed, Publish
+
+    left: list[Change] = []
+    for change in changes:
+        if change.uri == uri:
+            continue
+        if isinstance(change, Publish) and isinstance(change.document, Feed):
+            items = tuple(item for item in change.document.items if item.uri != uri)
+            change = replace(change, document=replace(change.document, items=items))
+        left.append(change)
+    return left
+
+
+def write(
+    hub: Hub, store: str, id: str, events: Iterable[Event], format: str, uri: str | None, title: str | None, most: int
+) -> tuple[bytes, int]:
+    """The newest events of a subscription as a feed, and how many they are."""
+    from triplewire import feeds
+
+    newest = list(deque(events, maxlen=most))
+    writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
+    times = {batch: _committed(hub, batch) for batch in {event.batch for event in newest}}
+    name = title or hub.subscription(id).id
+    try:
+        return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name, times=times), len(newest)
+    except ValueError as error:
+        usage(f"--uri {uri}: {error}")
+
+
+def _committed(hub: Hub, batch: str) -> str:
+    found = hub.batch(batch)
+    assert found is not None, "an event has its batch"
+    return found.committed
+
+
+def _made_up_uri(store: str, id: str) -> str:
+    """A name for a feed that has no address yet: the same each time for one subscription of one store."""
+    url = url_of(store)
+    place = Path(url.removeprefix("sqlite:///")).resolve().as_uri() if url.startswith("sqlite:///") else url
+    return f"urn:uuid:{uuid5(NAMESPACE_URL, f'{place}#{id}')}"

@@ -1,0 +1,14 @@
+"""Feeds out: the events of a subscription as Atom, RSS 1.0 or 2.0, or JSON Feed (G4); and subscriptions in feeds.
+
+In come events, the address that the feed will have, and the time of each batch; out come bytes that strict readers
+accept. Nothing here reads a clock or a store: who has a hub hands in what `Hub.events` and `Hub.batch` give.
+
+Reading feeds is `triplewire.parse`, which gives a `Feed`.
+"""
+
+from triplewire.feeds.atom_feed import atom
+from triplewire.feeds.json_feeds import json_feed
+from triplewire.feeds.rss_feeds import rss1, rss2
+from triplewire.feeds.subscriptions import subscriptions_in
+
+__all__ = ["atom", "json_feed", "rss1", "rss2", "subscriptions_in"]

@@ -1,0 +1,112 @@
+"""Rounds: the feeds that are due are asked, what came is published, and what was learned is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import Literal, NamedNode
+
+from triplewire import Feed, Hub, parse
+from triplewire.errors import DocumentError, TriplewireError
+from triplewire.model import Document, Event
+from triplewire.polling import roster
+from triplewire.polling.fetching import Manners, fetch
+from triplewire.polling.politeness import Turns
+from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Pace, answered, due, next_time
+
+AT_ONCE = 32
+"""So many feeds are in a round: what they send is in memory together."""
+
+_TITLE = NamedNode("http://purl.org/rss/1.0/title")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What asking a feed gave: what is known of it now, the events, and what is wrong, if anything is.
+
+    `problem` is the feed's; `others` are of publishing it: subscriptions that failed, documents that break the schema.
+    """
+
+    feed: Followed
+    events: Sequence[Event] = ()
+    problem: str = ""
+    others: Sequence[TriplewireError] = ()
+
+
+class Poller:
+    """Follows the feeds of a hub. The list and its state are in the hub's store, so another process can go on.
+
+    `clock` gives seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        *,
+        pace: Pace = Pace(),  # noqa: B008  # frozen
+        manners: Manners = Manners(),  # noqa: B008  # frozen
+        drop_missing: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._hub, self._pace, self._manners, self._clock = hub, pace, manners, clock
+        self._drop_missing = drop_missing
+        self._ended: dict[str, float] = {}
+
+    @property
+    def feeds(self) -> list[Followed]:
+        """The feeds that are followed."""
+        return roster.load(self._hub.store)
+
+    def follow(self, feeds: Iterable[Followed | str]) -> int:
+        """Add feeds that are not followed yet, by their addresses; gives how many were new."""
+        given = [Followed(feed, feed) if isinstance(feed, str) else feed for feed in feeds]
+        for feed in given:
+            if not feed.url.startswith(("http://", "https://")):
+                raise ValueError(f"{feed.url!r} is not the address of a feed; it must begin with http:// or https://")
+        return roster.add(self._hub.store, given)
+
+    def forget(self, uri: str) -> bool:
+        """Follow a feed no more; its documents stay. False if it was not followed."""
+        return roster.remove(self._hub.store, uri)
+
+    def next_time(self) -> float | None:
+        """When the next feed is due, in seconds since 1970; None if there is none."""
+        return next_time(self.feeds)
+
+    def round(self) -> Iterator[Asked]:
+        """Ask the feeds that are due, at most AT_ONCE of them, and publish what came, one after the other."""
+        wanted = due(self.feeds, self._clock())[:AT_ONCE]
+        for feed, answer in zip(wanted, asyncio.run(self._fetched(wanted)), strict=True):
+            yield self._dealt_with(feed, answer)
+
+    async def _fetched(self, wanted: Sequence[Followed]) -> list[Answer]:
+        turns = Turns(self._ended, pause=self._manners.pause, hosts=self._manners.hosts)
+        return await asyncio.gather(*(fetch(feed, self._manners, turns) for feed in wanted))
+
+    def _dealt_with(self, feed: Followed, answer: Answer) -> Asked:
+        """Publish first, then remember: after a crash in between, the same is published again, and nothing happens."""
+        events: Sequence[Event] = ()
+        others: Sequence[TriplewireError] = ()
+        if isinstance(answer, Fresh):
+            try:
+                document = parse(answer.body, uri=feed.uri, media_type=answer.media_type or None)
+                outcome = self._hub.publish(document, drop_missing=self._drop_missing)
+                events, others = list(outcome), [*outcome.warnings, *outcome.errors]
+                feed = replace(feed, title=_title(document) or feed.title)
+            except DocumentError as error:
+                answer = Failed(str(error))
+        known = answered(feed, answer, self._clock(), self._pace)
+        roster.save(self._hub.store, known)
+        return Asked(known, events, answer.reason if isinstance(answer, Failed | Gone) else "", others)
+
+
+def _title(document: Document) -> str:
+    if not isinstance(document, Feed):
+        return ""
+    titles = [
+        t.object.value for t in document.channel.triples if t.predicate == _TITLE and isinstance(t.object, Literal)
+    ]
+    return min(titles, key=len, default="").strip()
