@@ -167,3 +167,10 @@ def test_what_pyoxigraph_writes_is_read_back(syntax: RdfFormat) -> None:
     assert text is not None
     triples = parse(text, uri=URI, media_type=syntax.media_type).triples
     assert {triple.object for triple in triples} == set(values)
+
+
+def test_folders_are_searched_for_every_suffix_that_says_a_syntax():
+    from triplewire.cli import documents
+    from triplewire.documents import formats
+
+    assert tuple(f".{suffix}" for suffix in formats.SUFFIXES) == documents.SUFFIXES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triplewire import Document, DocumentError, Hub, Publish, Retract, StoreError, Unread, parse
+from triplewire import Document, DocumentError, Feed, Hub, Publish, Retract, StoreError, Unread, parse
 from triplewire.documents import Limits
 from triplewire.engine.intake import Handled, change_of, entry_of, packed, unpacked
 from triplewire.store import FILE, NewEntry, NewRejection
@@ -26,7 +26,16 @@ def test_changes_come_back_from_the_log_as_they_went_in():
 
 def test_a_document_with_xml_is_packed_and_unpacked():
     document = Document("urn:x", b"<urn:s> <urn:p> <urn:o> .\n", b"<a>\x00</a>")
-    assert unpacked("urn:x", packed(document)) == document
+    assert unpacked("urn:x", packed(Publish(document))) == Publish(document)
+
+
+def test_a_feed_comes_back_from_the_log_with_its_items_and_what_is_to_be_dropped():
+    text = """<rss version="2.0"><channel><title>News</title><link>https://example.org/</link><description>d</description>
+    <item><guid>1</guid><title>Rain</title></item><item><guid>2</guid><title>Sun</title></item></channel></rss>"""
+    feed = parse(text, uri="https://example.org/news.rss")
+    assert isinstance(feed, Feed)
+    for change in (Publish(feed), Publish(feed, drop_missing=True)):
+        assert change_of(entry_of(change)) == change
 
 
 def test_a_file_is_read_when_its_turn_comes(tmp_path):

@@ -14,7 +14,7 @@ from triplewire.errors import TriplewireError
 if TYPE_CHECKING:
     from triplewire import Document, Taxonomy
 
-SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".rss", ".atom", ".jsonld", ".json")
+SUFFIXES = (".ttl", ".turtle", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".rss", ".atom", ".jsonld", ".json")
 """What counts as a document in a folder; a file that is named itself may be called anything."""
 
 _NOT_DOCUMENTS = ("prefixes.json",)
@@ -35,13 +35,6 @@ def read(path: Path, uri: str | None = None) -> Document:
     if uri is None:
         return found
     return parse(raw, uri=uri) if isinstance(found, Feed) else replace(found, uri=uri)
-
-
-def parts(document: Document) -> tuple[Document, ...]:
-    """What is one document to a subscription: of a feed, the channel and each item; otherwise the document."""
-    from triplewire import Feed
-
-    return document.parts if isinstance(document, Feed) else (document,)
 
 
 def try_to_read(path: Path, problems: Problems, uri: str | None = None) -> Document | None:

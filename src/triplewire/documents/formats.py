@@ -65,6 +65,9 @@ _BY_SUFFIX = {
     "jsonld": JSON_LD,
     "json": JSON_LD,
 }
+SUFFIXES = tuple(_BY_SUFFIX)
+"""What the names of files with documents end in, after the dot."""
+
 SERVED = (
     "text/turtle, application/trig, application/n-triples, application/n-quads, "
     "application/rdf+xml, application/ld+json, application/rss+xml, application/atom+xml, application/feed+json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from struct import Struct
 from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.errors import DocumentError, DocumentTooLarge, StoreError
-from triplewire.model import Change, Document, Publish, Retract, Unread
+from triplewire.model import Change, Document, Feed, Publish, Retract, Unread
 from triplewire.store import FILE, READ, RETRACT, UNREAD, NewEntry, NewRejection, Writer
 
 _LENGTH = Struct("<q")
@@ -41,7 +42,7 @@ def entry_of(change: Change | Unread) -> NewEntry:
     if isinstance(change, Unread):
         return NewEntry(UNREAD, change.uri, change.media_type, change.content)
     if isinstance(change, Publish):
-        return NewEntry(READ, change.uri, None, packed(change.document))
+        return NewEntry(READ, change.uri, None, packed(change))
     return NewEntry(RETRACT, change.uri)
 
 
@@ -51,7 +52,7 @@ def change_of(entry: NewEntry, limits: Limits = DEFAULT_LIMITS) -> Change:
     if entry.kind == RETRACT:
         return Retract(entry.uri)
     if entry.kind == READ:
-        return Publish(unpacked(entry.uri, content))
+        return unpacked(entry.uri, content)
     if entry.kind == FILE:
         content = _in_file(Path(content.decode()), entry.uri, limits)
     return Publish(parse(content, uri=entry.uri, media_type=entry.media_type, limits=limits))
@@ -69,13 +70,35 @@ def _in_file(path: Path, uri: str, limits: Limits) -> bytes:
         raise DocumentError(f"{path} cannot be read: {error.strerror or error}", uri=uri) from None
 
 
-def packed(document: Document) -> bytes:
-    """A document that was read, as bytes: the length of its triples, the triples, the XML if it has some."""
-    return _LENGTH.pack(len(document.ntriples)) + document.ntriples + document.xml
+def packed(change: Publish) -> bytes:
+    """A document that was read, as bytes: the lengths of what follows, then triples and XML of it and of its parts.
+
+    A document that is no feed has no parts but itself.
+    """
+    document = change.document
+    parts = document.parts if isinstance(document, Feed) else ()
+    every = (document, *parts)
+    head = {
+        "drop_missing": change.drop_missing,
+        "parts": [part.uri for part in parts],
+        "lengths": [(len(each.ntriples), len(each.xml)) for each in every],
+    }
+    spelled = json.dumps(head).encode()
+    return b"".join(
+        [_LENGTH.pack(len(spelled)), spelled, *(piece for each in every for piece in (each.ntriples, each.xml))]
+    )
 
 
-def unpacked(uri: str, content: bytes) -> Document:
-    """The document that `packed` was given."""
+def unpacked(uri: str, content: bytes) -> Publish:
+    """The change that `packed` was given."""
     (length,) = _LENGTH.unpack_from(content)
-    end = _LENGTH.size + length
-    return Document(uri, content[_LENGTH.size : end], content[end:])
+    at = _LENGTH.size + length
+    head = json.loads(content[_LENGTH.size : at])
+    pieces: list[tuple[bytes, bytes]] = []
+    for triples, xml in head["lengths"]:
+        pieces.append((content[at : at + triples], content[at + triples : at + triples + xml]))
+        at += triples + xml
+    parts = [Document(part, *piece) for part, piece in zip(head["parts"], pieces[1:], strict=True)]
+    if not parts:
+        return Publish(Document(uri, *pieces[0]), head["drop_missing"])
+    return Publish(Feed(uri, *pieces[0], channel=parts[0], items=tuple(parts[1:])), head["drop_missing"])

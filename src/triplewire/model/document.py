@@ -43,6 +43,11 @@ class Document:
         return tuple(quad.triple for quad in quads)
 
     @property
+    def parts(self) -> tuple[Document, ...]:
+        """What is one document to a subscription: this one; of a feed, its channel and each item."""
+        return (self,)
+
+    @property
     def digest(self) -> str:
         """A fingerprint of the content: equal for equal graphs, whatever the uri."""
         return blake2b(self.ntriples + self.xml, digest_size=16).hexdigest()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triplewire.documents import Limits
+from triplewire.documents.formats import SUFFIXES
 from triplewire.errors import PipelineError
 from triplewire.pipeline.compression import COMPRESSED, Decompressing
 from triplewire.pipeline.dumps import split_dumps
@@ -30,7 +31,6 @@ Split = Literal["subject", "graph"]
 Kind = Literal["plain", "packed", "dump", "table"]
 KINDS: tuple[Kind, ...] = ("plain", "packed", "dump", "table")
 
-_SUFFIXES = ("ttl", "nt", "nq", "trig", "rdf", "owl", "xml", "jsonld", "json")
 _DUMPS = ("nt", "nq")
 _NOT_DOCUMENTS = "prefixes.json"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -124,7 +124,7 @@ def _inside(folder: Path, split: Split | None) -> list[Source]:
                 kind = _kind(name, split, is_table=False)
                 largest[kind] = max(largest.get(kind, 0), Path(place, name).stat().st_size)
     if not largest:
-        known = " ".join(f".{suffix}" for suffix in (*_SUFFIXES, "parquet"))
+        known = " ".join(f".{suffix}" for suffix in (*SUFFIXES, "parquet"))
         raise PipelineError(f"{folder}: there is no document in this folder; known file types: {known}")
     return [Source(local_glob(folder), kind, True, size) for kind, size in largest.items()]
 
@@ -147,7 +147,7 @@ def _kind(name: str, split: Split | None, is_table: bool) -> Kind:
 
 
 def _is_known(name: str) -> bool:
-    known = tuple(f".{suffix}" for suffix in (*_SUFFIXES, "parquet"))
+    known = tuple(f".{suffix}" for suffix in (*SUFFIXES, "parquet"))
     base = name.rpartition("/")[2]
     return _unpacked(base)[0].endswith(known) and base != _NOT_DOCUMENTS and not base.startswith(("_", "."))
 
@@ -171,7 +171,7 @@ def _files(spark: SparkSession, group: Sequence[Source], split: Split | None, li
     """One document to a file. What is too large is not even read; what is compressed is made plain by a worker."""
     from pyspark.sql import functions as f
 
-    suffixes = [suffix for suffix in _SUFFIXES if split is None or suffix not in _DUMPS]
+    suffixes = [suffix for suffix in SUFFIXES if split is None or suffix not in _DUMPS]
     is_packed = group[0].kind == "packed"
     if is_packed:
         suffixes = [f"{suffix}{packed}" for suffix in suffixes for packed in COMPRESSED]

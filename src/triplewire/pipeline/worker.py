@@ -151,7 +151,7 @@ def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) 
         if isinstance(document, Bad):
             outcome.bad.append(document)
         else:
-            readable.append(document)
+            readable += document.parts
     between = perf_counter()
     for document, answers in zip(readable, _answered(index, readable), strict=True):
         if isinstance(answers, Bad):

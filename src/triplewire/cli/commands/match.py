@@ -154,7 +154,7 @@ def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> 
 def _answers_in(document: Document, path: Path, index: Index, why: bool, problems: Problems) -> Iterator[Answer]:
     """The answers in a document; in a feed, each item is looked at alone, as a hub does, and a row is told once."""
     told: set[tuple[str, frozenset[tuple[str, Term]]]] = set()
-    for part in documents.parts(document):
+    for part in document.parts:
         matches = index.match(part)
         for match in matches:
             reasons = _reasons(index, match.subscription, part) if why else {}

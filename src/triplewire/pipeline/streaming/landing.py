@@ -19,10 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from triplewire.documents.formats import SUFFIXES
 from triplewire.store import FILE, RETRACT, NewEntry, NewRejection, Store, Writer, is_storable
 
-SUFFIXES = (".ttl", ".nt", ".nq", ".trig", ".rdf", ".owl", ".xml", ".jsonld", ".json")
 RETRACTED, MANIFEST = ".retract", ".manifest.jsonl"
+_TAKEN = (*(f".{suffix}" for suffix in SUFFIXES), RETRACTED, MANIFEST)
 
 
 class _Seen(NamedTuple):
@@ -64,7 +65,7 @@ class Landing:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 yield from self._files(Path(entry.path))
-            elif is_storable(entry.path) and entry.name.lower().endswith((*SUFFIXES, RETRACTED, MANIFEST)):
+            elif is_storable(entry.path) and entry.name.lower().endswith(_TAKEN):
                 try:
                     about = entry.stat()
                 except OSError:
