@@ -98,12 +98,12 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     if batch.scope is ScopeOption.graph:
         usage("scope graph is not served on Spark yet; publish to a hub instead (triplewire publish)")
     conf = _conf(batch.conf)
-    from triplewire.pipeline.outputs import refuse_local
-    from triplewire.pipeline.session import running
+    from triplewire.pipeline.session import require_packages, running
 
     try:
+        require_packages()
         if not batch.overwrite:
-            refuse_local(batch.out)
+            _refuse_local(batch.out)
         with running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark, _said_plainly():
             tally = _written(spark, batch, index, problems.console)
     except PipelineError as error:
@@ -114,6 +114,12 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     if tally.bad > _SHOWN:
         problems.report(f"{batch.out}/bad", f"there are {counted(tally.bad - _SHOWN, 'more problem')}")
     problems.note(_summary(batch, len(index), tally))
+
+
+def _refuse_local(out: str) -> None:
+    from triplewire.pipeline.outputs import refuse_local
+
+    refuse_local(out)
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
