@@ -15,10 +15,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from triplewire.pipeline.session import running, session  # at once: the function has the name of its module
+
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
     from triplewire.pipeline.inputs import documents
-    from triplewire.pipeline.session import running, session
     from triplewire.pipeline.tally import Tally
 
 _HOMES = {
@@ -27,8 +28,6 @@ _HOMES = {
     "documents": "inputs",
     "match": "batch",
     "match_documents": "batch",
-    "running": "session",
-    "session": "session",
 }
 
 __all__ = ["BatchMatch", "Tally", "documents", "match", "match_documents", "running", "session"]
