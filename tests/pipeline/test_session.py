@@ -74,6 +74,14 @@ def test_session_without_pyspark_says_what_to_install(monkeypatch):
         pipeline.session("local[1]")
 
 
+@pytest.mark.parametrize("first", ["from triplewire.pipeline.session import retrying", "triplewire.pipeline.running"])
+def test_session_is_the_function_whatever_was_imported_before(first):
+    """The function has the name of its module, which importing would put in its place."""
+    script = f"import triplewire.pipeline\n{first}\nprint(callable(triplewire.pipeline.session))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_what_a_session_writes_is_gone_afterwards():
     script = (
         "from triplewire.pipeline.folders import temporary\n"

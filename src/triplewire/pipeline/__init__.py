@@ -16,8 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# At once, unlike the others: importing the module later would put it in the place of the function of the same name.
-from triplewire.pipeline.session import running, session
+from triplewire.pipeline.session import running, session  # at once: the function has the name of its module
 
 if TYPE_CHECKING:
     from triplewire.pipeline.batch import BatchMatch, match, match_documents
