@@ -15,7 +15,7 @@ from triplewire import Index, Limits, parse
 from triplewire.pipeline import worker
 
 _AREA = re.compile(r"^[0-9a-f]+-[0-9a-f]+ ")
-_WAIT = 2.0
+_WAIT = 5.0
 """Seconds in which the other workers come as far as this one."""
 
 

@@ -10,14 +10,14 @@ from benchmarks.report import Line, Progress, write
 from benchmarks.spark import batch, graph
 
 PARTS = {"batch": batch, "graph": graph}
-QUICK_SUBSCRIPTIONS, QUICK_SECONDS = 500, 0.5
+QUICK_SUBSCRIPTIONS, QUICK_DOCUMENTS = 500, 300
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure what the arguments ask for, print it, and write it after each part."""
     options = _parser().parse_args(arguments)
     if options.quick:
-        options.subscriptions, options.seconds, options.rounds = QUICK_SUBSCRIPTIONS, QUICK_SECONDS, 1
+        options.subscriptions, options.documents, options.rounds = QUICK_SUBSCRIPTIONS, QUICK_DOCUMENTS, 1
     progress, lines = Progress(), list[Line]()
     for name in options.part or PARTS:
         found = PARTS[name].run(options, progress)
@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
     parser.add_argument("--workload", default="W1", help="of ./run bench core, for batches (W1)")
     parser.add_argument("--seconds", type=float, default=60.0, help="that one process should take, about (60)")
+    parser.add_argument("--documents", type=int, metavar="N", help="how many; else as many as that takes")
     parser.add_argument("--rounds", type=int, default=3, help="how often each alternative has its turn (3)")
     parser.add_argument("--threads", type=int, default=2, help="of Spark (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the generators (1)")

@@ -103,12 +103,12 @@ class Batch:
 def run(batch: Batch, index: Index, problems: Problems) -> None:
     """Match on Spark, write the answers, and say what was done."""
     conf = _conf(batch.conf)
-    from triplewire.pipeline.outputs import refuse_local
-    from triplewire.pipeline.session import running
+    from triplewire.pipeline.session import require_packages, running
 
     try:
+        require_packages()
         if not batch.overwrite:
-            refuse_local(batch.out)
+            _refuse_local(batch.out)
         with running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark, _said_plainly():
             tally = _written(spark, batch, index, problems.console)
     except PipelineError as error:
@@ -124,6 +124,12 @@ def _about(bad: Bad) -> str:
     if bad.subscription is None:
         return bad.document
     return f"{bad.document}, subscription {bad.subscription}" if bad.document else f"subscription {bad.subscription}"
+
+
+def _refuse_local(out: str) -> None:
+    from triplewire.pipeline.outputs import refuse_local
+
+    refuse_local(out)
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -72,19 +73,22 @@ def session(
     otherwise what it says goes to a file, which is shown if it does not start. Workers run the Python that
     PYSPARK_PYTHON or `spark.pyspark.python` names, or else this one.
     """
-    started, builder = monotonic(), _builder()
+    require_packages()
+    from pyspark.sql import SparkSession
+
+    started = monotonic()
     folder = temporary("spark")
     settings = settings_for(master, folder, verbose=verbose) | dict(conf or {})
     home = java_home(folder)
     tell("starting Spark: a Java process comes up first, which takes some seconds")
-    builder = builder.master(retrying(master)).appName(name)
+    builder = SparkSession.Builder().master(retrying(master)).appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
     os.environ.setdefault("PYSPARK_PYTHON", settings.get("spark.pyspark.python", sys.executable))
     log = folder / "spark.log"
     with _environment(home), _errors_to(None if verbose else log):
         try:
-            spark: SparkSession = builder.getOrCreate()
+            spark = builder.getOrCreate()
         except Exception as error:
             raise PipelineError(_why_not(master, error, log)) from error
     tell(f"Spark {spark.version} is ready on {master}, after {monotonic() - started:.1f} seconds")
@@ -101,7 +105,7 @@ def running(
     tell: Callable[[str], None] = lambda text: None,
 ) -> Iterator[SparkSession]:
     """A session that is stopped at the end, if it was not running before."""
-    _builder()
+    require_packages()
     from pyspark import SparkContext
 
     was_running = SparkContext._active_spark_context is not None
@@ -140,13 +144,14 @@ def settings_for(master: str, folder: Path, *, verbose: bool = False) -> dict[st
     return found
 
 
-def _builder() -> SparkSession.Builder:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        what = "the Spark pipeline needs more packages"
-        raise PipelineError(f"{what} ({error}); install them: pip install 'triplewire[spark]'") from None
-    return SparkSession.Builder()
+def require_packages() -> None:
+    """`PipelineError` if the packages that the pipeline needs are not installed."""
+    for name in ("pyspark.sql", "pandas", "pyarrow"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            what = "the Spark pipeline needs more packages"
+            raise PipelineError(f"{what} ({error}); install them: pip install 'triplewire[spark]'") from None
 
 
 def _cores() -> int:

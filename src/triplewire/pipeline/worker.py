@@ -40,8 +40,6 @@ Reader = Callable[..., Document]
 
 _MOST_DOCUMENTS, _MOST_BYTES = 1000, 8 << 20
 """What is matched at once: enough to share the costs of a batch, and little enough for caches."""
-
-
 _MOST_ROWS = 50_000
 """How many answers go back at once."""
 
