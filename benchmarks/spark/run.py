@@ -18,6 +18,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     if options.quick:
         options.subscriptions, options.documents, options.rounds = QUICK_SUBSCRIPTIONS, QUICK_DOCUMENTS, 1
+        options.seconds = QUICK_SECONDS
     progress, lines = Progress(), list[Line]()
     for name in options.part or PARTS:
         found = PARTS[name].run(options, progress)

@@ -167,6 +167,7 @@ class _Building:
         return atom
 
     def plan(self, shapes: list[Shape]) -> Plan:
+        """The plan of what was added."""
         atoms = range(len(self._atoms))
         keys = [(kind, shape, position, atom) for (shape, position, kind), atom in self._atoms.items()]
         widths = [len(shapes[shape].constants) for shape, _, _ in self._atoms]
