@@ -15,7 +15,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.errors import QueryError
 from triplewire.languages.context import Context
 
-LANGUAGES = ("sparql", "rules", "gql", "qel", "conjunctive")
+LANGUAGES = ("sparql", "rules", "gql", "qel", "conjunctive", "xpath")
 """The languages, by the name that `compile` takes."""
 
 

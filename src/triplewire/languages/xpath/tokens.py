@@ -1,0 +1,76 @@
+"""The tokens of XPath 1.0 (section 3.7), with the rule that tells a name from an operator."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from triplewire.errors import QuerySyntaxError
+
+LANGUAGE = "xpath"
+_NAME = r"[A-Za-z_\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\U00010000-\U000EFFFF][-.\w\u00B7\u0300-\u036F\u203F\u2040]*"
+_TOKEN = re.compile(
+    rf"""[ \t\r\n]*(?:
+      (?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)
+    | (?P<text>"[^"]*"|'[^']*')
+    | (?P<variable>\$[ \t\r\n]*{_NAME}(?::{_NAME})?)
+    | (?P<wild>{_NAME}:\*)
+    | (?P<name>{_NAME}(?::(?!:){_NAME})?)
+    | (?P<sign>::|//|\.\.|!=|<=|>=|[()\[\].@,/|+\-=<>*])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE,
+)
+_OPERATOR_NAMES = frozenset({"and", "or", "mod", "div"})
+_BEFORE_NAMES = frozenset({"@", "::", "(", "[", ",", "/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
+_HINTS = {
+    "'": "This text has no closing quote",
+    '"': "This text has no closing quote",
+    "{": "A name in a namespace is written prefix:name, with the prefix given to compile",
+    "&": "Write `and`; a < is written as it is",
+    "!": "Inequality is written !=, negation not(...)",
+    ":": "A name in a namespace is written prefix:name, without spaces",
+    "$": "There are no variables",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the text; `kind` is number, text, variable, wild, name, sign, operator or end."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text, the last one its end."""
+    found: list[Token] = []
+    at = 0
+    while True:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n"))
+            reason = f"did not expect `{text[at]}`"
+            raise QuerySyntaxError(reason, language=LANGUAGE, hint=_HINTS.get(text[at]), **place(text, at))
+        kind = match.lastgroup or "end"
+        token = Token(kind, match[kind], match.start(kind))
+        found.append(_operator(token, found))
+        if kind == "end":
+            return found
+        at = match.end()
+
+
+def _operator(token: Token, before: list[Token]) -> Token:
+    """After something that can end an operand, * multiplies and a name is an operator."""
+    if token.text != "*" and token.text not in _OPERATOR_NAMES:
+        return token
+    follows = bool(before) and before[-1].kind != "operator" and before[-1].text not in _BEFORE_NAMES
+    if before and before[-1].kind in ("text", "number"):
+        follows = True
+    return Token("operator", token.text, token.at) if follows else token
+
+
+def place(text: str, at: int) -> dict[str, int]:
+    """The line and the column, from 1, of a place in a text."""
+    return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
