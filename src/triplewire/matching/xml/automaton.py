@@ -1,0 +1,195 @@
+"""The automaton: the places of all expressions as one tree of steps, and its states as documents ask for them.
+
+The steps of all places form a trie, so that what they share at their beginning is there once (YFilter). An element of a
+document is at some of its nodes. Which ones follows from where its parent is, and from its label; that is computed
+when a document first has it, and remembered (a lazy DFA). So a document costs one lookup for a tag, however many places
+are watched, and places that do not occur cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from triplewire.matching.xml.conditions import ANY, TEXT, Place
+from triplewire.matching.xml.watches import Entries, Watch, no_entries
+
+MOST_STATES = 20_000
+"""So many states are remembered; then all are forgotten, and made again as they are asked for."""
+_OTHER = "\0"
+
+
+class Node:
+    """A step of places: those that go on from here, and what waits here.
+
+    `sure` waits with conditions that are the whole expression; `maybe` with those that are a part of it.
+    """
+
+    __slots__ = ("attributes", "children", "descendants", "key", "maybe", "parent", "sure", "text", "uses")
+
+    def __init__(self, parent: Node | None, key: tuple[str, str]) -> None:
+        self.parent, self.key = parent, key
+        self.children: dict[str, Node] = {}
+        self.descendants: dict[str, Node] = {}
+        self.attributes: dict[str, Node] = {}
+        self.text: dict[str, Node] = {}
+        self.sure, self.maybe = Watch(), Watch()
+        self.uses = 0
+        """How many conditions go through here."""
+
+    def edges(self, kind: str) -> dict[str, Node]:
+        """The nodes that one kind of step leads to."""
+        edges: dict[str, Node] = getattr(self, kind)
+        return edges
+
+
+Values = tuple[tuple[Watch, bool], ...]
+"""Watches that look at a value, each with whether it is sure."""
+
+
+class Look:
+    """What is to be done where some nodes of the trie are met: who is told at once, and which watches see the value."""
+
+    __slots__ = ("maybe", "nodes", "sure", "values")
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.nodes = frozenset(nodes)
+        self.sure, self.maybe = no_entries(), no_entries()
+        values: list[tuple[Watch, bool]] = []
+        for node in self.nodes:
+            self.sure += node.sure.exists
+            self.maybe += node.maybe.exists
+            values += [(watch, watch is node.sure) for watch in (node.sure, node.maybe) if any(watch.kinds)]
+        self.values: Values = tuple(values)
+
+
+class State:
+    """Where an element is: at the nodes of `here`; those of `below` are passed, and have descendant steps."""
+
+    __slots__ = ("attributes", "below", "has_attributes", "here", "look", "next", "text")
+
+    def __init__(self, here: frozenset[Node], below: frozenset[Node]) -> None:
+        self.here, self.below = here, below
+        self.next: dict[str, State] = {}
+        self.look = Look(here)
+        self.has_attributes = any(node.attributes for node in here)
+        self.attributes: dict[str, Look] = {}
+        texts = [node.text[TEXT] for node in here if node.text]
+        self.text = Look(texts) if texts else None
+
+
+class Automaton:
+    """Places, and the states that documents have met."""
+
+    def __init__(self) -> None:
+        self._root = Node(None, ("", ""))
+        self._labels: dict[str, int] = {}
+        self._wild: dict[str, int] = {}
+        self._states: dict[tuple[frozenset[Node], frozenset[Node]], State] = {}
+        self._start: State | None = None
+
+    # -- places
+
+    def enter(self, place: Place) -> Node:
+        """The node of a place, used once more."""
+        node = self._root
+        for kind, label in _edges(place):
+            edges = node.edges(kind)
+            following = edges.get(label)
+            if following is None:
+                following = edges[label] = Node(node, (kind, label))
+                self.forget()
+            self._count(label, 1)
+            following.uses += 1
+            node = following
+        return node
+
+    def leave(self, node: Node) -> None:
+        """Use a node once less; what nobody uses goes."""
+        at: Node | None = node
+        while at is not None and at.parent is not None:
+            kind, label = at.key
+            self._count(label, -1)
+            at.uses -= 1
+            if not at.uses:
+                del at.parent.edges(kind)[label]
+                self.forget()
+            at = at.parent
+
+    def _count(self, label: str, change: int) -> None:
+        counts = self._wild if label.endswith("}*") else self._labels
+        key = label[:-1] if counts is self._wild else label
+        counts[key] = counts.get(key, 0) + change
+        if not counts[key]:
+            del counts[key]
+
+    def forget(self) -> None:
+        """What states know is out of date."""
+        self._states.clear()
+        self._start = None
+
+    # -- states
+
+    @property
+    def start(self) -> State:
+        """Where the document itself is."""
+        if self._start is None:
+            here = frozenset({self._root})
+            self._start = self._state(here, here if self._root.descendants else frozenset())
+        return self._start
+
+    def step(self, state: State, label: str) -> State:
+        """Where a child element with a label is; the label need not be remembered if no place has it."""
+        known = self._known(label)
+        found = state.next.get(known)
+        if found is None:
+            here = {
+                *_reached((node.children for node in state.here), known),
+                *_reached((node.descendants for node in state.below), known),
+            }
+            passed = {node for node in here if node.descendants}
+            below = state.below if passed <= state.below else state.below | passed
+            found = state.next[known] = self._state(frozenset(here), below)
+        return found
+
+    def look_at(self, state: State, attribute: str) -> Look:
+        """What an attribute of an element meets."""
+        known = self._known(attribute)
+        found = state.attributes.get(known)
+        if found is None:
+            found = state.attributes[known] = Look(_reached((node.attributes for node in state.here), known))
+        return found
+
+    def _known(self, label: str) -> str:
+        """The label, or one that stands for all that no place names: strange documents must not fill the memory."""
+        if label in self._labels:
+            return label
+        if self._wild and label[0] == "{" and (namespace := label[: label.rindex("}") + 1]) in self._wild:
+            return namespace + _OTHER
+        return _OTHER
+
+    def _state(self, here: frozenset[Node], below: frozenset[Node]) -> State:
+        found = self._states.get((here, below))
+        if found is None:
+            if len(self._states) >= MOST_STATES:
+                self.forget()
+            found = self._states[here, below] = State(here, below)
+        return found
+
+
+def _edges(place: Place) -> Iterator[tuple[str, str]]:
+    for is_descendant, label in place.steps:
+        yield ("descendants" if is_descendant else "children"), label
+    if place.leaf:
+        yield ("text", TEXT) if place.leaf == TEXT else ("attributes", place.leaf[1:])
+
+
+def _reached(edges: Iterable[dict[str, Node]], label: str) -> Iterator[Node]:
+    wild = label[: label.rindex("}") + 1] + ANY if label[0] == "{" else None
+    for own in edges:
+        if own:
+            if label in own:
+                yield own[label]
+            if ANY in own:
+                yield own[ANY]
+            if wild is not None and wild in own:
+                yield own[wild]

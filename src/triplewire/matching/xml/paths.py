@@ -1,0 +1,258 @@
+"""The index of XPath queries: added, removed, matched against one document at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from triplewire.algebra.xpath.cost import cost, safe_size
+from triplewire.algebra.xpath.evaluate import Tree, compiled, tree_of
+from triplewire.algebra.xpath.query import PathQuery
+from triplewire.algebra.xpath.syntax import Call
+from triplewire.matching.xml.automaton import Automaton, Node
+from triplewire.matching.xml.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
+from triplewire.matching.xml.scanning import Scan
+from triplewire.matching.xml.watches import Entries
+
+_RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
+"""Which kinds of conditions are rarely met; those that are not here come before the last."""
+
+
+@dataclass(slots=True, eq=False)
+class Standing:
+    """A query of the index: who wants it, and how it waits."""
+
+    query: PathQuery
+    is_exact: bool
+    numbers: list[int] = field(default_factory=list)
+    entries: list[int] = field(default_factory=list)
+    safe: int = -1
+    test: Callable[[Tree], Any] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """An alternative of a query: the condition that it waits with, and the places of the others."""
+
+    standing: Standing
+    waiting: Condition | None
+    node: Node | None
+    others: tuple[Node, ...]
+    is_sure: bool
+
+
+class PathMatches:
+    """The XPath queries that one document matches: found at once, named when somebody asks."""
+
+    __slots__ = ("_index", "_sure", "_verified", "failed")
+
+    def __init__(
+        self, index: PathIndex, sure: list[Entries], verified: list[Standing], failed: dict[int, str]
+    ) -> None:
+        self._index, self._sure, self._verified = index.entries, sure, verified
+        self.failed = failed
+        """By the subscription's number, why its query could not be evaluated."""
+
+    def standing(self) -> list[Standing]:
+        """The queries that matched, each once."""
+        found = dict.fromkeys(self._verified)
+        index = self._index
+        for entries in self._sure:
+            for entry in entries:
+                known = index[entry]
+                if known is not None:
+                    found[known.standing] = None
+        return list(found)
+
+    def numbers(self) -> dict[int, PathQuery]:
+        """The numbers of the subscriptions that matched, with their queries."""
+        return {number: standing.query for standing in self.standing() for number in standing.numbers}
+
+    def __bool__(self) -> bool:
+        return bool(self._verified) or any(self._sure)
+
+
+class PathIndex:
+    """Standing XPath queries; subscriptions are known by numbers, and equal queries are one."""
+
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
+        self._automaton = Automaton()
+        self._standing: dict[PathQuery, Standing] = {}
+        self._by_number: dict[int, Standing] = {}
+        self.entries: list[Entry | None] = []
+        self._free: list[int] = []
+        self._always: dict[Standing, None] = {}
+        """Queries that nothing in a document rules out: they are evaluated every time."""
+
+    def __len__(self) -> int:
+        return len(self._by_number)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._by_number
+
+    def query(self, number: int) -> PathQuery:
+        """The query of a subscription."""
+        return self._by_number[number].query
+
+    def everything(self) -> Iterator[tuple[int, PathQuery]]:
+        """All subscriptions by number, with their queries."""
+        for number in sorted(self._by_number):
+            yield number, self._by_number[number].query
+
+    # -- changes
+
+    def add(self, number: int, query: PathQuery) -> None:
+        """Add a subscription."""
+        standing = self._standing.get(query)
+        if standing is None:
+            standing = self._standing[query] = self._enter(query)
+        standing.numbers.append(number)
+        self._by_number[number] = standing
+
+    def remove(self, number: int) -> None:
+        """Remove a subscription."""
+        standing = self._by_number.pop(number)
+        standing.numbers.remove(number)
+        if not standing.numbers:
+            del self._standing[standing.query]
+            self._always.pop(standing, None)
+            for entry in standing.entries:
+                self._take_out(entry)
+
+    def _enter(self, query: PathQuery) -> Standing:
+        demand = demand_of(query.expression)
+        standing = Standing(query, demand.is_exact)
+        if frozenset() in demand.alternatives:
+            self._always[standing] = None
+        else:
+            for alternative in demand.alternatives:
+                standing.entries.append(self._wait(standing, alternative))
+        return standing
+
+    def _wait(self, standing: Standing, alternative: Alternative) -> int:
+        """Wait with the condition that is likely to be met least often."""
+        nodes = {condition: self._automaton.enter(condition.place) for condition in sorted(alternative, key=str)}
+        waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition], standing.is_exact))
+        others = tuple(node for condition, node in nodes.items() if condition is not waiting)
+        is_sure = standing.is_exact and not others and waiting.kind != SAME
+        entry = Entry(standing, waiting, nodes[waiting], others, is_sure)
+        number = self._free.pop() if self._free else len(self.entries)
+        if number == len(self.entries):
+            self.entries.append(entry)
+        else:
+            self.entries[number] = entry
+        watch = nodes[waiting].sure if is_sure else nodes[waiting].maybe
+        if watch.add(waiting, number):
+            self._automaton.forget()
+        return number
+
+    def _likelihood(self, condition: Condition, node: Node, is_exact: bool) -> tuple[int, int, int]:
+        watch = node.sure if is_exact else node.maybe
+        return _RANK.get(condition.kind, 3), watch.count(condition), -len(condition.place.steps)
+
+    def _take_out(self, number: int) -> None:
+        entry = self.entries[number]
+        assert entry is not None and entry.node is not None and entry.waiting is not None
+        watch = entry.node.sure if entry.is_sure else entry.node.maybe
+        if watch.remove(entry.waiting, number):
+            self._automaton.forget()
+        for node in (entry.node, *entry.others):
+            self._automaton.leave(node)
+        self.entries[number] = None
+        self._free.append(number)
+
+    # -- matching
+
+    def match(self, xml: bytes) -> PathMatches:
+        """The queries that the XML of a document matches."""
+        scan = Scan(self._automaton, xml.decode())
+        verified: list[Standing] = []
+        failed: dict[int, str] = {}
+        if self._always or any(scan.maybe):
+            budget = _Budget(xml, self._max_steps)
+            for standing in self._candidates(scan):
+                if standing.is_exact and standing in self._always:
+                    verified.append(standing)
+                elif (problem := budget.problem(standing)) is not None:
+                    failed.update(dict.fromkeys(standing.numbers, problem))
+                else:
+                    self._verify(standing, budget.tree, verified, failed)
+        return PathMatches(self, scan.sure, verified, failed)
+
+    def _candidates(self, scan: Scan) -> Iterable[Standing]:
+        """The queries that are left to evaluate: all places of an alternative are there, and its value is met."""
+        found = dict.fromkeys(self._always)
+        met: set[Node] | None = None
+        for entries in scan.maybe:
+            for number in entries:
+                entry = self.entries[number]
+                assert entry is not None
+                if entry.others:
+                    met = scan.nodes if met is None else met
+                    if not met.issuperset(entry.others):
+                        continue
+                found[entry.standing] = None
+        return found
+
+    def _verify(
+        self, standing: Standing, tree: Tree, verified: list[Standing], failed: dict[int, str]
+    ) -> None:
+        test = standing.test
+        if test is None:
+            test = standing.test = compiled(Call("boolean", (standing.query.expression,)))
+        try:
+            if test(tree):
+                verified.append(standing)
+        except etree.XPathError as error:
+            failed.update(dict.fromkeys(standing.numbers, f"it could not be evaluated on this document: {error}"))
+
+
+class _Budget:
+    """What evaluating may cost on one document; its tree is built when something is evaluated."""
+
+    def __init__(self, xml: bytes, max_steps: int) -> None:
+        self._xml, self._max_steps = xml, max_steps
+        self._tree: Tree = None
+        self._shape: tuple[int, int] | None = None
+
+    @property
+    def tree(self) -> Tree:
+        if self._tree is None:
+            self._tree = tree_of(self._xml)
+        return self._tree
+
+    def problem(self, standing: Standing) -> str | None:
+        """Why a query is not evaluated on this document, if it is not."""
+        expression, size = standing.query.expression, len(self._xml)
+        if standing.safe < 0:
+            standing.safe = safe_size(expression, self._max_steps)
+        if size <= standing.safe:
+            return None
+        if self._shape is None:
+            self._shape = _shape(self.tree)
+        nodes, depth = self._shape
+        steps = cost(expression, nodes=nodes, size=size, depth=depth)
+        if steps <= self._max_steps:
+            return None
+        return (
+            f"it might take {steps:.1e} steps on this document, more than {self._max_steps:,}; "
+            "make it more selective, or raise max_steps"
+        )
+
+
+def _shape(tree: Tree) -> tuple[int, int]:
+    """How many nodes a tree has, and how deep they go."""
+    nodes, depth, deepest = 1, 0, 0
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            depth += 1
+            deepest = max(deepest, depth)
+            nodes += 2 + len(element.attrib)
+        elif event == "end":
+            depth -= 1
+        nodes += 1
+    return nodes, deepest
