@@ -13,7 +13,7 @@ import numpy as np
 
 from triplewire.errors import SubscriptionError
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
-from triplewire.matching.matches import Matches, columns_of
+from triplewire.matching.matches import Matches, PathMatch, columns_of
 from triplewire.matching.registry import Registry
 from triplewire.model import Document
 
@@ -82,7 +82,20 @@ def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callab
 def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
-    return [Found([Finding(*one) for one in reader.findings(each)], each.errors) for each in matches]
+    return [
+        Found([*(Finding(*one) for one in reader.findings(each)), *_path_findings(each)], each.errors)
+        for each in matches
+    ]
+
+
+def _path_findings(matches: Matches) -> Iterable[Finding]:
+    """The rows of XPath subscriptions: no triple is behind them."""
+    if not matches.paths:
+        return
+    for match in matches:
+        if isinstance(match, PathMatch):
+            for row in match.rows:
+                yield Finding(match.subscription, tuple([str(term) for term in row.values()]), ())
 
 
 def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:

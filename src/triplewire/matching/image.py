@@ -21,16 +21,16 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import ENTRY_COLUMNS, FAMILY_COLUMNS, RECORD_COLUMNS
 from triplewire.matching.strings import Strings, grown
 
-_MAGIC = b"triplewire index 2\n"
+_MAGIC = b"triplewire index 3\n"
 _ALIGN = 64
-_TABLES = ("terms", "programs", "ids")
+_TABLES = ("terms", "programs", "ids", "expressions")
 
 
 class Image:
     """All that an index knows, in flat arrays; `used` counts the rows in use of those that grow."""
 
     def __init__(self) -> None:
-        self.terms, self.programs, self.ids = Strings(), Strings(), Strings()
+        self.terms, self.programs, self.ids, self.expressions = Strings(), Strings(), Strings(), Strings()
         self.arrays: dict[str, Array] = {
             "numbers": np.zeros(32, dtype=np.float64),
             "flags": np.zeros(32, dtype=np.int32),
@@ -46,6 +46,7 @@ class Image:
             "members": np.zeros(16, dtype=np.int32),
             "entries": np.zeros((16, ENTRY_COLUMNS), dtype=np.int32),
             "subscriptions": np.zeros(16, dtype=np.int32),
+            "paths": np.zeros(16, dtype=np.int32),
             "parent_starts": np.zeros(1, dtype=np.int32),
             "parents": np.zeros(1, dtype=np.int32),
         }
@@ -76,7 +77,7 @@ class Image:
             trimmed[f"{name}.starts"] = table.starts[: table.count + 1]
             trimmed[f"{name}.text"] = table.text[: int(table.starts[table.count])]
         lengths = self.used | {"members": self.used["thresholds"]}
-        lengths |= {"numbers": self.terms.count, "flags": self.terms.count}
+        lengths |= {"numbers": self.terms.count, "flags": self.terms.count, "paths": self.used["subscriptions"]}
         for name, array in self.arrays.items():
             whole = name not in lengths or name == "keys"
             trimmed[name] = array if whole else array[: lengths[name]]
@@ -141,6 +142,8 @@ class Image:
         for name in ("records", "constants", "families", "thresholds", "entries", "subscriptions"):
             if not 0 <= image.used[name] <= len(arrays[name]):
                 raise ValueError(name)
+        if len(arrays["paths"]) < image.used["subscriptions"]:
+            raise ValueError("paths")
         return image
 
 

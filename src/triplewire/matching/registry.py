@@ -107,10 +107,11 @@ class Registry:
         number = self.image.ids.find(id.encode("utf-8", "surrogatepass"))
         return number if number >= 0 and self.image["subscriptions"][number] != _ABSENT else -1
 
-    def add(self, id: str, branches: list[Prepared], answer: tuple[str, ...]) -> None:
-        """Enter a subscription that is not there yet."""
+    def add(self, id: str, branches: list[Prepared], answer: tuple[str, ...]) -> int:
+        """Enter a subscription that is not there yet; gives its number."""
         number = self.image.ids.intern_one(id.encode())
         subscriptions = self.image.reserve("subscriptions", number + 1)
+        self.image.reserve("paths", number + 1)
         self.image.used["subscriptions"] = max(self.image.used["subscriptions"], number + 1)
         subscriptions[number] = _PRESENT
         self.image.used["live"] += 1
@@ -118,6 +119,7 @@ class Registry:
         for branch in branches:
             sibling = self._add_entry(number, branch, sibling)
             subscriptions[number] = sibling + 1
+        return number
 
     def remove(self, number: int) -> None:
         """Take a subscription out."""

@@ -8,6 +8,7 @@ the first `MOST_HITS` of them; any other value gives one row. Everything that is
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,11 +38,12 @@ from triplewire.model import Document, Term
 MOST_HITS = 1_000
 """So many nodes of a node-set become rows; the expression matches whatever their number."""
 MOST_TEXT = 1_000
-"""So many characters of a node's text are in its row; an ellipsis stands for the rest."""
+"""So many characters of a node's text are in its row, white space in it made single spaces; … stands for the rest."""
 
 Tree = Any
 """lxml's element tree; its type says nothing to a checker."""
 
+_SPACE = re.compile(r"[ \t\r\n]+")
 _XML = "http://www.w3.org/XML/1998/namespace"
 
 
@@ -233,6 +235,7 @@ def _document_hit(tree: Tree) -> Hit:
 
 
 def _shortened(text: str) -> str:
+    text = _SPACE.sub(" ", text).strip(" ")
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
 
 

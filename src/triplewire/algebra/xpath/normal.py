@@ -70,8 +70,8 @@ def _from_document(expression: Expression) -> Expression:
             return Several(operator, tuple(map(_from_document, parts)))
         case Path(_, _, start, _) if start is not None:
             return replace(expression, start=_from_document(start))
-        case Path():
-            return replace(expression, is_absolute=True)
+        case Path(_, steps, _, _):
+            return Path(True, steps)
         case _:
             return expression
 
@@ -158,11 +158,11 @@ def _path(path: Path) -> Expression:
     filters = _predicates(path.filters)
     steps: list[Step] = []
     for step in path.steps:
-        own = replace(step, predicates=_predicates(step.predicates))
+        own = Step(step.axis, step.test, _predicates(step.predicates)) if step.predicates else step
         if own == _STAY and (steps or path.is_absolute or start is not None or len(path.steps) > 1):
             continue
         if steps and steps[-1] == _ANYWHERE and _joins(own):
-            steps[-1] = replace(own, axis="descendant")
+            steps[-1] = Step("descendant", own.test, own.predicates)
         else:
             steps.append(own)
     if start is not None and not filters:

@@ -9,10 +9,10 @@ from typing import NoReturn
 from triplewire.algebra.xpath.syntax import (
     ANYTHING,
     AXES,
-    COMPARISONS,
     FUNCTIONS,
     NODES,
     OF_NODES,
+    PRECEDENCE,
     Binary,
     Call,
     Expression,
@@ -32,7 +32,7 @@ from triplewire.languages.xpath.tokens import LANGUAGE, Token, place, tokens_of
 MOST_NESTED = 100
 """How deep parentheses and predicates may go, and how long a chain of one operator may be, in levels of the syntax."""
 
-_LEVELS = (("or",), ("and",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod"))
+_BINDING = {operator: level for operator, level in PRECEDENCE.items() if operator != "|"}
 _KINDS = ("comment", "text", "processing-instruction", "node")
 _ANYWHERE = Step("descendant-or-self", ANYTHING)
 _OPERAND = "a path, a text, a number, a function or an opening parenthesis"
@@ -67,14 +67,15 @@ class Parser:
     def now(self) -> Token:
         return self.tokens[self.at]
 
-    def _follows(self, *texts: str) -> bool:
-        return self.now.kind in ("sign", "operator", "name") and self.now.text in texts
+    def _follows(self, sign: str) -> bool:
+        return self.now.kind == "sign" and self.now.text == sign
 
-    def _take(self, *signs: str) -> Token | None:
-        if self.now.kind not in ("sign", "operator") or self.now.text not in signs:
+    def _take(self, sign: str) -> Token | None:
+        token = self.tokens[self.at]
+        if token.text != sign or token.kind not in ("sign", "operator"):
             return None
         self.at += 1
-        return self.tokens[self.at - 1]
+        return token
 
     def _demand(self, sign: str, expected: str) -> None:
         if self._take(sign) is None:
@@ -106,24 +107,24 @@ class Parser:
         self.depth -= 1
         return found
 
-    def _level(self, level: int) -> Expression:
-        if level == len(_LEVELS):
-            return self._unary()
-        operators = _LEVELS[level]
-        found = self._level(level + 1)
+    def _level(self, least: int) -> Expression:
+        """An operand, and what operators join to it that bind at least so tightly."""
+        found = self._unary()
         length = 0
-        while self.now.kind in ("operator", "sign") and self.now.text in operators:
-            token = self.now
+        while True:
+            token = self.tokens[self.at]
+            own = _BINDING.get(token.text, -1) if token.kind in ("operator", "sign") else -1
+            if own < least:
+                return found
             self.at += 1
-            right = self._level(level + 1)
+            right = self._level(own + 1)
             length += 1
             if token.text in ("and", "or"):
                 found = _joined(token.text, found, right)
-            else:
-                if length > MOST_NESTED:
-                    self._refused(f"a chain of more than {MOST_NESTED} operators", token, "Split it")
-                found = Binary(token.text, found, right)
-        return found
+                continue
+            if length > MOST_NESTED:
+                self._refused(f"a chain of more than {MOST_NESTED} operators", token, "Split it")
+            found = Binary(token.text, found, right)
 
     def _unary(self) -> Expression:
         minus = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from triplewire.errors import QuerySyntaxError
 
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_OPERATOR_NAMES = frozenset({"and", "or", "mod", "div"})
+_OPERATOR_NAMES = frozenset({"and", "or", "mod", "div", "*"})
 _BEFORE_NAMES = frozenset({"@", "::", "(", "[", ",", "/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
 _HINTS = {
     "'": "This text has no closing quote",
@@ -34,8 +34,7 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of the text; `kind` is number, text, variable, wild, name, sign, operator or end."""
 
     kind: str
@@ -53,22 +52,20 @@ def tokens_of(text: str) -> list[Token]:
             at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n"))
             reason = f"did not expect `{text[at]}`"
             raise QuerySyntaxError(reason, language=LANGUAGE, hint=_HINTS.get(text[at]), **place(text, at))
-        kind = match.lastgroup or "end"
-        token = Token(kind, match[kind], match.start(kind))
-        found.append(_operator(token, found))
+        kind, at = match.lastgroup or "end", match.end()
+        text_of = match[kind]
+        if text_of in _OPERATOR_NAMES and _ends_operand(found):
+            kind = "operator"
+        found.append(Token(kind, text_of, at - len(text_of)))
         if kind == "end":
             return found
-        at = match.end()
 
 
-def _operator(token: Token, before: list[Token]) -> Token:
-    """After something that can end an operand, * multiplies and a name is an operator."""
-    if token.text != "*" and token.text not in _OPERATOR_NAMES:
-        return token
-    follows = bool(before) and before[-1].kind != "operator" and before[-1].text not in _BEFORE_NAMES
-    if before and before[-1].kind in ("text", "number"):
-        follows = True
-    return Token("operator", token.text, token.at) if follows else token
+def _ends_operand(before: list[Token]) -> bool:
+    """True if what follows must be an operator: then * multiplies, and a name such as `and` is one."""
+    if not before or before[-1].kind == "operator":
+        return False
+    return before[-1].kind in ("text", "number") or before[-1].text not in _BEFORE_NAMES
 
 
 def place(text: str, at: int) -> dict[str, int]:

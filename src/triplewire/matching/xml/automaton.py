@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from triplewire.matching.xml.conditions import ANY, TEXT, Place
+from triplewire.algebra.xpath.conditions import ANY, TEXT, Place
 from triplewire.matching.xml.watches import Entries, Watch, no_entries
 
 MOST_STATES = 20_000
 """So many states are remembered; then all are forgotten, and made again as they are asked for."""
 _OTHER = "\0"
+_MOST_STRANGERS = 1_000
+"""A state remembers so many labels; those that no place names share one state, so a document cannot fill the memory."""
 
 
 class Node:
@@ -65,12 +67,15 @@ class Look:
 class State:
     """Where an element is: at the nodes of `here`; those of `below` are passed, and have descendant steps."""
 
-    __slots__ = ("attributes", "below", "has_attributes", "here", "look", "next", "text")
+    __slots__ = ("attributes", "below", "has_attributes", "here", "is_watched", "look", "next", "text", "values")
 
     def __init__(self, here: frozenset[Node], below: frozenset[Node]) -> None:
         self.here, self.below = here, below
         self.next: dict[str, State] = {}
         self.look = Look(here)
+        self.values = self.look.values
+        self.is_watched = any(node.parent is not None for node in here)
+        """False if no place of any expression ends or goes on here."""
         self.has_attributes = any(node.attributes for node in here)
         self.attributes: dict[str, Look] = {}
         texts = [node.text[TEXT] for node in here if node.text]
@@ -138,9 +143,11 @@ class Automaton:
         return self._start
 
     def step(self, state: State, label: str) -> State:
-        """Where a child element with a label is; the label need not be remembered if no place has it."""
+        """Where a child element with a label is."""
         known = self._known(label)
         found = state.next.get(known)
+        if found is not None and len(state.next) < _MOST_STRANGERS:
+            state.next[label] = found
         if found is None:
             here = {
                 *_reached((node.children for node in state.here), known),

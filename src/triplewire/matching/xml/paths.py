@@ -13,7 +13,7 @@ from triplewire.algebra.xpath.evaluate import Tree, compiled, tree_of
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
-from triplewire.matching.xml.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
+from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
 from triplewire.matching.xml.scanning import Scan
 from triplewire.matching.xml.watches import Entries
 
@@ -38,8 +38,8 @@ class Entry:
     """An alternative of a query: the condition that it waits with, and the places of the others."""
 
     standing: Standing
-    waiting: Condition | None
-    node: Node | None
+    waiting: Condition
+    node: Node
     others: tuple[Node, ...]
     is_sure: bool
 
@@ -103,6 +103,27 @@ class PathIndex:
         for number in sorted(self._by_number):
             yield number, self._by_number[number].query
 
+    # -- how they wait
+
+    def standing(self, number: int) -> Standing:
+        """How the query of a subscription waits."""
+        return self._by_number[number]
+
+    def entry(self, number: int) -> Entry:
+        """An alternative of a query."""
+        found = self.entries[number]
+        assert found is not None
+        return found
+
+    def is_unguarded(self, standing: Standing) -> bool:
+        """True if a query has no condition, and is evaluated on every document."""
+        return standing in self._always
+
+    def sharing(self, condition: Condition, but: Standing) -> int:
+        """How many other subscriptions wait with the same condition."""
+        alike = {entry.standing for entry in self.entries if entry is not None and entry.waiting == condition}
+        return sum(len(standing.numbers) for standing in alike if standing is not but) + len(but.numbers) - 1
+
     # -- changes
 
     def add(self, number: int, query: PathQuery) -> None:
@@ -156,7 +177,7 @@ class PathIndex:
 
     def _take_out(self, number: int) -> None:
         entry = self.entries[number]
-        assert entry is not None and entry.node is not None and entry.waiting is not None
+        assert entry is not None
         watch = entry.node.sure if entry.is_sure else entry.node.maybe
         if watch.remove(entry.waiting, number):
             self._automaton.forget()

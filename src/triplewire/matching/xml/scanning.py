@@ -10,7 +10,7 @@ import re
 from array import array
 from collections.abc import Iterator
 
-from triplewire.matching.xml.automaton import Automaton, Look, Node, State
+from triplewire.matching.xml.automaton import Automaton, Look, Node, State, Values
 from triplewire.matching.xml.watches import Entries, Watch, no_entries, number_of
 
 MOST_TEXT = 64 * 1024 * 1024
@@ -40,7 +40,7 @@ class Scan:
         self._room = MOST_TEXT
         if "<!" in xml or "<?" in xml:
             xml = _ASIDE.sub("<!>", xml)
-        self._run(xml, "xmlns" in xml)
+        self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
     @property
@@ -53,28 +53,26 @@ class Scan:
             met |= look.nodes
         return met
 
-    def _run(self, xml: str, has_namespaces: bool) -> None:
+    def _run(self, xml: str, scopes: _Scopes | None) -> None:
         state, step, states = self._automaton.start, self._automaton.step, self._states
         stack: list[State] = []
         starts: list[int] = []
         texts: list[str] = []
-        scopes = _Scopes() if has_namespaces else None
         pieces = iter(xml.split("<"))
         next(pieces)
         for piece in pieces:
             head, _, text = piece.partition(">")
-            first = head[0]
-            if first == "/":
-                if state.look.values:
+            if head[0] == "/":
+                if state.values:
                     start = starts.pop()
                     value = texts[start] if len(texts) == start + 1 else "".join(texts[start:])
-                    self._see(state.look, value)
+                    self._see(state.values, value)
                     if not starts:
                         texts.clear()
                 state = stack.pop()
                 if scopes is not None:
                     scopes.leave()
-            elif first != "!":
+            elif head != "!":
                 stack.append(state)
                 attributes = ""
                 if " " in head:
@@ -83,15 +81,15 @@ class Scan:
                     head, attributes, text = found.groups()
                 if scopes is not None:
                     head = scopes.enter(head, attributes)
-                parent = state
-                state = parent.next.get(head) or step(parent, head)
-                states[state] = None
-                if state.look.values:
-                    starts.append(len(texts))
-                if attributes and state.has_attributes:
-                    self._attributes(state, attributes, scopes)
-            if text:
-                if "&" in text and (starts or state.text):
+                state = state.next.get(head) or step(state, head)
+                if state.is_watched:
+                    states[state] = None
+                    if state.values:
+                        starts.append(len(texts))
+                    if attributes and state.has_attributes:
+                        self._attributes(state, attributes, scopes)
+            if text and (starts or state.text):
+                if "&" in text:
                     text = unescaped(text)
                 if starts:
                     texts.append(text)
@@ -113,13 +111,13 @@ class Scan:
         """An attribute, or a text."""
         self._looks[look] = None
         if look.values:
-            self._see(look, value)
+            self._see(look.values, value)
 
-    def _see(self, look: Look, value: str) -> None:
+    def _see(self, watches: Values, value: str) -> None:
         """Tell the watches of a place a value."""
         self._room -= len(value)
         is_new, number = True, None
-        for watch, is_sure in look.values:
+        for watch, is_sure in watches:
             if self._room < 0:
                 self.maybe.append(array("q", _everything(watch)))
                 continue
@@ -152,12 +150,18 @@ class Scan:
                 if len(thresholds):
                     passed, near = thresholds.passed(number)
                     (self.sure if is_sure else self.maybe).append(passed)
-                    self.maybe.append(near)
-        for look in (*(state.look for state in self._states), *self._looks):
-            if look.sure:
-                self.sure.append(look.sure)
-            if look.maybe:
-                self.maybe.append(look.maybe)
+                    if near:
+                        self.maybe.append(near)
+        for state in self._states:
+            self._tell(state.look)
+        for look in self._looks:
+            self._tell(look)
+
+    def _tell(self, look: Look) -> None:
+        if look.sure:
+            self.sure.append(look.sure)
+        if look.maybe:
+            self.maybe.append(look.maybe)
 
 
 def _everything(watch: Watch) -> Iterator[int]:

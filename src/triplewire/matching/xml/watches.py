@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from triplewire.matching.xml.conditions import ABOVE, BELOW, CONTAINS, EQUAL, EXISTS, SAME, Condition
+from triplewire.algebra.xpath.conditions import ABOVE, BELOW, CONTAINS, EQUAL, EXISTS, SAME, Condition
 
 Entries: TypeAlias = "array[int]"
 """Numbers of entries."""
