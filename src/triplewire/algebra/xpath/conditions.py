@@ -61,6 +61,8 @@ class Condition(NamedTuple):
     kind: str = EXISTS
     value: str | float = ""
     is_inclusive: bool = False
+    gram: int | None = None
+    """Under which piece of its text a condition waits, once it does."""
 
     def __str__(self) -> str:
         if self.kind == EXISTS:

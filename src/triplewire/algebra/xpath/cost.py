@@ -39,7 +39,10 @@ def cost(expression: Expression, *, nodes: int, size: int, depth: int) -> float:
 def safe_size(expression: Expression, limit: int) -> int:
     """A size of documents, in bytes, up to which the expression stays below the limit whatever they are like."""
     size = 64
-    while size < _LARGEST and cost(expression, nodes=size, size=size, depth=min(size, _DEEPEST)) <= limit:
+    while size < _LARGEST:
+        # a node takes four bytes at least, a level seven
+        if cost(expression, nodes=size // 4, size=size, depth=min(size // 7, _DEEPEST)) > limit:
+            break
         size *= 2
     return size // 2
 

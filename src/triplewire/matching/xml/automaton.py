@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from triplewire.algebra.xpath.conditions import ANY, TEXT, Place
-from triplewire.matching.xml.watches import Entries, Watch, no_entries
+from triplewire.algebra.xpath.conditions import ANY, TEXT, Condition, Place
+from triplewire.matching.xml.watches import Watch
 
 MOST_STATES = 20_000
 """So many states are remembered; then all are forgotten, and made again as they are asked for."""
@@ -26,7 +26,19 @@ class Node:
     `sure` waits with conditions that are the whole expression; `maybe` with those that are a part of it.
     """
 
-    __slots__ = ("attributes", "children", "descendants", "key", "maybe", "parent", "sure", "text", "uses")
+    __slots__ = (
+        "attributes",
+        "children",
+        "counts",
+        "descendants",
+        "key",
+        "looks",
+        "maybe",
+        "parent",
+        "sure",
+        "text",
+        "uses",
+    )
 
     def __init__(self, parent: Node | None, key: tuple[str, str]) -> None:
         self.parent, self.key = parent, key
@@ -34,7 +46,12 @@ class Node:
         self.descendants: dict[str, Node] = {}
         self.attributes: dict[str, Node] = {}
         self.text: dict[str, Node] = {}
-        self.sure, self.maybe = Watch(), Watch()
+        self.sure: dict[int, Condition] = {}
+        self.maybe: dict[int, Condition] = {}
+        self.counts: dict[tuple[str, str | float], int] = {}
+        """How many wait by the same kind of test with the same value."""
+        self.looks: list[Look] = []
+        """Where documents meet this node: kept up to date when something is added."""
         self.uses = 0
         """How many conditions go through here."""
 
@@ -43,37 +60,60 @@ class Node:
         edges: dict[str, Node] = getattr(self, kind)
         return edges
 
+    def add(self, condition: Condition, entry: int, is_sure: bool) -> None:
+        """Let an entry wait here."""
+        (self.sure if is_sure else self.maybe)[entry] = condition
+        key = condition.kind, condition.value
+        self.counts[key] = self.counts.get(key, 0) + 1
+        for look in self.looks:
+            look.add(condition, entry, is_sure)
 
-Values = tuple[tuple[Watch, bool], ...]
-"""Watches that look at a value, each with whether it is sure."""
+    def remove(self, condition: Condition, entry: int, is_sure: bool) -> None:
+        """Let an entry go."""
+        del (self.sure if is_sure else self.maybe)[entry]
+        key = condition.kind, condition.value
+        self.counts[key] -= 1
+        if not self.counts[key]:
+            del self.counts[key]
+        for look in self.looks:
+            look.remove(condition, entry, is_sure)
 
 
 class Look:
-    """What is to be done where some nodes of the trie are met: who is told at once, and which watches see the value."""
+    """What is to be done where a document meets some nodes of the trie: all that waits at them, in one table."""
 
-    __slots__ = ("maybe", "nodes", "sure", "values")
+    __slots__ = ("has_values", "maybe", "nodes", "sure")
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         self.nodes = frozenset(nodes)
-        self.sure, self.maybe = no_entries(), no_entries()
-        values: list[tuple[Watch, bool]] = []
+        self.sure, self.maybe = Watch(), Watch()
         for node in self.nodes:
-            self.sure += node.sure.exists
-            self.maybe += node.maybe.exists
-            values += [(watch, watch is node.sure) for watch in (node.sure, node.maybe) if any(watch.kinds)]
-        self.values: Values = tuple(values)
+            node.looks.append(self)
+            for watch, waiting in ((self.sure, node.sure), (self.maybe, node.maybe)):
+                for entry, condition in waiting.items():
+                    watch.add(condition, entry)
+        self.has_values = self.sure.has_values or self.maybe.has_values
+
+    def add(self, condition: Condition, entry: int, is_sure: bool) -> None:
+        """An entry waits at one of the nodes now."""
+        (self.sure if is_sure else self.maybe).add(condition, entry)
+        self.has_values = self.sure.has_values or self.maybe.has_values
+
+    def remove(self, condition: Condition, entry: int, is_sure: bool) -> None:
+        """An entry waits no more."""
+        (self.sure if is_sure else self.maybe).remove(condition, entry)
+        self.has_values = self.sure.has_values or self.maybe.has_values
 
 
 class State:
     """Where an element is: at the nodes of `here`; those of `below` are passed, and have descendant steps."""
 
-    __slots__ = ("attributes", "below", "has_attributes", "here", "is_watched", "look", "next", "text", "values")
+    __slots__ = ("attributes", "below", "has_attributes", "here", "is_watched", "look", "next", "text")
 
     def __init__(self, here: frozenset[Node], below: frozenset[Node]) -> None:
         self.here, self.below = here, below
         self.next: dict[str, State] = {}
         self.look = Look(here)
-        self.values = self.look.values
         self.is_watched = any(node.parent is not None for node in here)
         """False if no place of any expression ends or goes on here."""
         self.has_attributes = any(node.attributes for node in here)
@@ -128,7 +168,11 @@ class Automaton:
             del counts[key]
 
     def forget(self) -> None:
-        """What states know is out of date."""
+        """The trie has changed: what states know is out of date."""
+        for state in self._states.values():
+            for look in (state.look, state.text, *state.attributes.values()):
+                for node in look.nodes if look is not None else ():
+                    node.looks.clear()
         self._states.clear()
         self._start = None
 

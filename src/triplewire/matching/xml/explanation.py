@@ -26,14 +26,14 @@ def explain_path(index: PathIndex, number: int, id: str) -> Explanation:
 
 
 def _branch(index: PathIndex, standing: Standing, entry: Entry, conditions: list[Condition]) -> ExplainedBranch:
-    first = [condition for condition in conditions if condition == entry.waiting]
-    rest = [condition for condition in conditions if condition != entry.waiting]
+    first = [condition for condition in conditions if condition[:4] == entry.waiting[:4]]
+    rest = [condition for condition in conditions if condition[:4] != entry.waiting[:4]]
     atoms = tuple(
-        ExplainedAtom(str(condition), "trigger", index.sharing(condition, standing), condition == entry.waiting)
+        ExplainedAtom(str(condition), "trigger", index.sharing(condition, standing), condition[:4] == entry.waiting[:4])
         for condition in (*first, *rest)
     )
-    watch = entry.node.sure if entry.is_sure else entry.node.maybe
-    family = len(watch.above) if entry.waiting.kind == ABOVE else len(watch.below) if entry.waiting.kind == BELOW else 0
+    kind = entry.waiting.kind
+    family = sum(kind == own for own, _ in entry.node.counts) if kind in (ABOVE, BELOW) else 0
     return ExplainedBranch(
         atoms=atoms,
         joins=(),

@@ -14,11 +14,16 @@ from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
 from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
+from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.scanning import Scan
 from triplewire.matching.xml.watches import Entries
 
 _RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
 """Which kinds of conditions are rarely met; those that are not here come before the last."""
+
+
+Shape = tuple[int, int, int]
+"""Nodes, bytes and levels of a document."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +35,9 @@ class Standing:
     numbers: list[int] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     safe: int = -1
+    """Documents of so many bytes are small enough, whatever they are like; -1: not known yet."""
+    fine: set[Shape] = field(default_factory=set)
+    """Shapes of larger documents that are small enough."""
     test: Callable[[Tree], Any] | None = None
 
 
@@ -81,6 +89,7 @@ class PathIndex:
     def __init__(self, max_steps: int) -> None:
         self._max_steps = max_steps
         self._automaton = Automaton()
+        self._grams = Grams()
         self._standing: dict[PathQuery, Standing] = {}
         self._by_number: dict[int, Standing] = {}
         self.entries: list[Entry | None] = []
@@ -121,7 +130,7 @@ class PathIndex:
 
     def sharing(self, condition: Condition, but: Standing) -> int:
         """How many other subscriptions wait with the same condition."""
-        alike = {entry.standing for entry in self.entries if entry is not None and entry.waiting == condition}
+        alike = {entry.standing for entry in self.entries if entry is not None and entry.waiting[:4] == condition[:4]}
         return sum(len(standing.numbers) for standing in alike if standing is not but) + len(but.numbers) - 1
 
     # -- changes
@@ -157,30 +166,31 @@ class PathIndex:
     def _wait(self, standing: Standing, alternative: Alternative) -> int:
         """Wait with the condition that is likely to be met least often."""
         nodes = {condition: self._automaton.enter(condition.place) for condition in sorted(alternative, key=str)}
-        waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition], standing.is_exact))
+        waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition]))
         others = tuple(node for condition, node in nodes.items() if condition is not waiting)
         is_sure = standing.is_exact and not others and waiting.kind != SAME
-        entry = Entry(standing, waiting, nodes[waiting], others, is_sure)
+        node = nodes[waiting]
+        if waiting.kind == CONTAINS:
+            waiting = waiting._replace(gram=self._grams.add(str(waiting.value)))
+        entry = Entry(standing, waiting, node, others, is_sure)
         number = self._free.pop() if self._free else len(self.entries)
         if number == len(self.entries):
             self.entries.append(entry)
         else:
             self.entries[number] = entry
-        watch = nodes[waiting].sure if is_sure else nodes[waiting].maybe
-        if watch.add(waiting, number):
-            self._automaton.forget()
+        node.add(waiting, number, is_sure)
         return number
 
-    def _likelihood(self, condition: Condition, node: Node, is_exact: bool) -> tuple[int, int, int]:
-        watch = node.sure if is_exact else node.maybe
-        return _RANK.get(condition.kind, 3), watch.count(condition), -len(condition.place.steps)
+    def _likelihood(self, condition: Condition, node: Node) -> tuple[int, int, int]:
+        alike = node.counts.get((condition.kind, condition.value), 0)
+        return _RANK.get(condition.kind, 3), alike, -len(condition.place.steps)
 
     def _take_out(self, number: int) -> None:
         entry = self.entries[number]
         assert entry is not None
-        watch = entry.node.sure if entry.is_sure else entry.node.maybe
-        if watch.remove(entry.waiting, number):
-            self._automaton.forget()
+        entry.node.remove(entry.waiting, number, entry.is_sure)
+        if entry.waiting.kind == CONTAINS:
+            self._grams.remove(str(entry.waiting.value), entry.waiting.gram)
         for node in (entry.node, *entry.others):
             self._automaton.leave(node)
         self.entries[number] = None
@@ -190,7 +200,7 @@ class PathIndex:
 
     def match(self, xml: bytes) -> PathMatches:
         """The queries that the XML of a document matches."""
-        scan = Scan(self._automaton, xml.decode())
+        scan = Scan(self._automaton, self._grams, xml)
         verified: list[Standing] = []
         failed: dict[int, str] = {}
         if self._always or any(scan.maybe):
@@ -238,7 +248,7 @@ class _Budget:
     def __init__(self, xml: bytes, max_steps: int) -> None:
         self._xml, self._max_steps = xml, max_steps
         self._tree: Tree = None
-        self._shape: tuple[int, int] | None = None
+        self._shape: Shape | None = None
 
     @property
     def tree(self) -> Tree:
@@ -248,15 +258,19 @@ class _Budget:
 
     def problem(self, standing: Standing) -> str | None:
         """Why a query is not evaluated on this document, if it is not."""
-        expression, size = standing.query.expression, len(self._xml)
         if standing.safe < 0:
-            standing.safe = safe_size(expression, self._max_steps)
-        if size <= standing.safe:
+            standing.safe = safe_size(standing.query.expression, self._max_steps)
+        if len(self._xml) <= standing.safe:
             return None
         if self._shape is None:
-            self._shape = _shape(self.tree)
-        nodes, depth = self._shape
-        steps = cost(expression, nodes=nodes, size=size, depth=depth)
+            self._shape = _shape(self._xml)
+        rough = _rounded_up(self._shape)
+        if rough in standing.fine:
+            return None
+        if self._steps(standing, rough) <= self._max_steps:
+            standing.fine.add(rough)
+            return None
+        steps = self._steps(standing, self._shape)
         if steps <= self._max_steps:
             return None
         return (
@@ -264,16 +278,25 @@ class _Budget:
             "make it more selective, or raise max_steps"
         )
 
+    def _steps(self, standing: Standing, shape: Shape) -> float:
+        nodes, size, depth = shape
+        return cost(standing.query.expression, nodes=nodes, size=size, depth=depth)
 
-def _shape(tree: Tree) -> tuple[int, int]:
-    """How many nodes a tree has, and how deep they go."""
-    nodes, depth, deepest = 1, 0, 0
-    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
-        if event == "start":
+
+def _shape(xml: bytes) -> Shape:
+    """How many nodes a document may have, how many bytes it has, and how deep it goes."""
+    depth = deepest = 0
+    for tag in xml.split(b"<")[1:]:
+        if tag.startswith(b"/"):
+            depth -= 1
+        elif not tag.startswith((b"!", b"?")):
             depth += 1
             deepest = max(deepest, depth)
-            nodes += 2 + len(element.attrib)
-        elif event == "end":
-            depth -= 1
-        nodes += 1
-    return nodes, deepest
+    tags = xml.count(b"<")
+    return 2 * tags + xml.count(b'="') + 1, len(xml), deepest
+
+
+def _rounded_up(shape: Shape) -> Shape:
+    """Powers of two, so that documents of about one size are judged once."""
+    nodes, size, depth = (1 << number.bit_length() for number in shape)
+    return nodes, size, depth

@@ -8,35 +8,49 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
 
-from triplewire.matching.xml.automaton import Automaton, Look, Node, State, Values
-from triplewire.matching.xml.watches import Entries, Watch, no_entries, number_of
+from triplewire.matching.xml.automaton import Automaton, Look, Node, State
+from triplewire.matching.xml.grams import Grams, grams_of
+from triplewire.matching.xml.watches import Entries, number_of
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
 
 _ASIDE = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
-_TAG = re.compile(r'([^ >]+)((?: [^=]+="[^"]*")*)>(.*)\Z', re.DOTALL)
-_ATTRIBUTE = re.compile(r' ([^=]+)="([^"]*)"')
+_TAG = re.compile(r'([^">]*(?:"[^"]*"[^">]*)*)>(.*)\Z', re.DOTALL)
+_ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
 _REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
 _REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+_NO_GRAMS: set[int] = set()
 _NO_NAMESPACES: dict[str, str] = {"": ""}
 
 
 class Scan:
     """What one document meets: `sure` entries are matched, `maybe` entries must be verified."""
 
-    __slots__ = ("_automaton", "_extremes", "_looks", "_room", "_states", "maybe", "sure")
+    __slots__ = (
+        "_automaton",
+        "_extremes",
+        "_grams",
+        "_has_references",
+        "_looks",
+        "_room",
+        "_states",
+        "maybe",
+        "sure",
+    )
 
-    def __init__(self, automaton: Automaton, xml: str) -> None:
+    def __init__(self, automaton: Automaton, grams: Grams, raw: bytes) -> None:
+        xml = raw.decode()
         self._automaton = automaton
         self.sure: list[Entries] = []
         self.maybe: list[Entries] = []
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
-        self._extremes: dict[Watch, list[float | bool]] = {}
+        self._extremes: dict[Look, list[float]] = {}
+        self._grams = grams.found_in(raw) if grams else _NO_GRAMS
+        self._has_references = "&" in xml
         self._room = MOST_TEXT
         if "<!" in xml or "<?" in xml:
             xml = _ASIDE.sub("<!>", xml)
@@ -63,10 +77,10 @@ class Scan:
         for piece in pieces:
             head, _, text = piece.partition(">")
             if head[0] == "/":
-                if state.values:
+                if state.look.has_values:
                     start = starts.pop()
                     value = texts[start] if len(texts) == start + 1 else "".join(texts[start:])
-                    self._see(state.values, value)
+                    self._see(state.look, value, len(texts) - start)
                     if not starts:
                         texts.clear()
                 state = stack.pop()
@@ -76,15 +90,15 @@ class Scan:
                 stack.append(state)
                 attributes = ""
                 if " " in head:
-                    found = _TAG.match(piece)
-                    assert found is not None, "the XML of a document is canonical"
-                    head, attributes, text = found.groups()
+                    if head.count('"') & 1:  # a > in an attribute is written as it is
+                        head, text = _whole(piece)
+                    head, _, attributes = head.partition(" ")
                 if scopes is not None:
                     head = scopes.enter(head, attributes)
                 state = state.next.get(head) or step(state, head)
                 if state.is_watched:
                     states[state] = None
-                    if state.values:
+                    if state.look.has_values:
                         starts.append(len(texts))
                     if attributes and state.has_attributes:
                         self._attributes(state, attributes, scopes)
@@ -110,34 +124,34 @@ class Scan:
     def _meet(self, look: Look, value: str) -> None:
         """An attribute, or a text."""
         self._looks[look] = None
-        if look.values:
-            self._see(look.values, value)
+        if look.has_values:
+            self._see(look, value, 1)
 
-    def _see(self, watches: Values, value: str) -> None:
-        """Tell the watches of a place a value."""
+    def _see(self, look: Look, value: str, pieces: int) -> None:
+        """Tell those who wait a value, which stands in so many pieces in the document."""
         self._room -= len(value)
-        is_new, number = True, None
-        for watch, is_sure in watches:
-            if self._room < 0:
-                self.maybe.append(array("q", _everything(watch)))
-                continue
-            told = self.sure if is_sure else self.maybe
-            if watch.equal and (equal := watch.equal.get(value)):
-                told.append(equal[:])
-            if watch.pieces:
-                told.append(array("q", watch.contained_in(value)))
-            if watch.same or len(watch.above) or len(watch.below):
-                if is_new:
-                    is_new, number = False, number_of(value)
-                if number is not None:
-                    self._number(watch, number, is_sure)
+        if self._room < 0:
+            self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
+            return
+        sure, maybe = look.sure, look.maybe
+        if value in sure.equal:
+            self.sure.append(sure.equal[value][:])
+        if value in maybe.equal:
+            self.maybe.append(maybe.equal[value][:])
+        if sure.pieces or maybe.pieces:
+            grams = self._grams if pieces == 1 and not self._has_references else grams_of(value)
+            for watch, told in ((sure, self.sure), (maybe, self.maybe)):
+                if watch.pieces and (grams or watch.short):
+                    told.append(array("q", watch.contained_in(value, grams)))
+        if (sure.has_numbers or maybe.has_numbers) and (number := number_of(value)) is not None:
+            self._number(look, number)
 
-    def _number(self, watch: Watch, number: float, is_sure: bool) -> None:
-        if watch.same:
-            self.maybe.append(watch.near(number))
-        known = self._extremes.get(watch)
+    def _number(self, look: Look, number: float) -> None:
+        if look.maybe.same:
+            self.maybe.append(look.maybe.near(number))
+        known = self._extremes.get(look)
         if known is None:
-            self._extremes[watch] = [number, number, is_sure]
+            self._extremes[look] = [number, number]
         elif number < known[0]:
             known[0] = number
         elif number > known[1]:
@@ -145,32 +159,31 @@ class Scan:
 
     def _settle(self) -> None:
         """Thresholds are asked once, with the least and the greatest of all numbers; and who only wants a place."""
-        for watch, (least, greatest, is_sure) in self._extremes.items():
-            for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
-                if len(thresholds):
-                    passed, near = thresholds.passed(number)
-                    (self.sure if is_sure else self.maybe).append(passed)
-                    if near:
-                        self.maybe.append(near)
+        for look, (least, greatest) in self._extremes.items():
+            for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
+                for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
+                    if len(thresholds):
+                        passed, near = thresholds.passed(number)
+                        told.append(passed)
+                        if near:
+                            self.maybe.append(near)
         for state in self._states:
             self._tell(state.look)
         for look in self._looks:
             self._tell(look)
 
     def _tell(self, look: Look) -> None:
-        if look.sure:
-            self.sure.append(look.sure)
-        if look.maybe:
-            self.maybe.append(look.maybe)
+        if look.sure.exists:
+            self.sure.append(look.sure.exists[:])
+        if look.maybe.exists:
+            self.maybe.append(look.maybe.exists[:])
 
 
-def _everything(watch: Watch) -> Iterator[int]:
-    for entries in (*watch.equal.values(), *watch.same.values(), watch.pieces):
-        yield from entries
-    for thresholds in (watch.above, watch.below):
-        passed, near = thresholds.passed(float("inf"))
-        yield from passed
-        yield from near
+def _whole(piece: str) -> tuple[str, str]:
+    """A tag with > in its attributes, and the text behind it."""
+    found = _TAG.match(piece)
+    assert found is not None, "the XML of a document is canonical"
+    return found[1], found[2]
 
 
 def unescaped(text: str) -> str:
@@ -195,7 +208,7 @@ class _Scopes:
     def enter(self, name: str, attributes: str) -> str:
         """The expanded name of a tag that opens."""
         self._stack.append(self._now)
-        if " xmlns" in attributes:
+        if "xmlns" in attributes:
             declared = {
                 key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if key[:5] == "xmlns"
             }

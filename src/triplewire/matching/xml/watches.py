@@ -1,7 +1,7 @@
-"""Watches: what waits for values at one place, by kind of test.
+"""Watches: what waits for values where elements of a document are, by kind of test.
 
 Equality is a hash table, thresholds are sorted, so that those that a number passes are a slice, and `contains` waits
-under one piece of its text. Entries are numbers.
+under one gram of its text. Entries are numbers.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import math
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
-from triplewire.algebra.xpath.conditions import ABOVE, BELOW, CONTAINS, EQUAL, EXISTS, SAME, Condition
+from triplewire.algebra.xpath.conditions import ABOVE, EQUAL, EXISTS, SAME, Condition
 
 Entries: TypeAlias = "array[int]"
 """Numbers of entries."""
 
-GRAM = 4
 _NEAR = 1e-12
 """libxml2 reads decimals by an arithmetic of its own, which may be off by some units in the last place: what is nearer
 to a threshold than this, in proportion, is left to it."""
@@ -89,9 +88,9 @@ def _key(number: float, is_inclusive: bool) -> float:
 
 
 class Watch:
-    """What waits at one place."""
+    """What waits for values, of one kind of entries: the sure ones, or those that must be verified."""
 
-    __slots__ = ("above", "below", "equal", "exists", "grams", "pieces", "same", "short")
+    __slots__ = ("above", "below", "equal", "exists", "grams", "has_numbers", "pieces", "same", "short")
 
     def __init__(self) -> None:
         self.exists = no_entries()
@@ -99,116 +98,95 @@ class Watch:
         self.above, self.below = Thresholds(), Thresholds()
         self.same: dict[float, Entries] = {}
         """By the number, rounded to what is surely told apart."""
+        self.has_numbers = False
         self.pieces: dict[int, str] = {}
-        self.grams: dict[str, list[int]] = {}
+        self.grams: dict[int, list[int]] = {}
         self.short: list[int] = []
 
-    def add(self, condition: Condition, entry: int) -> bool:
-        """Wait for a condition; True if this changes what must be looked at in a document."""
-        was = self.kinds
+    @property
+    def has_values(self) -> bool:
+        """True if a value must be looked at."""
+        return bool(self.equal or self.pieces or self.has_numbers)
+
+    def add(self, condition: Condition, entry: int) -> None:
+        """Wait for a condition."""
         kind, value = condition.kind, condition.value
         if kind == EXISTS:
             self.exists.append(entry)
-            return True
-        if isinstance(value, str):
+        elif isinstance(value, str):
             if kind == EQUAL:
                 self.equal.setdefault(value, no_entries()).append(entry)
             else:
-                self._add_piece(value, entry)
-        elif kind == SAME:
-            self.same.setdefault(_rounded(value), no_entries()).append(entry)
-        elif kind == ABOVE:
-            self.above.add(value, condition.is_inclusive, entry)
+                self._add_piece(value, entry, condition.gram)
         else:
-            self.below.add(-value, condition.is_inclusive, entry)
-        return was != self.kinds
+            self.has_numbers = True
+            if kind == SAME:
+                self.same.setdefault(_rounded(value), no_entries()).append(entry)
+            elif kind == ABOVE:
+                self.above.add(value, condition.is_inclusive, entry)
+            else:
+                self.below.add(-value, condition.is_inclusive, entry)
 
-    def remove(self, condition: Condition, entry: int) -> bool:
-        """Wait no more; True if this changes what must be looked at in a document."""
-        was = self.kinds
+    def remove(self, condition: Condition, entry: int) -> None:
+        """Wait no more."""
         kind, value = condition.kind, condition.value
         if kind == EXISTS:
             self.exists.remove(entry)
-            return True
-        if isinstance(value, str):
+        elif isinstance(value, str):
             if kind == EQUAL:
                 _drop(self.equal, value, entry)
             else:
-                self._remove_piece(value, entry)
-        elif kind == SAME:
-            _drop(self.same, _rounded(value), entry)
-        elif kind == ABOVE:
-            self.above.remove(value, condition.is_inclusive, entry)
+                self._remove_piece(entry, condition.gram)
         else:
-            self.below.remove(-value, condition.is_inclusive, entry)
-        return was != self.kinds
+            if kind == SAME:
+                _drop(self.same, _rounded(value), entry)
+            elif kind == ABOVE:
+                self.above.remove(value, condition.is_inclusive, entry)
+            else:
+                self.below.remove(-value, condition.is_inclusive, entry)
+            self.has_numbers = bool(self.same or len(self.above) or len(self.below))
 
-    @property
-    def kinds(self) -> tuple[bool, bool, bool]:
-        """Whether texts, numbers and pieces of texts must be looked at."""
-        return bool(self.equal), bool(self.same or len(self.above) or len(self.below)), bool(self.pieces)
-
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing waits."""
-        return not self.exists and not any(self.kinds)
-
-    def count(self, condition: Condition) -> int:
-        """How many wait by the same kind of test: fewer is better to wait with."""
-        if condition.kind == EQUAL:
-            return len(self.equal.get(str(condition.value), ()))
-        if condition.kind == SAME:
-            return len(self.same.get(_rounded(float(condition.value)), ()))
-        if condition.kind == CONTAINS:
-            return len(self.grams.get(str(condition.value)[:GRAM], ()))
-        return len(self.exists) + len(self.above) + len(self.below)
-
-    # -- pieces of text
-
-    def _add_piece(self, piece: str, entry: int) -> None:
+    def _add_piece(self, piece: str, entry: int, gram: int | None) -> None:
         self.pieces[entry] = piece
-        if len(piece) < GRAM:
+        if gram is None:
             self.short.append(entry)
         else:
-            self.grams.setdefault(self._gram(piece), []).append(entry)
+            self.grams.setdefault(gram, []).append(entry)
 
-    def _remove_piece(self, piece: str, entry: int) -> None:
+    def _remove_piece(self, entry: int, gram: int | None) -> None:
         del self.pieces[entry]
-        if len(piece) < GRAM:
+        if gram is None:
             self.short.remove(entry)
-            return
-        for gram in _grams(piece):
-            if entry in self.grams.get(gram, ()):
-                self.grams[gram].remove(entry)
-                if not self.grams[gram]:
-                    del self.grams[gram]
-                return
-
-    def _gram(self, piece: str) -> str:
-        """The gram under which the fewest others wait."""
-        return min(_grams(piece), key=lambda gram: len(self.grams.get(gram, ())))
-
-    def contained_in(self, text: str) -> Iterator[int]:
-        """The entries whose piece is in a text."""
-        pieces, grams = self.pieces, self.grams
-        waiting: Iterable[int] = self.short
-        if len(text) < len(grams):
-            waiting = [*self.short, *(e for gram in set(_grams(text)) for e in grams.get(gram, ()))]
         else:
-            waiting = [*self.short, *(e for gram, entries in grams.items() if gram in text for e in entries)]
-        return (entry for entry in waiting if pieces[entry] in text)
+            self.grams[gram].remove(entry)
+            if not self.grams[gram]:
+                del self.grams[gram]
+
+    def contained_in(self, text: str, grams: set[int]) -> Iterator[int]:
+        """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
+        pieces, waiting = self.pieces, self.grams
+        for entry in self.short:
+            if pieces[entry] in text:
+                yield entry
+        for gram in grams & waiting.keys():
+            for entry in waiting[gram]:
+                if pieces[entry] in text:
+                    yield entry
 
     def near(self, number: float) -> Entries:
         """The entries that ask for a number, and may mean this one."""
         found = no_entries()
-        rounded = _rounded(number)
-        for key in {rounded, _rounded(number * (1 + _NEAR)), _rounded(number * (1 - _NEAR))}:
+        for key in {_rounded(number), _rounded(number * (1 + _NEAR)), _rounded(number * (1 - _NEAR))}:
             found += self.same.get(key, no_entries())
         return found
 
-
-def _grams(text: str) -> list[str]:
-    return [text[i : i + GRAM] for i in range(len(text) - GRAM + 1)]
+    def everything(self) -> Iterator[int]:
+        """All entries that wait for a value."""
+        for entries in (*self.equal.values(), *self.same.values(), self.pieces):
+            yield from entries
+        for thresholds in (self.above, self.below):
+            for entries in thresholds.passed(math.inf):
+                yield from entries
 
 
 def _rounded(number: float) -> float:
