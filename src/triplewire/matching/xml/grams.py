@@ -65,7 +65,7 @@ class Grams:
             if self._sizes[size] and len(raw) >= size:
                 grams = np.ndarray((len(raw) - size + 1,), kind, raw, strides=(1,)).astype(np.uint64)
                 found.update(grams[self._marks[size][_place(grams)]].tolist())
-        return found & self._counts.keys()
+        return {gram for gram in found if gram in self._counts}
 
 
 def _place(grams: Array) -> Array:

@@ -168,10 +168,11 @@ class Watch:
         for entry in self.short:
             if pieces[entry] in text:
                 yield entry
-        for gram in grams & waiting.keys():
-            for entry in waiting[gram]:
-                if pieces[entry] in text:
-                    yield entry
+        for gram in grams:
+            if gram in waiting:
+                for entry in waiting[gram]:
+                    if pieces[entry] in text:
+                        yield entry
 
     def near(self, number: float) -> Entries:
         """The entries that ask for a number, and may mean this one."""
