@@ -177,6 +177,12 @@ class Index:
                 return self._paths.query(number)
             return normalize(self._registry.pattern(number))
 
+    def path_query(self, id: str) -> PathQuery | None:
+        """The XPath query of a subscription; None if it is another kind of query, or not there."""
+        with self._lock:
+            number = self._registry.number_of(id)
+            return self._paths.query(number) if number >= 0 and number in self._paths else None
+
     def _number(self, id: str) -> int:
         number = self._registry.number_of(id)
         if number < 0:

@@ -16,7 +16,14 @@ from triplewire.store import schema
 from triplewire.store.databases import Database
 from triplewire.store.sql import Sql
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = ()
+
+def _keep_xml(sql: Sql) -> None:
+    """Versions have their XML beside their triples."""
+    kind = schema.versions.c.xml.type.compile(dialect=sql.connection.dialect)
+    sql.connection.exec_driver_sql(f"ALTER TABLE versions ADD COLUMN xml {kind}").close()
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keep_xml,)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

@@ -40,6 +40,8 @@ class RegisteredPaths:
 
     def query(self, number: int) -> PathQuery:
         """The query of a subscription."""
+        if self._index is not None:
+            return self._index.query(number)
         from triplewire.algebra.xpath.query import load
 
         return load(loads(self._image.expressions.get(int(self._image["paths"][number]) - 1)))
