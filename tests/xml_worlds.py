@@ -1,4 +1,4 @@
-"""Random XML and random XPath, from grammars that cover what each can have; small names and values, so that they meet."""
+"""Random XML and random XPath, by grammars of what each can have; few names and values, so that they meet."""
 
 from __future__ import annotations
 

@@ -108,7 +108,11 @@ NEWS = Kind(
                 {},
                 (
                     _leaf("dateline", "name", 2_000),
-                    (Kind("section", {"id": Value("name", 1_000)}, ((Kind("p", value=Value("words", 30)), 1, 4),)), 1, 3),
+                    (
+                        Kind("section", {"id": Value("name", 1_000)}, ((Kind("p", value=Value("words", 30)), 1, 4),)),
+                        1,
+                        3,
+                    ),
                     (Kind("media", {"type": Value("name", 10)}, (_leaf("caption", "words", 8),)), 0, 2),
                 ),
             ),
@@ -152,7 +156,9 @@ def _expression(rng: Random, root: Kind, strange: str) -> str:
         name = "*" if goes_on and rng.random() < 0.1 else kind.name
         text += f"//{name}" if is_free else f"/{name}"
         is_free = False
-    predicates = {p.partition(" ")[0]: p for p in (_predicate(rng, kind, strange) for _ in range(rng.choice((1, 1, 2, 3))))}
+    predicates = {
+        p.partition(" ")[0]: p for p in (_predicate(rng, kind, strange) for _ in range(rng.choice((1, 1, 2, 3))))
+    }
     return text + "".join(f"[{predicate}]" for predicate in predicates.values())
 
 

@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
-
 from tests.xml_worlds import PREFIXES, random_expression, random_xml
+
 from triplewire import Document, Index, Pattern, compile, parse
 from triplewire.algebra.xpath.evaluate import rows
 

@@ -12,8 +12,8 @@ more than its `Limits`: what is too large, too deep or too symmetric is refused 
 the bytes are, nothing but a `DocumentError` comes out.
 
 The way of the data: `encoding` (bytes to UTF-8), `formats` (which syntax), `nesting`, `markup`, `contexts`,
-`prefixes` (what would be too dear to parse), `xml` (lxml), `reader` (pyoxigraph), `blank_nodes` (their names, with `effort` and
-`refinement`), all tied together in `parsing`.
+`prefixes` (what would be too dear to parse), `xml` (lxml), `reader` (pyoxigraph), `blank_nodes` (their names, with
+`effort` and `refinement`), all tied together in `parsing`.
 """
 
 from triplewire.documents.limits import Limits

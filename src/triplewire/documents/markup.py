@@ -1,7 +1,8 @@
 """What an XML text would cost, and where it is not well-formed, found with expat before another parser reads it.
 
-Why first: libxml2 builds the whole tree before it could be stopped. pyoxigraph needs quadratic time for deep elements, expands internal entities without bound, and does not say where an
-XML error is. Expat streams, says the line and column, and fetches nothing.
+pyoxigraph needs quadratic time for deep elements, expands internal entities without bound, and does not say where an
+XML error is; libxml2 builds a whole tree before it could be stopped. Expat streams, says the line and column, and
+fetches nothing.
 """
 
 from __future__ import annotations

@@ -56,9 +56,7 @@ def _place(query: PathQuery, key: Key) -> Key:
     return key[0], key[1][:2] if NODE in query.answer else key[1][:1]
 
 
-def _altered(
-    reader: Reader, queries: Mapping[int, PathQuery], revision: Revision, staying: Sequence[Key]
-) -> Rows:
+def _altered(reader: Reader, queries: Mapping[int, PathQuery], revision: Revision, staying: Sequence[Key]) -> Rows:
     """Nodes whose row is as before, but not their content."""
     if not staying:
         return {}

@@ -297,7 +297,7 @@ class _Walk:
             return self._settled
         if self.place == _ROOT and not self.needs:
             return replace(ALWAYS, is_exact=self.is_exact)
-        here = [] if self.place in (None, _ROOT) else [Demand((frozenset({Condition(self.place)}),))]  # type: ignore[arg-type]
+        here = [] if self.place in (None, _ROOT) else [Demand((frozenset({Condition(self.place)}),))]
         return replace(_every([*self.needs, *here]), is_exact=self.is_exact and not self.needs)
 
     def _move(self, step: Step) -> None:
@@ -338,7 +338,7 @@ class _Walk:
 
     def _need_place(self) -> None:
         if self.place not in (None, _ROOT):
-            self.needs.append(Demand((frozenset({Condition(self.place)}),)))  # type: ignore[arg-type]
+            self.needs.append(Demand((frozenset({Condition(self.place)}),)))
 
 
 def label_of(test: Name) -> str:

@@ -128,7 +128,8 @@ def row_of(query: PathQuery, uri: str, hit: Hit) -> dict[str, Term]:
 def compiled(expression: Expression) -> Callable[[Tree], Any]:
     """The expression as lxml's; one is made once, as long as it is used."""
     text, namespaces = _prefixed(expression)
-    return etree.XPath(text, namespaces=namespaces, regexp=False, smart_strings=True)
+    found: Callable[[Tree], Any] = etree.XPath(text, namespaces=namespaces, regexp=False, smart_strings=True)
+    return found
 
 
 def _prefixed(expression: Expression) -> tuple[str, Mapping[str, str]]:

@@ -73,7 +73,8 @@ def why_not(query: PathQuery, document: Document) -> WhyNot:
     names = {namespace: prefix for prefix, namespace in query.namespaces.items()}
     walk = _Walk(tree, names)
     failures = [walk.failure(number, part) for number, part in enumerate(_alternatives(query.expression))]
-    return WhyNot(False, tuple(sorted(failures, key=lambda failure: -len(failure.reached))))
+    furthest = sorted(failures, key=lambda failure: len(failure.reached), reverse=True)
+    return WhyNot(False, tuple(furthest))
 
 
 def _alternatives(expression: Expression) -> tuple[Expression, ...]:

@@ -318,5 +318,5 @@ def from_plain(value: Any) -> Any:
         return tuple(from_plain(item) for item in value)
     if isinstance(value, dict):
         ((name, fields),) = value.items()
-        return _CLASSES[name](*(from_plain(field) for field in fields))  # type: ignore[arg-type]  # what `plain` wrote
+        return _CLASSES[name](*(from_plain(field) for field in fields))
     return value

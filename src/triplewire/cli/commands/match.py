@@ -115,8 +115,10 @@ def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> 
 
 
 def _reasons(index: Index, id: str, document: Document) -> dict[frozenset[tuple[str, Term]], list[str]]:
-    """For each row, the triples that made it."""
+    """For each row, the triples that made it; of XPath, the expression."""
     reasons = index.why(id, document)
+    if (query := index.path_query(id)) is not None:
+        return {frozenset(reason.row.items()): [query.text] for reason in reasons}
     return {frozenset(reason.row.items()): [f"{triple} ." for triple in reason.triples] for reason in reasons}
 
 

@@ -86,9 +86,7 @@ class Parser:
         reason = "the text ends too early" if token.kind == "end" else f"did not expect `{token.text[:30]}`"
         if token.text == "=" and self.tokens[self.at - 1].text == "=":
             hint = "Equality is written with one sign: ="
-        raise QuerySyntaxError(
-            reason, language=LANGUAGE, expected=(expected,), hint=hint, **place(self.text, token.at)
-        )
+        raise QuerySyntaxError(reason, language=LANGUAGE, expected=(expected,), hint=hint, **place(self.text, token.at))
 
     def _refused(self, reason: str, token: Token, hint: str) -> NoReturn:
         raise UnsupportedQuery(reason, language=LANGUAGE, hint=hint, **place(self.text, token.at))

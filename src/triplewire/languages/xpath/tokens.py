@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from triplewire.errors import QuerySyntaxError
 
 LANGUAGE = "xpath"
-_NAME = r"[A-Za-z_\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\U00010000-\U000EFFFF][-.\w\u00B7\u0300-\u036F\u203F\u2040]*"
+_FIRST = (
+    r"A-Za-z_\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02FF\u0370-\u037D\u037F-\u1FFF\u200C\u200D\u2070-\u218F"
+    r"\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD\U00010000-\U000EFFFF"
+)
+_NAME = rf"[{_FIRST}][-.0-9\u00B7\u0300-\u036F\u203F\u2040{_FIRST}]*"
 _TOKEN = re.compile(
     rf"""[ \t\r\n]*(?:
       (?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)
@@ -68,6 +72,13 @@ def _ends_operand(before: list[Token]) -> bool:
     return before[-1].kind in ("text", "number") or before[-1].text not in _BEFORE_NAMES
 
 
-def place(text: str, at: int) -> dict[str, int]:
+class At(TypedDict):
+    """A place in a text, as errors take it."""
+
+    line: int
+    column: int
+
+
+def place(text: str, at: int) -> At:
     """The line and the column, from 1, of a place in a text."""
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from triplewire.matching.explanation import ExplainedAtom, ExplainedBranch, Explanation
 from triplewire.algebra.xpath.conditions import ABOVE, BELOW, Condition, demand_of
+from triplewire.matching.explanation import ExplainedAtom, ExplainedBranch, Explanation
 from triplewire.matching.xml.paths import Entry, PathIndex, Standing
 
 _ACCESS = {"exists": "place", "=": "place and value", ">": "place and number", "<": "place and number"}

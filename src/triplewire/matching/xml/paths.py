@@ -8,12 +8,12 @@ from typing import Any
 
 from lxml import etree
 
+from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
 from triplewire.algebra.xpath.cost import cost, safe_size
 from triplewire.algebra.xpath.evaluate import Tree, compiled, tree_of
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
-from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
 from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.scanning import Scan
 from triplewire.matching.xml.watches import Entries
@@ -57,9 +57,7 @@ class PathMatches:
 
     __slots__ = ("_index", "_sure", "_verified", "failed")
 
-    def __init__(
-        self, index: PathIndex, sure: list[Entries], verified: list[Standing], failed: dict[int, str]
-    ) -> None:
+    def __init__(self, index: PathIndex, sure: list[Entries], verified: list[Standing], failed: dict[int, str]) -> None:
         self._index, self._sure, self._verified = index.entries, sure, verified
         self.failed = failed
         """By the subscription's number, why its query could not be evaluated."""
@@ -229,9 +227,7 @@ class PathIndex:
                 found[entry.standing] = None
         return found
 
-    def _verify(
-        self, standing: Standing, tree: Tree, verified: list[Standing], failed: dict[int, str]
-    ) -> None:
+    def _verify(self, standing: Standing, tree: Tree, verified: list[Standing], failed: dict[int, str]) -> None:
         test = standing.test
         if test is None:
             test = standing.test = compiled(Call("boolean", (standing.query.expression,)))

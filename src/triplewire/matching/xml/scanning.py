@@ -209,9 +209,7 @@ class _Scopes:
         """The expanded name of a tag that opens."""
         self._stack.append(self._now)
         if "xmlns" in attributes:
-            declared = {
-                key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if key[:5] == "xmlns"
-            }
+            declared = {key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if key[:5] == "xmlns"}
             self._now = {**self._now, **declared}
         prefix, colon, local = name.partition(":")
         namespace = self._now[prefix] if colon else self._now[""]
