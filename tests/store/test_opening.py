@@ -25,22 +25,39 @@ def test_store_that_is_not_there_is_not_made_when_it_must_not_be(shared_kind, ne
 
 def test_store_of_a_newer_version_is_refused(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: None, lambda sql: None))
+    known = migrations.current_version()
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, lambda sql: None, lambda sql: None))
     Store.open(url).close()
     monkeypatch.undo()
     with pytest.raises(NewerStore, match="install a newer Triplewire") as caught:
         Store.open(url)
-    assert (caught.value.found, caught.value.known) == (3, 1)
+    assert (caught.value.found, caught.value.known) == (known + 2, known)
 
 
 def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
     Store.open(url).close()
     steps = []
-    monkeypatch.setattr(migrations, "MIGRATIONS", (lambda sql: steps.append(2), lambda sql: steps.append(3)))
+    later = (lambda sql: steps.append(2), lambda sql: steps.append(3))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, *later))
     Store.open(url).close()
     Store.open(url).close()
     assert steps == [2, 3]
+
+
+def test_store_from_before_xml_was_kept_gets_room_for_it(shared_kind, new_url):
+    url = new_url(shared_kind)
+    with Store.open(url) as store, store._database.writing() as sql:
+        sql.run("ALTER TABLE versions DROP COLUMN xml")
+        sql.run("UPDATE settings SET value = '1' WHERE key = 'store.version'")
+    with Store.open(url) as store:
+        with store.writing() as writer:
+            writer.documents.save([("https://example.org/a.xml", b"")], writer.batches.next(), [b"<a></a>"])
+            writer.batches.add("b", committed="2026-11-16T00:00:00+00:00", documents=1, events=0)
+        with store.reading() as reader:
+            (record,) = reader.documents.current(["https://example.org/a.xml"])
+            assert reader.documents.xml([(record.id, record.version)]) == [b"<a></a>"]
+        assert list(store.problems()) == []
 
 
 def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, monkeypatch):
@@ -53,10 +70,11 @@ def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, m
     def fail(sql):
         raise RuntimeError("no")
 
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table, fail))
+    before = migrations.MIGRATIONS
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*before, add_table, fail))
     with pytest.raises(RuntimeError):
         Store.open(url)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (add_table,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*before, add_table))
     Store.open(url).close()
 
 
