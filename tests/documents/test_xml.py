@@ -1,4 +1,4 @@
-"""XML of any vocabulary: read safely, kept as XPath sees it, refused with a place where it is broken or hostile (N1)."""
+"""XML of any vocabulary: read safely, kept as XPath sees it, refused with the place where it is broken (N1)."""
 
 from __future__ import annotations
 
