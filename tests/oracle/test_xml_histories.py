@@ -1,4 +1,4 @@
-"""Random histories of XML documents against recomputation: rows, and the events that lead from one state to the next."""
+"""Random histories of XML documents against recomputation: rows, and the events from one state to the next."""
 
 from __future__ import annotations
 
