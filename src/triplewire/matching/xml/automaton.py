@@ -15,7 +15,8 @@ from triplewire.matching.xml.watches import Watch
 
 MOST_STATES = 20_000
 """So many states are remembered; then all are forgotten, and made again as they are asked for."""
-_OTHER = "\0"
+OTHER = "\0"
+"""A label that stands for all that no place names."""
 _MOST_STRANGERS = 1_000
 """A state remembers so many labels; those that no place names share one state, so a document cannot fill the memory."""
 
@@ -131,6 +132,8 @@ class Automaton:
         self._wild: dict[str, int] = {}
         self._states: dict[tuple[frozenset[Node], frozenset[Node]], State] = {}
         self._start: State | None = None
+        self.shape = self.content = 0
+        """How often the trie has changed, and how often somebody came to wait in it, or went."""
 
     # -- places
 
@@ -169,12 +172,17 @@ class Automaton:
 
     def forget(self) -> None:
         """The trie has changed: what states know is out of date."""
+        self.shape += 1
         for state in self._states.values():
             for look in (state.look, state.text, *state.attributes.values()):
                 for node in look.nodes if look is not None else ():
                     node.looks.clear()
         self._states.clear()
         self._start = None
+
+    def plain_labels(self) -> list[str]:
+        """The labels that are in no namespace."""
+        return sorted(label for label in self._labels if label != ANY and label[0] != "{")
 
     # -- states
 
@@ -215,8 +223,8 @@ class Automaton:
         if label in self._labels:
             return label
         if self._wild and label[0] == "{" and (namespace := label[: label.rindex("}") + 1]) in self._wild:
-            return namespace + _OTHER
-        return _OTHER
+            return namespace + OTHER
+        return OTHER
 
     def _state(self, here: frozenset[Node], below: frozenset[Node]) -> State:
         found = self._states.get((here, below))

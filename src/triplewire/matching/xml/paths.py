@@ -15,6 +15,7 @@ from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
 from triplewire.matching.xml.grams import Grams
+from triplewire.matching.xml.machine import Machine, Marks
 from triplewire.matching.xml.scanning import Scan
 from triplewire.matching.xml.watches import Entries
 
@@ -87,6 +88,7 @@ class PathIndex:
     def __init__(self, max_steps: int) -> None:
         self._max_steps = max_steps
         self._automaton = Automaton()
+        self._machine, self._marks = Machine(self._automaton), Marks()
         self._grams = Grams()
         self._standing: dict[PathQuery, Standing] = {}
         self._by_number: dict[int, Standing] = {}
@@ -177,7 +179,16 @@ class PathIndex:
         else:
             self.entries[number] = entry
         node.add(waiting, number, is_sure)
+        self._automaton.content += 1
+        if waiting.kind == EQUAL:
+            self._marks.add(str(waiting.value), self._texts())
         return number
+
+    def _texts(self) -> Iterator[str]:
+        """The texts that values are compared with."""
+        for entry in self.entries:
+            if entry is not None and entry.waiting.kind == EQUAL:
+                yield str(entry.waiting.value)
 
     def _likelihood(self, condition: Condition, node: Node) -> tuple[int, int, int]:
         alike = node.counts.get((condition.kind, condition.value), 0)
@@ -187,6 +198,7 @@ class PathIndex:
         entry = self.entries[number]
         assert entry is not None
         entry.node.remove(entry.waiting, number, entry.is_sure)
+        self._automaton.content += 1
         if entry.waiting.kind == CONTAINS:
             self._grams.remove(str(entry.waiting.value), entry.waiting.gram)
         for node in (entry.node, *entry.others):
@@ -198,7 +210,7 @@ class PathIndex:
 
     def match(self, xml: bytes) -> PathMatches:
         """The queries that the XML of a document matches."""
-        scan = Scan(self._automaton, self._grams, xml)
+        scan = Scan(self._automaton, self._grams, xml, self._machine, self._marks)
         verified: list[Standing] = []
         failed: dict[int, str] = {}
         if self._always or any(scan.maybe):

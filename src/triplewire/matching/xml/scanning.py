@@ -11,6 +11,8 @@ from array import array
 
 from triplewire.matching.xml.automaton import Automaton, Look, Node, State
 from triplewire.matching.xml.grams import Grams, grams_of
+from triplewire.matching.xml.kernel import ATTRIBUTE, ELEMENT
+from triplewire.matching.xml.machine import Machine, Marks
 from triplewire.matching.xml.watches import Entries, number_of
 
 MOST_TEXT = 64 * 1024 * 1024
@@ -18,6 +20,7 @@ MOST_TEXT = 64 * 1024 * 1024
 
 _ASIDE = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _TAG = re.compile(r'([^">]*(?:"[^"]*"[^">]*)*)>(.*)\Z', re.DOTALL)
+_TAGS = re.compile(r'<[^">]*(?:"[^"]*"[^">]*)*>')
 _ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
 _REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
 _REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
@@ -41,8 +44,7 @@ class Scan:
         "sure",
     )
 
-    def __init__(self, automaton: Automaton, grams: Grams, raw: bytes) -> None:
-        xml = raw.decode()
+    def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
         self._automaton = automaton
         self.sure: list[Entries] = []
         self.maybe: list[Entries] = []
@@ -50,11 +52,14 @@ class Scan:
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
         self._grams = grams.found_in(raw) if grams else _NO_GRAMS
-        self._has_references = "&" in xml
+        self._has_references = b"&" in raw
         self._room = MOST_TEXT
-        if "<!" in xml or "<?" in xml:
-            xml = _ASIDE.sub("<!>", xml)
-        self._run(xml, _Scopes() if "xmlns" in xml else None)
+        is_plain = not self._has_references and not any(sign in raw for sign in (b"<!", b"<?", b"xmlns"))
+        if not is_plain or not self._run_compiled(raw, machine, marks):
+            xml = raw.decode()
+            if "<!" in xml or "<?" in xml:
+                xml = _ASIDE.sub("<!>", xml)
+            self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
     @property
@@ -66,6 +71,32 @@ class Scan:
         for look in self._looks:
             met |= look.nodes
         return met
+
+    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks) -> bool:
+        """See what the compiled pass finds; False if it does not serve this document."""
+        done = machine.run(raw, marks)
+        if done is None:
+            return False
+        visited, found = done
+        self._states.update((state, None) for state in visited if state.is_watched)
+        states = machine.states
+        for kind, number, start, end, one, other in found:
+            state, value = states[number], raw[start:end].decode()
+            if kind == ELEMENT:
+                if one:  # there are elements inside
+                    texts = _TAGS.sub("\0", value).split("\0")
+                    self._see(state.look, "".join(texts), len(texts))
+                else:
+                    self._see(state.look, value, 1)
+            elif kind == ATTRIBUTE:
+                name = raw[one:other].decode()
+                label = _XML + name[4:] if ":" in name else name
+                look = state.attributes.get(label) or self._automaton.look_at(state, label)
+                if look.nodes:
+                    self._meet(look, value)
+            elif state.text is not None:
+                self._meet(state.text, value)
+        return True
 
     def _run(self, xml: str, scopes: _Scopes | None) -> None:
         state, step, states = self._automaton.start, self._automaton.step, self._states
