@@ -1,19 +1,20 @@
 """Grams: eight bytes of a text, or four of a shorter one, as numbers.
 
 A text that `contains` asks for waits under one gram. Which of these a whole document has is found by a few operations
-over all of its bytes at once; most documents have none, and then no text is looked at.
+over all of its bytes; most documents have none, and then no text is looked at.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.xml.kernel import find_grams, place_of
 
 _LONG, _SHORT = 8, 4
 _BITS = 18
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(64 - _BITS)
 
 
 def grams_of(text: str) -> set[int]:
@@ -31,6 +32,8 @@ class Grams:
         self._counts: dict[int, int] = {}
         self._sizes = {_LONG: 0, _SHORT: 0}
         self._marks: dict[int, Array] = {}
+        self._found: Array = np.zeros(0, dtype=np.uint64)
+        self._places: Array = np.zeros(0, dtype=np.int64)
 
     def __bool__(self) -> bool:
         return bool(self._counts)
@@ -46,7 +49,7 @@ class Grams:
         self._counts[gram] = self._counts.get(gram, 0) + 1
         self._sizes[size] += 1
         marks = self._marks.setdefault(size, np.zeros(1 << _BITS, dtype=np.bool_))
-        marks[_place(np.array([gram], dtype=np.uint64))] = True
+        marks[place_of(np.uint64(gram), marks.size)] = True
         return gram
 
     def remove(self, text: str, gram: int | None) -> None:
@@ -58,15 +61,31 @@ class Grams:
         if not self._counts[gram]:
             del self._counts[gram]
 
-    def found_in(self, raw: bytes) -> set[int]:
-        """The grams of a text that somebody waits under."""
-        found: set[int] = set()
-        for size, kind in ((_LONG, "<u8"), (_SHORT, "<u4")):
-            if self._sizes[size] and len(raw) >= size:
-                grams = np.ndarray((len(raw) - size + 1,), kind, raw, strides=(1,)).astype(np.uint64)
-                found.update(grams[self._marks[size][_place(grams)]].tolist())
-        return {gram for gram in found if gram in self._counts}
+    def found_in(self, raw: bytes) -> FoundGrams:
+        """The grams of a document that somebody waits under."""
+        data = np.frombuffer(raw, dtype=np.uint8)
+        if len(self._found) < len(raw):
+            self._found, self._places = np.zeros(2 * len(raw), np.uint64), np.zeros(2 * len(raw), np.int64)
+        met: list[tuple[int, int]] = []
+        for size, count in self._sizes.items():
+            if count:
+                number = find_grams(data, size, self._marks[size], self._found, self._places)
+                met += zip(self._places[:number].tolist(), self._found[:number].tolist(), strict=True)
+        return FoundGrams(sorted([pair for pair in met if pair[1] in self._counts]))
 
 
-def _place(grams: Array) -> Array:
-    return (grams * _FACTOR) >> _SHIFT
+class FoundGrams:
+    """Grams of a document, and where they are in it."""
+
+    __slots__ = ("_places", "everywhere")
+
+    def __init__(self, met: list[tuple[int, int]]) -> None:
+        self._places = [place for place, _ in met]
+        self.everywhere = [gram for _, gram in met]
+
+    def between(self, start: int, end: int) -> list[int]:
+        """The grams that begin in a part of the document."""
+        return self.everywhere[bisect_left(self._places, start) : bisect_left(self._places, end)]
+
+
+NO_GRAMS = FoundGrams([])

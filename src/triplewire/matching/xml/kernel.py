@@ -141,3 +141,24 @@ def scan(
                 found[count, 0], found[count, 1], found[count, 2], found[count, 3] = TEXT_NODE, state, start, i
                 count += 1
     return DONE, count, 0
+
+
+@compiled
+def place_of(gram: int, size: int) -> int:
+    """Where a gram is marked in a filter of some size, a power of two."""
+    mixed = np.uint64(gram) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((mixed >> np.uint64(32)) & np.uint64(size - 1))
+
+
+@compiled
+def find_grams(data: Array, width: int, marks: Array, found: Array, places: Array) -> int:
+    """Write the grams of so many bytes that are marked, and where they begin; gives how many."""
+    gram, count = np.uint64(0), 0
+    top = np.uint64(8 * (width - 1))
+    for i in range(data.size):
+        gram = (gram >> np.uint64(8)) | (np.uint64(data[i]) << top)
+        if i >= width - 1 and marks[place_of(gram, marks.size)]:
+            found[count] = gram
+            places[count] = i - width + 1
+            count += 1
+    return count

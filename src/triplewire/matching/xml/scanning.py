@@ -10,7 +10,7 @@ import re
 from array import array
 
 from triplewire.matching.xml.automaton import Automaton, Look, Node, State
-from triplewire.matching.xml.grams import Grams, grams_of
+from triplewire.matching.xml.grams import NO_GRAMS, Grams, grams_of
 from triplewire.matching.xml.kernel import ATTRIBUTE, ELEMENT
 from triplewire.matching.xml.machine import Machine, Marks
 from triplewire.matching.xml.watches import Entries, number_of
@@ -25,8 +25,13 @@ _ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
 _REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
 _REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
 _XML = "{http://www.w3.org/XML/1998/namespace}"
-_NO_GRAMS: set[int] = set()
 _NO_NAMESPACES: dict[str, str] = {"": ""}
+
+
+Span = tuple[int, int]
+"""Where a value stands in a document: its first byte, and the one after its last."""
+
+_ANYWHERE: Span = (0, 1 << 62)
 
 
 class Scan:
@@ -36,9 +41,9 @@ class Scan:
         "_automaton",
         "_extremes",
         "_grams",
-        "_has_references",
         "_looks",
         "_room",
+        "_somewhere",
         "_states",
         "maybe",
         "sure",
@@ -51,10 +56,10 @@ class Scan:
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
-        self._grams = grams.found_in(raw) if grams else _NO_GRAMS
-        self._has_references = b"&" in raw
+        self._grams = grams.found_in(raw) if grams else NO_GRAMS
         self._room = MOST_TEXT
-        is_plain = not self._has_references and not any(sign in raw for sign in (b"<!", b"<?", b"xmlns"))
+        self._somewhere = _ANYWHERE if b"&" not in raw else None
+        is_plain = not any(sign in raw for sign in (b"&", b"<!", b"<?", b"xmlns"))
         if not is_plain or not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
             if "<!" in xml or "<?" in xml:
@@ -85,17 +90,17 @@ class Scan:
             if kind == ELEMENT:
                 if one:  # there are elements inside
                     texts = _TAGS.sub("\0", value).split("\0")
-                    self._see(state.look, "".join(texts), len(texts))
+                    self._see(state.look, "".join(texts), None)
                 else:
-                    self._see(state.look, value, 1)
+                    self._see(state.look, value, (start, end))
             elif kind == ATTRIBUTE:
                 name = raw[one:other].decode()
                 label = _XML + name[4:] if ":" in name else name
                 look = state.attributes.get(label) or self._automaton.look_at(state, label)
                 if look.nodes:
-                    self._meet(look, value)
+                    self._meet(look, value, (start, end))
             elif state.text is not None:
-                self._meet(state.text, value)
+                self._meet(state.text, value, (start, end))
         return True
 
     def _run(self, xml: str, scopes: _Scopes | None) -> None:
@@ -111,7 +116,7 @@ class Scan:
                 if state.look.has_values:
                     start = starts.pop()
                     value = texts[start] if len(texts) == start + 1 else "".join(texts[start:])
-                    self._see(state.look, value, len(texts) - start)
+                    self._see(state.look, value, self._somewhere if len(texts) == start + 1 else None)
                     if not starts:
                         texts.clear()
                 state = stack.pop()
@@ -139,7 +144,7 @@ class Scan:
                 if starts:
                     texts.append(text)
                 if state.text is not None:
-                    self._meet(state.text, text)
+                    self._meet(state.text, text, self._somewhere)
 
     def _attributes(self, state: State, attributes: str, scopes: _Scopes | None) -> None:
         for name, value in _ATTRIBUTE.findall(attributes):
@@ -150,16 +155,16 @@ class Scan:
                 label = _XML + name[4:] if scopes is None else scopes.attribute(name)
             look = state.attributes.get(label) or self._automaton.look_at(state, label)
             if look.nodes:
-                self._meet(look, unescaped(value) if "&" in value else value)
+                self._meet(look, unescaped(value) if "&" in value else value, self._somewhere)
 
-    def _meet(self, look: Look, value: str) -> None:
+    def _meet(self, look: Look, value: str, where: Span | None) -> None:
         """An attribute, or a text."""
         self._looks[look] = None
         if look.has_values:
-            self._see(look, value, 1)
+            self._see(look, value, where)
 
-    def _see(self, look: Look, value: str, pieces: int) -> None:
-        """Tell those who wait a value, which stands in so many pieces in the document."""
+    def _see(self, look: Look, value: str, where: Span | None) -> None:
+        """Tell those who wait a value; None: it does not stand in the document as it is, but in pieces or references."""
         self._room -= len(value)
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
@@ -170,10 +175,10 @@ class Scan:
         if value in maybe.equal:
             self.maybe.append(maybe.equal[value][:])
         if sure.pieces or maybe.pieces:
-            grams = self._grams if pieces == 1 and not self._has_references else grams_of(value)
+            grams = self._grams.between(*where) if where is not None else grams_of(value)
             for watch, told in ((sure, self.sure), (maybe, self.maybe)):
-                if watch.pieces and (grams or watch.short):
-                    told.append(array("q", watch.contained_in(value, grams)))
+                if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
+                    told.append(array("q", entries))
         if (sure.has_numbers or maybe.has_numbers) and (number := number_of(value)) is not None:
             self._number(look, number)
 

@@ -10,7 +10,7 @@ import math
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from triplewire.algebra.xpath.conditions import ABOVE, EQUAL, EXISTS, SAME, Condition
@@ -162,17 +162,14 @@ class Watch:
             if not self.grams[gram]:
                 del self.grams[gram]
 
-    def contained_in(self, text: str, grams: set[int]) -> Iterator[int]:
+    def contained_in(self, text: str, grams: Iterable[int]) -> list[int]:
         """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
         pieces, waiting = self.pieces, self.grams
-        for entry in self.short:
-            if pieces[entry] in text:
-                yield entry
+        found = [entry for entry in self.short if pieces[entry] in text] if self.short else []
         for gram in grams:
             if gram in waiting:
-                for entry in waiting[gram]:
-                    if pieces[entry] in text:
-                        yield entry
+                found += [entry for entry in waiting[gram] if pieces[entry] in text]
+        return found
 
     def near(self, number: float) -> Entries:
         """The entries that ask for a number, and may mean this one."""
