@@ -21,7 +21,9 @@ def random_xml(rng: Random) -> bytes:
     """A document: with a namespace by prefix, by default, or with names that no expression has."""
     parts = "".join(_element(rng, 3) for _ in range(rng.randint(1, 3)))
     if rng.random() < 0.4:  # nothing that the compiled pass leaves to the other one
-        plain = re.sub(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|&amp;", "", parts.replace("p:d", "d").replace("p:k", "k"))
+        plain = re.sub(
+            r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|&amp;", "", parts.replace("p:d", "d").replace("p:k", "k")
+        )
         return f"<r>{plain}</r>".encode()
     if rng.random() < 0.7:
         return f'<?xml version="1.0"?><!--top--><r xmlns:p="urn:p">{parts}</r>'.encode()

@@ -161,3 +161,14 @@ def test_texts_are_found_wherever_they_stand() -> None:
     )
     found = index.match(document("<a t='is a > b ?'>red<b> wi</b>ne and R&amp;D lab</a>"))
     assert found.subscriptions == ["split", "escaped", "short", "tagged"]
+
+
+def test_matches_stay_what_they_are_when_the_index_changes() -> None:
+    index = index_of(one="/menu/softdrinks[price>1.80]", two="//year", three="//softdrinks[brand][price>1]")
+    found = index.match(document())
+    index.remove("one")
+    index.remove("three")
+    index.add("other", compile("//fruit", language="xpath"))
+    index.add("late", compile("//year", language="xpath"))
+    assert found.subscriptions == ["one", "two", "three"]
+    assert index.match(document()).subscriptions == ["two", "other", "late"]

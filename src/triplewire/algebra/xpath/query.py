@@ -17,7 +17,7 @@ DOCUMENT, NODE, TEXT = "document", "node", "text"
 _ANSWERS = {NODES: (DOCUMENT, NODE, TEXT), NUMBER: (DOCUMENT, TEXT), STRING: (DOCUMENT, TEXT)}
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class PathQuery(Pattern):
     """What an XPath text compiles to: an expression in normal form, asked of the XML of one document.
 

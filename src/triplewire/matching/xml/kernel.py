@@ -19,7 +19,7 @@ _LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _DASH, _DOT, _ZERO, _NINE = 60, 62, 4
 
 
 @compiled
-def hash_of(data: Array, start: int, end: int) -> int:
+def hash_of(data: Array, start: int, end: int) -> np.int64:
     """A number for some bytes."""
     value = np.uint64(14695981039346656037)
     for i in range(start, end):
@@ -54,7 +54,7 @@ def _may_count(data: Array, start: int, end: int, anything: bool, numbers: bool,
         return True
     if numbers and end > start:
         first = data[start]
-        if first <= _SPACE or first == _DASH or first == _DOT or (_ZERO <= first and first <= _NINE):
+        if first <= _SPACE or first in (_DASH, _DOT) or _ZERO <= first <= _NINE:
             return True
     return marks[hash_of(data, start, end) & (marks.size - 1)]
 
@@ -69,14 +69,18 @@ def scan(
     names: Array,
     marks: Array,
     visited: Array,
+    turn: int,
+    met: Array,
     found: Array,
     stack: Array,
 ) -> tuple[int, int, int]:
-    """Go through the tags from the state 0 on; writes the states and the values.
+    """Go through the tags from the state 0 on; writes the states that are met, each once in a turn, and the values.
 
-    Gives a status and how many values were found; or the state and the label whose following state is not known yet.
+    Gives a status, and how many values and states there are; or the state and the label whose following state is not
+    known yet.
     """
     depth, state, count, i, size = 0, 0, 0, 0, data.size
+    states = 0
     while i < size:
         if data[i + 1] == _SLASH:
             if flags[state] & VALUES:
@@ -108,7 +112,10 @@ def scan(
                 return DEEP, 0, 0
             stack[depth, 0] = state
             state = following
-            visited[state] = True
+            if visited[state] != turn:
+                visited[state] = turn
+                met[states] = state
+                states += 1
             i = end
             while data[i] == _SPACE:
                 name = i + 1
@@ -140,13 +147,13 @@ def scan(
                     return FULL, 0, 0
                 found[count, 0], found[count, 1], found[count, 2], found[count, 3] = TEXT_NODE, state, start, i
                 count += 1
-    return DONE, count, 0
+    return DONE, count, states
 
 
 @compiled
-def place_of(gram: int, size: int) -> int:
+def place_of(gram: np.uint64, size: int) -> np.int64:
     """Where a gram is marked in a filter of some size, a power of two."""
-    mixed = np.uint64(gram) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = gram * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed >> np.uint64(32)) & np.uint64(size - 1))
 
 

@@ -1,4 +1,4 @@
-"""The automaton as arrays, for the compiled pass: what of it documents have met so far, brought up to date as it grows."""
+"""The automaton as arrays, for the compiled pass: what documents have met of it so far, kept up with its changes."""
 
 from __future__ import annotations
 
@@ -58,14 +58,26 @@ class Machine:
     def __init__(self, automaton: Automaton) -> None:
         self._automaton = automaton
         self._shape = self._content = -1
+        self._turn = 0
         self.states: list[State] = []
+        self._numbers: dict[State, int] = {}
+        self._labels: list[str] = []
+        self._slots: Array = np.zeros(1, dtype=np.int32)
+        self._bounds: Array = np.zeros(1, dtype=np.int64)
+        self._names: Array = np.zeros(1, dtype=np.uint8)
+        self._transitions: Array = np.full((_FEW, 1), -1, dtype=np.int32)
+        self._flags: Array = np.zeros(_FEW, dtype=np.int32)
+        self._visited: Array = np.zeros(_FEW, dtype=np.int64)
+        self._met: Array = np.zeros(_FEW, dtype=np.int64)
+        self._found: Array = np.zeros((256, COLUMNS), dtype=np.int64)
+        self._stack: Array = np.zeros((_DEEPEST, 3), dtype=np.int64)
 
     def run(self, raw: bytes, marks: Marks) -> tuple[list[State], list[list[int]]] | None:
         """The states of a document's elements, and the values to look at; None if it is too deep for this."""
         data = np.frombuffer(raw, dtype=np.uint8)
         while True:
             self._bring_up()
-            self._visited[:] = False
+            self._turn += 1
             status, first, second = scan(
                 data,
                 self._transitions,
@@ -75,12 +87,14 @@ class Machine:
                 self._names,
                 marks.array,
                 self._visited,
+                self._turn,
+                self._met,
                 self._found,
                 self._stack,
             )
             if status == DONE:
-                visited = np.flatnonzero(self._visited).tolist()
-                return [self.states[number] for number in visited], self._found[:first].tolist()
+                met = self._met[:second].tolist()
+                return [self.states[number] for number in met], self._found[:first].tolist()
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
             elif status == DEEP:
@@ -111,7 +125,8 @@ class Machine:
         wider[: len(self._transitions)] = self._transitions
         flags = np.zeros(size, dtype=np.int32)
         flags[: len(self._flags)] = self._flags
-        self._transitions, self._flags, self._visited = wider, flags, np.zeros(size, dtype=np.bool_)
+        self._transitions, self._flags = wider, flags
+        self._visited, self._met = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
     def _bring_up(self) -> None:
         """Begin anew when the trie has changed; look again who waits where, when somebody came or went."""
@@ -138,10 +153,9 @@ class Machine:
             self._slots[at] = label
             assert find_label(raw, 0, raw.size, self._slots, self._bounds, self._names) == label
         self._transitions = np.full((_FEW, len(names) + 1), -1, dtype=np.int32)
-        self._flags, self._visited = np.zeros(_FEW, dtype=np.int32), np.zeros(_FEW, dtype=np.bool_)
-        self._found = np.zeros((256, COLUMNS), dtype=np.int64)
-        self._stack = np.zeros((_DEEPEST, 3), dtype=np.int64)
-        self.states, self._numbers = [], dict[State, int]()
+        self._flags = np.zeros(_FEW, dtype=np.int32)
+        self._visited, self._met = np.zeros(_FEW, dtype=np.int64), np.zeros(_FEW, dtype=np.int64)
+        self.states, self._numbers = [], {}
         self._number(self._automaton.start)
 
 

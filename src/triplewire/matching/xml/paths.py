@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from lxml import etree
 
@@ -54,29 +55,36 @@ class Entry:
 
 
 class PathMatches:
-    """The XPath queries that one document matches: found at once, named when somebody asks."""
+    """The XPath queries that one document matches: found at once, named when somebody asks.
 
-    __slots__ = ("_index", "_sure", "_verified", "failed")
+    Invariant: it stays what it is when the index changes, because the index lets it name them before it does.
+    """
 
-    def __init__(self, index: PathIndex, sure: list[Entries], verified: list[Standing], failed: dict[int, str]) -> None:
-        self._index, self._sure, self._verified = index.entries, sure, verified
+    __slots__ = ("__weakref__", "_entries", "_numbers", "_sure", "_verified", "failed")
+
+    def __init__(
+        self,
+        entries: Sequence[Entry | None],
+        sure: list[Entries],
+        verified: list[Standing],
+        failed: dict[int, str],
+    ) -> None:
+        self._entries, self._sure, self._verified = entries, sure, verified
+        self._numbers: dict[int, PathQuery] | None = None
         self.failed = failed
         """By the subscription's number, why its query could not be evaluated."""
 
-    def standing(self) -> list[Standing]:
-        """The queries that matched, each once."""
-        found = dict.fromkeys(self._verified)
-        index = self._index
-        for entries in self._sure:
-            for entry in entries:
-                known = index[entry]
-                if known is not None:
-                    found[known.standing] = None
-        return list(found)
-
     def numbers(self) -> dict[int, PathQuery]:
         """The numbers of the subscriptions that matched, with their queries."""
-        return {number: standing.query for standing in self.standing() for number in standing.numbers}
+        if self._numbers is None:
+            found = dict.fromkeys(self._verified)
+            for entries in self._sure:
+                for number in entries:
+                    entry = self._entries[number]
+                    assert entry is not None, "the index lets matches be named before it changes"
+                    found[entry.standing] = None
+            self._numbers = {number: standing.query for standing in found for number in standing.numbers}
+        return self._numbers
 
     def __bool__(self) -> bool:
         return bool(self._verified) or any(self._sure)
@@ -94,6 +102,8 @@ class PathIndex:
         self._by_number: dict[int, Standing] = {}
         self.entries: list[Entry | None] = []
         self._free: list[int] = []
+        self._untold: WeakSet[PathMatches] = WeakSet()
+        """Matches that somebody holds, and has perhaps not looked at."""
         self._always: dict[Standing, None] = {}
         """Queries that nothing in a document rules out: they are evaluated every time."""
 
@@ -135,8 +145,15 @@ class PathIndex:
 
     # -- changes
 
+    def _change(self) -> None:
+        """What was found before a change is as it was found."""
+        for matches in list(self._untold):
+            matches.numbers()
+        self._untold.clear()
+
     def add(self, number: int, query: PathQuery) -> None:
         """Add a subscription."""
+        self._change()
         standing = self._standing.get(query)
         if standing is None:
             standing = self._standing[query] = self._enter(query)
@@ -145,6 +162,7 @@ class PathIndex:
 
     def remove(self, number: int) -> None:
         """Remove a subscription."""
+        self._change()
         standing = self._by_number.pop(number)
         standing.numbers.remove(number)
         if not standing.numbers:
@@ -222,7 +240,9 @@ class PathIndex:
                     failed.update(dict.fromkeys(standing.numbers, problem))
                 else:
                     self._verify(standing, budget.tree, verified, failed)
-        return PathMatches(self, scan.sure, verified, failed)
+        matches = PathMatches(self.entries, scan.sure, verified, failed)
+        self._untold.add(matches)
+        return matches
 
     def _candidates(self, scan: Scan) -> Iterable[Standing]:
         """The queries that are left to evaluate: all places of an alternative are there, and its value is met."""

@@ -164,7 +164,7 @@ class Scan:
             self._see(look, value, where)
 
     def _see(self, look: Look, value: str, where: Span | None) -> None:
-        """Tell those who wait a value; None: it does not stand in the document as it is, but in pieces or references."""
+        """Tell those who wait a value; None: it does not stand so in the document, but in pieces or with references."""
         self._room -= len(value)
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
