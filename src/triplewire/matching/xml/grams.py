@@ -14,7 +14,7 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.xml.kernel import find_grams, place_of
 
 _LONG, _SHORT = 8, 4
-_BITS = 18
+_BITS = 16
 
 
 def grams_of(text: str) -> set[int]:
@@ -70,8 +70,11 @@ class Grams:
         for size, count in self._sizes.items():
             if count:
                 number = find_grams(data, size, self._marks[size], self._found, self._places)
-                met += zip(self._places[:number].tolist(), self._found[:number].tolist(), strict=True)
-        return FoundGrams(sorted([pair for pair in met if pair[1] in self._counts]))
+                found = zip(self._places[:number].tolist(), self._found[:number].tolist(), strict=True)
+                met += [pair for pair in found if pair[1] in self._counts]
+        if self._sizes[_LONG] and self._sizes[_SHORT]:
+            met.sort()
+        return FoundGrams(met)
 
 
 class FoundGrams:
