@@ -11,6 +11,7 @@ BENCHMARKS = {
     "engine": "benchmarks.engine.run",
     "mdv": "benchmarks.mdv.run",
     "spark": "benchmarks.spark.run",
+    "xml": "benchmarks.xml.run",
 }
 """The modules of the benchmarks by name; each has a `main` that takes the arguments after its name and gives an exit
 code. They are imported when they are asked for, because not every one needs everything that the others do."""

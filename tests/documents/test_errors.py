@@ -65,9 +65,9 @@ def test_a_json_number_of_any_length_is_read() -> None:
     assert len(parse('{"@context": {}, "@id": "a:s", "a:p": ' + "9" * 5000 + "}", uri=URI)) == 1
 
 
-def test_xml_that_is_not_rdf_is_refused_as_such() -> None:
+def test_xml_that_is_called_rdf_and_is_not_is_refused_as_such() -> None:
     with pytest.raises(DocumentError, match="this is XML, but not RDF/XML"):
-        parse('<?xml version="1.0"?><menu><softdrinks/></menu>', uri=URI)
+        parse('<?xml version="1.0"?><menu/>', uri=URI, media_type="application/rdf+xml")
 
 
 def test_rdf_xml_that_means_nothing_is_refused() -> None:

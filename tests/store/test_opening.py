@@ -46,6 +46,21 @@ def test_store_of_an_older_version_goes_through_the_migrations_in_order(shared_k
     assert steps == [2, 3]
 
 
+def test_store_from_before_xml_was_kept_gets_room_for_it(shared_kind, new_url):
+    url = new_url(shared_kind)
+    with Store.open(url) as store, store._database.writing() as sql:
+        sql.run("ALTER TABLE versions DROP COLUMN xml")
+        sql.run("UPDATE settings SET value = '1' WHERE key = 'store.version'")
+    with Store.open(url) as store:
+        with store.writing() as writer:
+            writer.documents.save([("https://example.org/a.xml", b"")], writer.batches.next(), [b"<a></a>"])
+            writer.batches.add("b", committed="2026-11-16T00:00:00+00:00", documents=1, events=0)
+        with store.reading() as reader:
+            (record,) = reader.documents.current(["https://example.org/a.xml"])
+            assert reader.documents.xml([(record.id, record.version)]) == [b"<a></a>"]
+        assert list(store.problems()) == []
+
+
 def test_migration_that_fails_leaves_the_store_as_it_was(shared_kind, new_url, monkeypatch):
     url = new_url(shared_kind)
     monkeypatch.setattr(migrations, "MIGRATIONS", ())

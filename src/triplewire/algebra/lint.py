@@ -13,6 +13,8 @@ from triplewire.algebra.covering import contradiction, covers
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.wording import word_list, word_triple
+from triplewire.algebra.xpath.conditions import demand_of
+from triplewire.algebra.xpath.query import PathQuery
 
 Severity = OneOf["error", "warning", "note"]
 _MOST_TRIPLES = 3
@@ -37,6 +39,8 @@ class Finding:
 
 def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxonomy: Taxonomy = EMPTY) -> list[Finding]:
     """What is wrong with the pattern, alone and next to other subscriptions; the worst first."""
+    if isinstance(pattern, PathQuery):
+        return [*_expression_alone(pattern), *_covered(pattern, others or {}, taxonomy)]
     never = [*_never_matches(pattern, taxonomy)]
     dead = {finding.branch for finding in never}
     findings = [*never]
@@ -47,6 +51,18 @@ def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxon
     if len(never) < max(1, len(pattern.branches)):
         findings += _covered(pattern, others or {}, taxonomy)
     return sorted(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
+
+
+def _expression_alone(query: PathQuery) -> Iterator[Finding]:
+    demand = demand_of(query.expression)
+    if not demand.alternatives:
+        yield Finding("never-matches", "the expression can never be true of any document", "error")
+    elif frozenset() in demand.alternatives:
+        message = (
+            "nothing that it asks for must be in a document, so it is evaluated on every one; "
+            "ask for an element or a value as well"
+        )
+        yield Finding("unselective", message, "warning")
 
 
 def _alternative(pattern: Pattern, number: int) -> str:

@@ -14,6 +14,7 @@ from pyoxigraph import NamedNode, Triple, Variable
 
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
 from triplewire.algebra.substitution import renamed
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.model import RDF, XSD, Term
 
 _PLAIN = re.compile(
@@ -55,6 +56,8 @@ def word_list(items: Iterable[str], most: int = 5, joint: str = ", ") -> str:
 
 def readable(pattern: Pattern) -> Pattern:
     """The same pattern, no longer in normal form: the variables that `normalize` named by numbers are named by use."""
+    if isinstance(pattern, PathQuery):
+        return pattern
     return Pattern(pattern.answer, tuple(_readable(branch, pattern.answer) for branch in pattern.branches))
 
 

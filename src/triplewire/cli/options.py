@@ -27,7 +27,7 @@ Subscriptions = Annotated[
         "--subscriptions",
         "-s",
         metavar="PATH",
-        help="A file or folder of subscriptions (.rq .sparql .rules .gql .qel .cq, or .jsonl for many). Repeatable.",
+        help="A file or folder of subscriptions (.rq .sparql .rules .gql .qel .cq .xpath; .jsonl: many). Repeatable.",
     ),
 ]
 Prefixes = Annotated[

@@ -9,13 +9,23 @@ from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
     from triplewire.algebra.pattern import Conjunction, Expression, Pattern
+    from triplewire.algebra.xpath.query import PathQuery
 
 
 def as_text(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     """One condition to a line, branches apart, variables that are not answers named by their use."""
     from triplewire.algebra.wording import plain, readable
+    from triplewire.algebra.xpath.query import PathQuery
 
+    if isinstance(pattern, PathQuery):
+        return "\n".join(_path_lines(pattern))
     return short(plain("\n".join(_lines(readable(pattern)))), prefixes)
+
+
+def _path_lines(query: PathQuery) -> Iterator[str]:
+    yield "answer    " + " ".join(f"?{name}" for name in query.answer)
+    yield f"  xpath     {query.text}"
+    yield from (f"  where     {prefix} = {namespace}" for prefix, namespace in query.namespaces.items())
 
 
 def _lines(pattern: Pattern) -> Iterator[str]:
@@ -37,6 +47,10 @@ def _lines(pattern: Pattern) -> Iterator[str]:
 
 def as_json(pattern: Pattern) -> dict[str, Any]:
     """The pattern as plain data: terms in N-Triples spelling, variables with a question mark, calls as lists."""
+    from triplewire.algebra.xpath.query import PathQuery
+
+    if isinstance(pattern, PathQuery):
+        return {"answer": list(pattern.answer), "xpath": pattern.text, "namespaces": pattern.namespaces}
     return {"answer": list(pattern.answer), "branches": [_branch(branch) for branch in pattern.branches]}
 
 

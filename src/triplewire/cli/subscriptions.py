@@ -23,6 +23,7 @@ LANGUAGE_OF = {
     ".gql": "gql",
     ".qel": "qel",
     ".cq": "conjunctive",
+    ".xpath": "xpath",
 }
 """The language of a file with one subscription, by its suffix."""
 

@@ -26,10 +26,12 @@ TRIG = Syntax(RdfFormat.TRIG, "TriG", has_graphs=True)
 N_TRIPLES = Syntax(RdfFormat.N_TRIPLES, "N-Triples", can_grow=False)
 N_QUADS = Syntax(RdfFormat.N_QUADS, "N-Quads", has_graphs=True, can_grow=False)
 RDF_XML = Syntax(RdfFormat.RDF_XML, "RDF/XML")
+XML = Syntax(RdfFormat.RDF_XML, "XML")
+"""XML that may be RDF/XML, a feed, or of any other vocabulary: its root tells."""
 JSON_LD = Syntax(RdfFormat.JSON_LD, "JSON-LD", has_graphs=True)
 
-# `application/json` and the general XML types are what servers really send for JSON-LD and RDF/XML. Feeds are known
-# before this is asked; what is called one and is none is read as what it may be instead.
+# `application/json` is what servers really send for JSON-LD. Feeds are known before this is asked; what is called one
+# and is none is read as what it may be instead.
 _BY_MEDIA_TYPE = {
     "text/turtle": TURTLE,
     "application/turtle": TURTLE,
@@ -41,10 +43,10 @@ _BY_MEDIA_TYPE = {
     "application/x-trig": TRIG,
     "application/rdf+xml": RDF_XML,
     "application/owl+xml": RDF_XML,
-    "application/xml": RDF_XML,
-    "text/xml": RDF_XML,
-    "application/rss+xml": RDF_XML,
-    "application/atom+xml": RDF_XML,
+    "application/xml": XML,
+    "text/xml": XML,
+    "application/rss+xml": XML,
+    "application/atom+xml": XML,
     "application/ld+json": JSON_LD,
     "application/json": JSON_LD,
     "application/feed+json": JSON_LD,
@@ -59,9 +61,9 @@ _BY_SUFFIX = {
     "trig": TRIG,
     "rdf": RDF_XML,
     "owl": RDF_XML,
-    "xml": RDF_XML,
-    "rss": RDF_XML,
-    "atom": RDF_XML,
+    "xml": XML,
+    "rss": XML,
+    "atom": XML,
     "jsonld": JSON_LD,
     "json": JSON_LD,
 }
@@ -70,7 +72,8 @@ SUFFIXES = tuple(_BY_SUFFIX)
 
 SERVED = (
     "text/turtle, application/trig, application/n-triples, application/n-quads, "
-    "application/rdf+xml, application/ld+json, application/rss+xml, application/atom+xml, application/feed+json"
+    "application/rdf+xml, application/ld+json, application/rss+xml, application/atom+xml, application/feed+json, "
+    "application/xml"
 )
 _NO_HTML = "this is an HTML page, not RDF; register the address of its data instead, for example its Turtle or JSON-LD"
 
@@ -120,7 +123,9 @@ def _named(kind: str, uri: str) -> Syntax:
     if syntax := _BY_MEDIA_TYPE.get(kind):
         return syntax
     if kind in _HTML:
-        raise DocumentError(_NO_HTML, uri=uri)
+        raise html_not_served(uri)
+    if kind.endswith("+xml"):
+        return XML
     raise DocumentError(f"the media type {kind!r} is not served; send one of {SERVED}", uri=uri)
 
 
@@ -132,19 +137,24 @@ def _sniffed(raw: bytes, uri: str) -> Syntax:
     text = _peek(raw)
     start = text[_leading(text) :]
     if _HTML_START.match(start):
-        raise DocumentError(_NO_HTML, uri=uri)
+        raise html_not_served(uri)
     if _XML_START.match(start):
-        return RDF_XML
+        return XML
     if _JSON_START.match(start):
         return JSON_LD
     return N_QUADS if _QUAD_LINE.match(start) else TRIG
+
+
+def html_not_served(uri: str) -> DocumentError:
+    """The error for a web page."""
+    return DocumentError(_NO_HTML, uri=uri)
 
 
 def refuse_html(raw: bytes, uri: str) -> None:
     """`DocumentError` if these bytes, whatever they were called, are a web page."""
     text = _peek(raw)
     if _HTML_START.match(text, _leading(text)):
-        raise DocumentError(_NO_HTML, uri=uri)
+        raise html_not_served(uri)
 
 
 def _leading(text: str) -> int:

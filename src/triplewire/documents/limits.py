@@ -17,6 +17,10 @@ class Limits:
     """The length of its N-Triples: a few prefixes or XML entities can make a small text a very large graph."""
     nesting: int = 256
     """How deep brackets (Turtle, JSON) or elements (XML) may go."""
+    elements: int = 1_000_000
+    """How many elements and attributes an XML text may have."""
+    attribute: int = 1024 * 1024
+    """How many characters one attribute of an XML text may have."""
     effort: int = 1_000_000
     """How much superlinear work it may ask for, in about microseconds: names for blank nodes that look alike, JSON-LD
     contexts over and over."""

@@ -1,13 +1,17 @@
-"""What an XML text would cost, and where it is not well-formed, found with expat before pyoxigraph reads it.
+"""What an XML text would cost, and where it is not well-formed, found with expat before another parser reads it.
 
 pyoxigraph needs quadratic time for deep elements, expands internal entities without bound, and does not say where an
-XML error is. Expat streams, says the line and column, and fetches nothing.
+XML error is; libxml2 builds a whole tree before it could be stopped. Expat streams, says the line and column, and
+fetches nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
 from xml.parsers import expat
 
 from triplewire.documents.limits import Limits
@@ -17,15 +21,31 @@ from triplewire.errors import DocumentError, DocumentTooLarge
 _REFERENCE = re.compile(rb"&([^\s;&<>#]+);")
 
 
-def check(text: bytes, *, uri: str, limits: Limits) -> None:
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """What is known of an XML text before it is read: its root as the text writes it, and whether it has entities."""
+
+    root: str
+    attributes: Mapping[str, str]
+    has_entities: bool
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """The namespace and the local name of the root; what it declares itself is all that can count."""
+        prefix, _, local = self.root.rpartition(":")
+        return self.attributes.get(f"xmlns:{prefix}" if prefix else "xmlns", ""), local
+
+
+def check(text: bytes, *, uri: str, limits: Limits) -> Markup:
     """`DocumentError` if the text is not well-formed or has external entities, `DocumentTooLarge` if over a limit."""
-    _Check(text, uri, limits).run()
+    return _Check(text, uri, limits).run()
 
 
 class _Check:
     def __init__(self, text: bytes, uri: str, limits: Limits) -> None:
         self.text, self.uri, self.limits = text, uri, limits
-        self.depth = 0
+        self.depth = self.elements = 0
+        self.root, self.attributes = "", dict[str, str]()
         self.entities: dict[str, int] = {}
         self.parser = expat.ParserCreate("utf-8")
         self.parser.StartElementHandler = self.start_element
@@ -33,22 +53,36 @@ class _Check:
         self.parser.EntityDeclHandler = self.entity_declared
         self.parser.EndDoctypeDeclHandler = self.doctype_ended
 
-    def run(self) -> None:
+    def run(self) -> Markup:
         try:
             self.parser.Parse(self.text, True)
         except expat.ExpatError as error:
             reason = f"not well-formed XML: {expat.ErrorString(error.code)}"
             raise DocumentError(reason, uri=self.uri, line=error.lineno, column=error.offset + 1) from None
+        return Markup(self.root, self.attributes, bool(self.entities))
 
     def place(self) -> tuple[int, int]:
         return self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
 
-    def start_element(self, _name: str, attributes: dict[str, str]) -> None:
+    def start_element(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
-        if attributes and "Triple" in attributes.values():
-            self.refuse_triple_terms(attributes)
+        self.elements += 1 + len(attributes)
+        if attributes:
+            if "Triple" in attributes.values():
+                self.refuse_triple_terms(attributes)
+            if max(map(len, attributes.values())) > self.limits.attribute:
+                self.too_large(f"an attribute of over {self.limits.attribute:,} characters", "attribute")
+        if self.elements > self.limits.elements:
+            self.too_large(f"over {self.limits.elements:,} elements and attributes", "elements")
+        if not self.root:
+            self.root, self.attributes = name, attributes
         if self.depth > self.limits.nesting:
             raise too_deep(self.uri, self.limits, *self.place())
+
+    def too_large(self, what: str, limit: str) -> NoReturn:
+        line, column = self.place()
+        reason = f"it has {what}; split it, or raise Limits({limit}=...)"
+        raise DocumentTooLarge(reason, uri=self.uri, line=line, column=column)
 
     def refuse_triple_terms(self, attributes: dict[str, str]) -> None:
         if any(name.endswith(":parseType") and value == "Triple" for name, value in attributes.items()):

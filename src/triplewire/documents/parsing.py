@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from pyoxigraph import NamedNode
 
-from triplewire.documents import blank_nodes, contexts, encoding, feeds, formats, markup, nesting, prefixes, reader
-from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, Syntax
+from triplewire.documents import blank_nodes, contexts, encoding, feeds, formats, markup, nesting, prefixes, reader, xml
+from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, XML, Syntax
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
-from triplewire.model import Document
+from triplewire.model import RDF, Document
 
 # The end of a line is the one place where no literal can imitate a triple term.
 _TRIPLE_TERM_END = b")>> .\n"
-_RDF_NAMESPACE = re.compile(rb"http://www\.w3\.org/1999/02/22-rdf-syntax-ns#")
 
 
 def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -32,11 +29,42 @@ def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits:
         return feeds.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=isinstance(data, str))
     syntax = formats.guess(raw, uri=uri, media_type=media_type)
     try:
-        text = _prepared(raw, syntax, uri, media_type, limits, is_text=isinstance(data, str))
-        lines = reader.read(text, syntax, uri=uri, limits=limits)
+        if syntax is RDF_XML or syntax is XML:
+            text = encoding.recoded(raw, uri, media_type=media_type, is_text=isinstance(data, str))
+            return _from_xml(text, syntax, uri, limits)
+        return _from_rdf(_prepared(raw, syntax, uri, limits), syntax, uri, limits)
     except DocumentError:
         formats.refuse_html(raw, uri)  # the likeliest mistake deserves its own words, whatever the page was called
         raise
+
+
+def _from_xml(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document:
+    """RDF/XML for its triples; any other vocabulary for the XML itself.
+
+    Why RDF/XML is not kept as XML too: one graph has many trees, and equal graphs are equal documents here, whatever
+    they were written in.
+    """
+    found = markup.check(text, uri=uri, limits=limits)
+    if syntax is RDF_XML or _is_rdf(found):
+        if RDF.encode() not in text:
+            reason = f"this is XML, but not RDF/XML: the namespace {RDF} is not in it"
+            raise DocumentError(reason, uri=uri)
+        return _from_rdf(text, RDF_XML, uri, limits)
+    if found.name[1].lower() == "html":
+        raise formats.html_not_served(uri)
+    return Document(uri, b"", xml.canonical(text, found, uri=uri))
+
+
+def _is_rdf(found: markup.Markup) -> bool:
+    """True if the root is rdf:RDF, or a node of RDF/XML, which has an attribute such as rdf:about."""
+    if found.name == (RDF, "RDF"):
+        return True
+    prefixes = [name[6:] for name, value in found.attributes.items() if name.startswith("xmlns:") and value == RDF]
+    return any(name.startswith(f"{prefix}:") for prefix in prefixes for name in (*found.attributes, found.root))
+
+
+def _from_rdf(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document:
+    lines = reader.read(text, syntax, uri=uri, limits=limits)
     if b")" in lines and _TRIPLE_TERM_END in lines:
         raise nesting.triple_terms_not_served(uri)
     return Document.from_lines(uri, blank_nodes.named(lines, uri=uri, limits=limits))
@@ -61,23 +89,12 @@ def _raw(data: bytes | str, uri: str, limits: Limits) -> bytes:
     return raw
 
 
-def _prepared(raw: bytes, syntax: Syntax, uri: str, media_type: str | None, limits: Limits, *, is_text: bool) -> bytes:
+def _prepared(raw: bytes, syntax: Syntax, uri: str, limits: Limits) -> bytes:
     """UTF-8 that is safe to hand to the parser."""
-    if syntax is RDF_XML:
-        return _prepared_xml(raw, uri, media_type, limits, is_text=is_text)
     text = encoding.checked(raw, uri)
     nesting.check(text, syntax, uri=uri, limits=limits)
     if syntax is JSON_LD:
         contexts.check(text, uri=uri, limits=limits)
     elif syntax is TURTLE or syntax is TRIG:
         prefixes.check(text, uri=uri, limits=limits)
-    return text
-
-
-def _prepared_xml(raw: bytes, uri: str, media_type: str | None, limits: Limits, *, is_text: bool) -> bytes:
-    text = encoding.recoded(raw, uri, media_type=media_type, is_text=is_text)
-    markup.check(text, uri=uri, limits=limits)
-    if not _RDF_NAMESPACE.search(text):
-        reason = "this is XML, but not RDF/XML: the namespace http://www.w3.org/1999/02/22-rdf-syntax-ns# is not in it"
-        raise DocumentError(reason, uri=uri)
     return text

@@ -16,14 +16,15 @@ from triplewire.engine.differences import (
     graph_difference,
     new_rows,
     seeds_of,
-    spelled,
+    stored_documents,
 )
 from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.overlays import Changes
 from triplewire.engine.reasons import Touched
 from triplewire.engine.recovering import recover
-from triplewire.engine.revisions import Revision, spelled_document
+from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Triple
@@ -80,6 +81,7 @@ class _Application:
         self._revisions, self._strong, self._meaning = revisions, strong, meaning
         self._touched = list(meaning.touched) if meaning is not None else []
         self._applied = Applied(writer.batches.next())
+        self._changed_hits: Rows = {}
 
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
@@ -127,14 +129,15 @@ class _Application:
         if not len(self._standing.documents):
             return {}
         there = [revision for revision in self._revisions if revision.before]
-        documents = {r.id: spelled_document(r.uri, r.old) for r in there}
+        documents = {r.id: r.old_document for r in there}
         documents |= self._retouched()
         return document_rows(self._documents, documents, self._writer, self._applied.errors)
 
     def _write_documents(self) -> None:
         writer = self._writer
         changes = [(revision.uri, revision.content) for revision in self._revisions]
-        for revision, record in zip(self._revisions, writer.documents.save(changes, self._applied.number), strict=True):
+        saved = writer.documents.save(changes, self._applied.number, [r.new_xml for r in self._revisions])
+        for revision, record in zip(self._revisions, saved, strict=True):
             revision.after = record.version if record.present else 0
         writer.triples.replace([(revision.id, revision.removed, revision.added) for revision in self._revisions])
 
@@ -149,7 +152,9 @@ class _Application:
         published = {record.id: record.published for record in self._writer.documents.by_ids(list(again))}
         for id, rows in document_rows(self._documents, again, self._writer, errors).items():
             after[id] = {key: why for key, why in rows.items() if self._standing.start_of(key[0]) < published[id]}
-        return document_difference(self._writer, after, before, errors.keys())
+        difference = document_difference(self._writer, after, before, errors.keys())
+        self._changed_hits = take_changed_hits(self._writer, self._standing, self._revisions, before, after, difference)
+        return difference
 
     def _retouched(self) -> dict[int, Document]:
         """Documents that do not change, but state a triple that has another meaning now."""
@@ -158,11 +163,7 @@ class _Application:
         changed = {revision.id for revision in self._revisions}
         stating = {id for ids in self._writer.triples.stated_by(self._touched) for id in ids} - changed
         records = self._writer.documents.by_ids(sorted(stating))
-        contents = self._writer.documents.contents([(record.id, record.version) for record in records])
-        return {
-            record.id: spelled(record.id, record.uri, content or b"")
-            for record, content in zip(records, contents, strict=True)
-        }
+        return stored_documents(self._writer, records)
 
     def _with_new_meaning(self, seeds: Seeds, new: Neighbourhoods) -> Seeds:
         """The taxonomy decides which atoms a triple fits, too; a touched triple that has gone fits none any more."""
@@ -181,7 +182,7 @@ class _Application:
         Of these those of a query together, because the log is written faster where neighbours come one after another.
         """
         touched = Touched(self._writer, self._revisions, self._strong)
-        staying = self._staying(difference, touched, new)
+        staying = self._staying(difference, touched, new) | self._changed_hits
         kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
         events = []
         for kind, rows in kinds:
@@ -223,11 +224,7 @@ class _Application:
     def _derived_in_documents(self, keys: Mapping[Key, int]) -> Rows:
         """Derivations from the documents that give these rows."""
         records = self._writer.documents.by_ids(sorted(set(keys.values())))
-        contents = self._writer.documents.contents([(record.id, record.version) for record in records])
-        documents = {
-            record.id: spelled(record.id, record.uri, content or b"")
-            for record, content in zip(records, contents, strict=True)
-        }
+        documents = stored_documents(self._writer, records)
         rows = document_rows(self._documents, documents, self._writer, self._applied.errors)
         return {key: rows[document].get(key, ()) for key, document in keys.items()}
 

@@ -17,7 +17,7 @@ from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
-from triplewire.store import NewRow, Reader, RowRecord, triples_of
+from triplewire.store import DocumentRecord, NewRow, Reader, RowRecord, Writer, triples_of
 
 Columns = Mapping[int, tuple[str, ...]]
 
@@ -228,7 +228,9 @@ def document_rows(
         if text is not None
     }
     ordered = list(texts)
-    numbers = dict(zip(ordered, reader.terms.find(ordered), strict=True))
+    # places and texts of XML are in no triple: they get their numbers when a row shows them
+    number = reader.terms.ids if isinstance(reader, Writer) else reader.terms.find
+    numbers = dict(zip(ordered, number(ordered), strict=True))
     for document, found in zip(documents, founds, strict=True):
         errors.update({int(id): error for id, error in found.errors.items()})
         own = rows[document] = {}
@@ -275,8 +277,17 @@ def new_rows(difference: Difference, resources: Collection[int]) -> list[NewRow]
     return [NewRow(query, document, terms, bound[terms]) for (query, terms), document in sorted(difference.inserts)]
 
 
-def spelled(document: int, uri: str, content: bytes) -> Document:
-    """A stored version with the hub's names for its blank nodes."""
+def stored_documents(reader: Reader, records: Sequence[DocumentRecord]) -> dict[int, Document]:
+    """Documents as they are now, by number, with the hub's names for their blank nodes."""
+    versions = [(record.id, record.version) for record in records]
+    contents, xml = reader.documents.contents(versions), reader.documents.xml(versions)
+    return {
+        record.id: _spelled(record.id, record.uri, content or b"", own)
+        for record, content, own in zip(records, contents, xml, strict=True)
+    }
+
+
+def _spelled(document: int, uri: str, content: bytes, xml: bytes) -> Document:
     if b"_:" not in content:
-        return Document(uri, content)
-    return spelled_document(uri, triples_of(document, content))
+        return Document(uri, content, xml)
+    return spelled_document(uri, triples_of(document, content), xml)

@@ -18,6 +18,9 @@ from triplewire.algebra.explain import Checked, Failure, Reason, follow, why
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_list, word_term, word_triple
+from triplewire.algebra.xpath.explain import why_not as why_not_path
+from triplewire.algebra.xpath.query import DOCUMENT, PathQuery
+from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import StoreGraph, document_graphs, spelled_triples
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH
@@ -54,6 +57,8 @@ class Why:
     row: Row
     stated: tuple[tuple[Triple, tuple[Source, ...]], ...]
     conditions: tuple[Checked, ...]
+    selected: tuple[str, Source] | None = None
+    """Of an XPath subscription: its expression, and the document that it is true of."""
 
     @property
     def triples(self) -> tuple[Triple, ...]:
@@ -63,7 +68,8 @@ class Why:
     @property
     def documents(self) -> tuple[Source, ...]:
         """All documents that state one of the triples."""
-        return tuple(sorted({source for _, sources in self.stated for source in sources}))
+        own = [] if self.selected is None else [self.selected[1]]
+        return tuple(sorted({*own, *(source for _, sources in self.stated for source in sources)}))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, terms in their N-Triples spelling."""
@@ -75,10 +81,13 @@ class Why:
                 for triple, sources in self.stated
             ],
             "conditions": [str(checked) for checked in self.conditions],
+            **({} if self.selected is None else {"xpath": self.selected[0], "document": self.selected[1].as_dict()}),
         }
 
     def __str__(self) -> str:
         values = ", ".join(f"?{name} = {word_term(term)}" for name, term in self.row.items())
+        if self.selected is not None:
+            return f"{values} answers {self.subscription}\n  because of `{self.selected[0]}` in {self.selected[1]}"
         lines = [f"{values or 'it'} answers {self.subscription}", "  because of the triples"]
         for triple, sources in self.stated:
             lines.append(f"    {word_triple(triple)}  in {word_list(map(str, sources), _MOST_NAMED)}")
@@ -137,7 +146,7 @@ class WhyNot:
         lines += [f"  {self._told(failure)}" for failure in self.failures]
         if self.document is not None:
             lines.append(f"  (looked at in {self.document}; all triples must come from one document)")
-        if not self.failures:
+        if not self.failures and self.is_mentioned:
             lines.append("  the pattern can never match: it has no alternative")
         return "\n".join(lines)
 
@@ -154,6 +163,11 @@ def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row:
     pattern = load_pattern(query.pattern)
     numbers = _numbers(reader, pattern, row)
     found = reader.rows.find([(query.id, numbers)])[0] if numbers is not None else []
+    if isinstance(pattern, PathQuery):
+        if not found:
+            raise UnknownRow("it selects nothing that makes this row", subscription=record.id)
+        (behind,) = reader.documents.by_ids([found[0].document])
+        return Why(record.id, Row(row), (), (), (pattern.text, Source(behind.uri, behind.version)))
     if not found:
         raise UnknownRow(_not_a_row(reader, taxonomy, record, pattern, row), subscription=record.id)
     told = readable(pattern)
@@ -232,7 +246,22 @@ def why_not_resource(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRec
     (number,) = reader.terms.find([str(resource)])
     if number and any(row.query == record.query for row in reader.rows.binding([number])):
         return WhyNot(record.id, resource, True)
+    pattern = load_pattern(_query(reader, record).pattern)
+    if isinstance(pattern, PathQuery):
+        return _why_not_selected(reader, record, pattern, resource)
     return _Asked(reader, taxonomy, record).of_resource(resource)
+
+
+def _why_not_selected(reader: Reader, record: SubscriptionRecord, query: PathQuery, resource: Term) -> WhyNot:
+    """Why a document gives an XPath subscription nothing; the resource is the document."""
+    (document,) = reader.documents.current([resource.value])
+    if document is None or not document.present:
+        return WhyNot(record.id, resource, False, DOCUMENT, is_mentioned=False, failures=())
+    source = Source(document.uri, document.version)
+    told = why_not_path(query, stored_documents(reader, [document])[document.id])
+    if told.matches:
+        return WhyNot(record.id, resource, False, DOCUMENT, (), source, (source,))
+    return WhyNot(record.id, resource, False, DOCUMENT, told.failures, source)
 
 
 def resource_of(iri: str | Term) -> Term:

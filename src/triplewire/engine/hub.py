@@ -16,7 +16,7 @@ from pyoxigraph import Quad, Triple
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.documents import Limits, parse
-from triplewire.engine import browsing, checking, explaining, policies, subscribing, taxonomies
+from triplewire.engine import browsing, checking, explaining, policies, searching, subscribing, taxonomies
 from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
@@ -365,6 +365,21 @@ class Hub:
             subscribing.refuse_unserved(pattern, scope, language)
             return preview(reader, self._standing, pattern, wanted.scope, wanted.start, limit)
 
+    def find(
+        self,
+        text: str | Pattern,
+        *,
+        language: str = "xpath",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> list[Document]:
+        """Stored documents that match a query now, newest first, not more than `limit` (N3); nothing is registered."""
+        if limit < 0:
+            raise ValueError(f"limit must not be below 0, and is {limit}")
+        with self._reading() as reader:
+            pattern = subscribing.compiled(reader, text, language, prefixes)
+            return searching.find(reader, self._standing.taxonomy, pattern, limit)
+
     # -- metadata
 
     def query(self, sparql: str, *, prefixes: Mapping[str, str] | None = None) -> Results:
@@ -417,7 +432,8 @@ class Hub:
             if record is None or (version is None and not record.present):
                 return None
             (content,) = reader.documents.contents([(record.id, record.version if version is None else version)])
-            return None if content is None else Document(uri, content)
+            (xml,) = reader.documents.xml([(record.id, record.version if version is None else version)])
+            return None if content is None else Document(uri, content, xml)
 
 
 def _now() -> str:

@@ -22,7 +22,9 @@ from triplewire.algebra.lint import Finding, lint
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.browsing import batch_of
+from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Derivation, Terms
@@ -30,6 +32,7 @@ from triplewire.engine.standing import GRAPH, Query, Standing
 from triplewire.engine.subscribing import answers_now
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
+from triplewire.matching.incremental import dump_pattern
 from triplewire.model import XSD, Document, Row, Scope, Start, Term
 from triplewire.store import Reader
 
@@ -133,6 +136,8 @@ class Preview:
 
 def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, start: Start, limit: int) -> Preview:
     """Look ahead; see the module."""
+    if isinstance(pattern, PathQuery):
+        return _preview_of_path(reader, standing, pattern, scope, start, limit)
     rows: dict[Terms, Derivation] = {}
     problem = None
     try:
@@ -155,6 +160,57 @@ def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, 
         covering,
         tuple(lint(readable(pattern), taxonomy=standing.taxonomy)),
     )
+
+
+def _preview_of_path(
+    reader: Reader, standing: Standing, query: PathQuery, scope: Scope, start: Start, limit: int
+) -> Preview:
+    """What an XPath subscription would get from the documents of now; their versions are its history."""
+    index = Index()
+    index.add("asked", query)
+    rows: list[Row] = []
+    matching: list[int] = []
+    problem = None
+    ids = reader.documents.with_xml()
+    for first in range(0, len(ids), MOST_COMPARED):
+        documents = stored_documents(reader, reader.documents.by_ids(ids[first : first + MOST_COMPARED]))
+        for id, matches in zip(documents, index.match_many(list(documents.values())), strict=True):
+            problem = next((error.reason for error in matches.errors.values()), problem)
+            if matches:
+                matching.append(id)
+                rows += [Row(row) for match in matches for row in match.rows]
+    return Preview(
+        tuple(rows[:limit]),
+        len(rows),
+        problem,
+        scope,
+        start,
+        _frequency_of_documents(reader, matching),
+        (),
+        _equal(reader, query, scope),
+        (),
+        tuple(lint(query)),
+    )
+
+
+def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequency:
+    last = reader.batches.last()
+    if not last:
+        return Frequency(0, 0, "", "", None, "")
+    sampled = documents[:MOST_SAMPLED]
+    total = sum(len(reader.documents.history(id)) for id in sampled)
+    events = round(total * len(documents) / len(sampled)) if sampled else 0
+    since, until = batch_of(reader, 1).committed, batch_of(reader, last).committed
+    seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
+    how = "each version of a document that matches now counts as one event; documents that match no more do not count"
+    return Frequency(events, last, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
+
+
+def _equal(reader: Reader, query: PathQuery, scope: Scope) -> tuple[str, ...]:
+    """Subscriptions with the same expression, whenever they started."""
+    text = dump_pattern(query)
+    same = [record.id for record in reader.queries.everything() if (record.scope, record.pattern) == (scope, text)]
+    return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
 
 
 def _told(reader: Reader, pattern: Pattern, rows: Sequence[Terms]) -> tuple[Row, ...]:

@@ -34,6 +34,11 @@ class Touched:
         """Nobody holds any of these resources: each is its own content, and no other's."""
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
+        with_xml = [revision for revision in revisions if revision.old_xml or revision.new_xml]
+        names = reader.terms.find([f"<{revision.uri}>" for revision in with_xml])
+        for revision, number in zip(with_xml, names, strict=True):  # rows of XML name the document itself
+            if number:
+                self.resources.setdefault(number, set()).add(revision.id)
 
     def _climbed(self, origins: Mapping[int, set[int]]) -> dict[int, set[int]]:
         """Hand the documents up to whoever holds a resource, until nobody hears of a new one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from triplewire.model import Change, Document, Publish
 from triplewire.store import DocumentRecord, Triple, Writer, digest, triples_of
@@ -27,6 +27,8 @@ class Revision:
     after: int = 0
     old: tuple[Spelled, ...] = ()
     new: tuple[Spelled, ...] = ()
+    old_xml: bytes = b""
+    new_xml: bytes = b""
     removed: list[Triple] = field(default_factory=list)
     added: list[Triple] = field(default_factory=list)
     statements: list[Triple] = field(default_factory=list)
@@ -34,12 +36,18 @@ class Revision:
     @property
     def document(self) -> Document:
         """The new version, with the hub's names for its blank nodes."""
-        return spelled_document(self.uri, self.new)
+        return spelled_document(self.uri, self.new, self.new_xml)
+
+    @property
+    def old_document(self) -> Document:
+        """The version before, with the hub's names for its blank nodes."""
+        return spelled_document(self.uri, self.old, self.old_xml)
 
 
-def spelled_document(uri: str, triples: Iterable[Spelled]) -> Document:
+def spelled_document(uri: str, triples: Iterable[Spelled], xml: bytes = b"") -> Document:
     """A document of triples whose terms are spelled out."""
-    return Document.from_lines(uri, "\n".join([f"{s} {p} {o} ." for s, p, o in triples]).encode())
+    document = Document.from_lines(uri, "\n".join([f"{s} {p} {o} ." for s, p, o in triples]).encode())
+    return replace(document, xml=xml) if xml else document
 
 
 def revise(writer: Writer, changes: Sequence[Change]) -> list[Revision]:
@@ -57,22 +65,25 @@ def _differs(document: Document | None, record: DocumentRecord | None) -> bool:
     is_there = record is not None and record.present
     if document is None:
         return is_there
-    return not is_there or record is None or record.digest != digest(document.ntriples)
+    return not is_there or record is None or record.digest != digest(document.ntriples + document.xml)
 
 
 def _revision(uri: str, id: int, document: Document | None, record: DocumentRecord | None) -> Revision:
     is_there = record is not None and record.present
     content = None if document is None else document.ntriples
     before = record.version if record is not None and is_there else 0
-    return Revision(uri, id, content, before, record.published if record is not None and is_there else 0)
+    published = record.published if record is not None and is_there else 0
+    return Revision(uri, id, content, before, published, new_xml=b"" if document is None else document.xml)
 
 
 def _spell(writer: Writer, revisions: Sequence[Revision]) -> None:
     """Find the statements of both versions; terms that are new get their numbers."""
     there = [revision for revision in revisions if revision.before]
     contents = writer.documents.contents([(revision.id, revision.before) for revision in there])
-    for revision, content in zip(there, contents, strict=True):
+    xml = writer.documents.xml([(revision.id, revision.before) for revision in there])
+    for revision, content, old_xml in zip(there, contents, xml, strict=True):
         revision.old = tuple(triples_of(revision.id, content or b""))
+        revision.old_xml = old_xml
     for revision in revisions:
         if revision.content is not None:
             revision.new = tuple(triples_of(revision.id, revision.content))

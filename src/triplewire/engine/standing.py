@@ -19,6 +19,7 @@ from pathlib import Path
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.matching import Index
 from triplewire.matching.findings import Page
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
@@ -267,6 +268,10 @@ class Standing:
                 self._numbers.clear()
             self._numbers[text] = found
         return found
+
+    def path_query(self, query: int) -> PathQuery | None:
+        """The XPath of a query, if it is one."""
+        return self.documents.path_query(str(query))
 
     def start_of(self, query: int) -> int:
         """The batch after which documents are visible to a query."""

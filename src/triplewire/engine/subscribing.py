@@ -16,12 +16,13 @@ from triplewire.algebra.lint import parts_of
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import word_triple
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
-from triplewire.engine.differences import document_rows, spelled
+from triplewire.engine.differences import document_rows, stored_documents
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.names import refuse_unstorable
-from triplewire.engine.neighbourhoods import Neighbourhoods, Rows
-from triplewire.engine.reasons import Touched
+from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import GRAPH, Arrivals, Query, Standing, seed_id
 from triplewire.errors import MatchLimitExceeded, SubscriptionError, UnsupportedQuery
 from triplewire.languages import compile
@@ -81,6 +82,9 @@ def refuse_unserved(pattern: Pattern, scope: str, language: str) -> None:
     """UnsupportedQuery for what could only be answered by combining everything with everything."""
     if scope != GRAPH:
         return
+    if isinstance(pattern, PathQuery):
+        reason = "XPath asks one document, and the scope is the graph of all"
+        raise UnsupportedQuery(reason, language=language, hint='Use scope="document".')
     for branch in pattern.branches:
         parts = [] if _is_joined(branch) else parts_of(branch)
         if len(parts) > 1:
@@ -133,7 +137,7 @@ class Registration:
     def __init__(self, writer: Writer, standing: Standing) -> None:
         self._writer, self._standing = writer, standing
         self._batch, self._cursor = writer.batches.last(), writer.log.last_cursor()
-        self._has_documents = bool(writer.triples.predicates())
+        self._has_documents = bool(writer.documents.listing(limit=1))
         self._shapes: dict[Shape, int] = {}
         self._untold = Untold()
 
@@ -310,7 +314,8 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     if scope == GRAPH:
         rows = {0: Neighbourhoods(reader, standing, errors).rows_in(triples, index)}
     else:
-        rows = _document_rows(reader, index, triples, start, errors)
+        has_paths = any(isinstance(query.pattern, PathQuery) for query in queries)
+        rows = _document_rows(reader, index, triples, start, errors, has_paths)
     for error in errors.values():
         raise error
     return rows
@@ -332,19 +337,20 @@ def _concerned(reader: Reader, standing: Standing, queries: Sequence[Query], sta
 
 
 def _document_rows(
-    reader: Reader, index: Index, triples: set[Triple], start: int, errors: dict[int, SubscriptionError]
+    reader: Reader,
+    index: Index,
+    triples: set[Triple],
+    start: int,
+    errors: dict[int, SubscriptionError],
+    has_paths: bool,
 ) -> dict[int, Rows]:
-    """Only a document that states some of the triples can give a row."""
-    ids = sorted({id for stating in reader.triples.stated_by(list(triples)) for id in stating})
+    """Only a document that states some of the triples can give a row; for XPath, one that has XML."""
+    stating = {id for stating in reader.triples.stated_by(list(triples)) for id in stating}
+    ids = sorted(stating.union(reader.documents.with_xml(start) if has_paths else ()))
     found: dict[int, Rows] = {}
     for first in range(0, len(ids), 1000):
         records = [r for r in reader.documents.by_ids(ids[first : first + 1000]) if r.published > start]
-        contents = reader.documents.contents([(record.id, record.version) for record in records])
-        documents = {
-            record.id: spelled(record.id, record.uri, content or b"")
-            for record, content in zip(records, contents, strict=True)
-        }
-        found |= document_rows(index, documents, reader, errors)
+        found |= document_rows(index, stored_documents(reader, records), reader, errors)
     return found
 
 
@@ -366,6 +372,7 @@ def tell_existing(writer: Writer, standing: Standing, untold: Untold) -> None:
     behind = Touched(writer, (), ()).documents_behind(
         {key: why for own in distinct.values() for key, why in own.items()}
     )
+    _name_documents(writer, found, behind)
     events = [
         NewEvent(-record.number, MATCHED, key[1], why, behind[key])
         for record in untold.asking
@@ -375,6 +382,14 @@ def tell_existing(writer: Writer, standing: Standing, untold: Untold) -> None:
         writer.log.append(writer.batches.next(), events)
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         writer.batches.add(f"subscribe-{uuid4()}", committed=now, documents=0, events=len(events))
+
+
+def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Key, Documents]) -> None:
+    """Put the documents behind rows that no triple makes: those of XPath."""
+    bare = {key: document for document, rows in found.items() if document for key in rows if not behind[key]}
+    records = {record.id: record for record in reader.documents.by_ids(sorted(set(bare.values())))}
+    for key, document in bare.items():
+        behind[key] = ((document, records[document].version, records[document].version),)
 
 
 def _put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int]) -> None:

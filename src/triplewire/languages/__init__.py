@@ -12,10 +12,11 @@ from importlib import import_module
 
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Pattern
-from triplewire.errors import QueryError
+from triplewire.algebra.xpath.query import PathQuery
+from triplewire.errors import QueryError, UnsupportedQuery
 from triplewire.languages.context import Context
 
-LANGUAGES = ("sparql", "rules", "gql", "qel", "conjunctive")
+LANGUAGES = ("sparql", "rules", "gql", "qel", "conjunctive", "xpath")
 """The languages, by the name that `compile` takes."""
 
 
@@ -41,7 +42,10 @@ def render(pattern: Pattern, *, language: str, prefixes: Mapping[str, str] | Non
 
     Compiling that text with the same prefixes gives the pattern again.
     """
-    return str(_module(language).render(pattern, dict(prefixes or {})))
+    module = _module(language)
+    if language != "xpath" and isinstance(pattern, PathQuery):
+        raise UnsupportedQuery("this asks for XML, which only xpath can say", language=language)
+    return str(module.render(pattern, dict(prefixes or {})))
 
 
 def _module(language: str):  # type: ignore[no-untyped-def]  # modules have no useful type

@@ -14,7 +14,7 @@ import numpy as np
 from triplewire.errors import SubscriptionError
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
-from triplewire.matching.matches import Matches, columns_of
+from triplewire.matching.matches import Matches, PathMatch, columns_of
 from triplewire.matching.registry import Registry
 from triplewire.model import Document
 
@@ -90,13 +90,27 @@ def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callab
 def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
-    return [Found(list(map(Finding._make, reader.findings(each))), each.errors) for each in matches]
+    return [Found([*map(Finding._make, reader.findings(each)), *_path_findings(each)], each.errors) for each in matches]
 
 
 def answer(matches: Sequence[Matches], registry: Registry) -> list[Answers]:
     """The rows of documents that were just matched, without their derivations."""
     reader = _Reader(registry, matches)
-    return [Answers(reader.answers(each), each.errors) for each in matches]
+    return [Answers([*reader.answers(each), *_path_answers(each)], each.errors) for each in matches]
+
+
+def _path_findings(matches: Matches) -> Iterable[Finding]:
+    """The rows of XPath subscriptions: no triple is behind them."""
+    return [Finding(subscription, row, ()) for subscription, _, row in _path_answers(matches)]
+
+
+def _path_answers(matches: Matches) -> Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    if not matches.paths:
+        return
+    for match in matches:
+        if isinstance(match, PathMatch):
+            for row in match.rows:
+                yield match.subscription, tuple(row), tuple([str(term) for term in row.values()])
 
 
 def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:

@@ -23,7 +23,7 @@ from triplewire.matching.strings import Strings, grown
 
 _MAGIC = b"triplewire index 3\n"
 _ALIGN = 64
-_TABLES = ("terms", "programs", "ids")
+_TABLES = ("terms", "programs", "ids", "expressions")
 
 
 class Counts:
@@ -53,7 +53,7 @@ class Image:
 
     def __init__(self) -> None:
         self.used = Counts()
-        self.terms, self.programs, self.ids = (Strings(self.used.of(name)) for name in _TABLES)
+        self.terms, self.programs, self.ids, self.expressions = (Strings(self.used.of(name)) for name in _TABLES)
         self.arrays: dict[str, Array] = {
             "numbers": np.zeros(32, dtype=np.float64),
             "flags": np.zeros(32, dtype=np.int32),
@@ -69,6 +69,7 @@ class Image:
             "members": np.zeros(16, dtype=np.int32),
             "entries": np.zeros((16, ENTRY_COLUMNS), dtype=np.int32),
             "subscriptions": np.zeros(16, dtype=np.int32),
+            "paths": np.zeros(16, dtype=np.int32),
             "parent_starts": np.zeros(1, dtype=np.int32),
             "parents": np.zeros(1, dtype=np.int32),
         }

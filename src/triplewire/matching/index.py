@@ -15,6 +15,7 @@ from triplewire.algebra.expressions import holds
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Expression, Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.errors import (
     DocumentError,
     DuplicateSubscription,
@@ -44,15 +45,18 @@ from triplewire.matching.matches import Matches
 from triplewire.matching.registry import Registry
 from triplewire.matching.request import prepare
 from triplewire.matching.room import Room
+from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term
 
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
     from triplewire.matching.findings import Answers, Found, Numbered, Numbers, Page, Spelled
+    from triplewire.matching.xml.paths import PathMatches
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
+_NO_MATCHES = np.zeros((0, 5), dtype=np.int32), np.zeros(0, dtype=np.int32)
 
 
 class _Setting:
@@ -98,6 +102,7 @@ class Index:
 
     def _use(self, image: Image) -> None:
         self._image = image
+        self._paths = RegisteredPaths(image, self._limits[1])
         self._room = Room()
         self._registry = Registry(image, self._room)
         self._conditions: dict[int, tuple[Expression, ...]] = {}
@@ -123,11 +128,15 @@ class Index:
         with self._lock:
             if not self._registry.add(name, branches):
                 raise DuplicateSubscription(id)
+            if isinstance(normal, PathQuery):
+                self._paths.add(self._registry.number_of(name), normal)
             self._conditions.clear()
 
     def remove(self, id: str) -> None:
         """Remove a subscription."""
         with self._lock:
+            if self._paths.count and (number := self._number(id)) in self._paths:
+                self._paths.remove(number)
             if not self._registry.remove(_asked(id)):
                 raise UnknownSubscription(id)
             self._conditions.clear()
@@ -135,7 +144,16 @@ class Index:
     def pattern(self, id: str) -> Pattern:
         """The pattern of a subscription, in normal form."""
         with self._lock:
-            return normalize(self._registry.pattern(self._number(id)))
+            number = self._number(id)
+            if number in self._paths:
+                return self._paths.query(number)
+            return normalize(self._registry.pattern(number))
+
+    def path_query(self, id: str) -> PathQuery | None:
+        """The XPath query of a subscription; None if it is another kind of query, or not there."""
+        with self._lock:
+            number = self._registry.number_of(_asked(id))
+            return self._paths.query(number) if number >= 0 and number in self._paths else None
 
     def _number(self, id: str) -> int:
         number = self._registry.number_of(_asked(id))
@@ -193,6 +211,10 @@ class Index:
     def match(self, document: Document) -> Matches:
         """The subscriptions that the document matches, with their rows."""
         with self._lock:
+            found = self._match_path(document)
+            errors = self._path_errors(found)
+            if found is not None and self._paths.count == len(self):
+                return Matches(document, *_NO_MATCHES, 0, self._registry.spelled, self._setting, errors, found)
             room, size = self._room, len(document.ntriples)
             if 2 * size > room.capacity:
                 room.make_text(size)
@@ -202,9 +224,9 @@ class Index:
             used, count, flags = self._find((document,))
             out, told = room.out[:used].copy(), room.told[:count].copy()
             if flags:
-                told, errors = self._checked((document,), room.one, out, told)
-                return Matches(document, told, out, 0, self._registry.spelled, self._setting, errors[0])
-            return Matches(document, told, out, 0, self._registry.spelled, self._setting, _NO_ERRORS)
+                told, failed = self._checked((document,), room.one, out, told)
+                errors = {**errors, **failed[0]}
+            return Matches(document, told, out, 0, self._registry.spelled, self._setting, errors, found)
 
     def match_many(self, documents: Iterable[Document]) -> list[Matches]:
         """`match` for each of several documents, cheaper than one by one."""
@@ -229,11 +251,24 @@ class Index:
                 told, errors = self._checked(batch, bounds, out, told)
                 ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
             first, end, base = ends[:-1].tolist(), ends[1:].tolist(), bounds.tolist()
+            found = [self._match_path(document) for document in batch]
+            if any(paths is not None and paths.failed for paths in found):
+                errors = [{**failed, **self._path_errors(paths)} for failed, paths in zip(errors, found, strict=True)]
             tables, setting = self._registry.spelled, self._setting
             return [
-                Matches(document, told[first[i] : end[i]], out, base[i], tables, setting, errors[i])
+                Matches(document, told[first[i] : end[i]], out, base[i], tables, setting, errors[i], found[i])
                 for i, document in enumerate(batch)
             ]
+
+    def _match_path(self, document: Document) -> PathMatches | None:
+        """What XPath subscriptions find; None if there are none, or no XML."""
+        return self._paths.index.match(document.xml) if document.xml and self._paths.count else None
+
+    def _path_errors(self, found: PathMatches | None) -> Mapping[str, SubscriptionError]:
+        if found is None or not found.failed:
+            return _NO_ERRORS
+        ids = {number: self._image.ids.get(number).decode() for number in found.failed}
+        return {ids[n]: MatchLimitExceeded(reason, subscription=ids[n]) for n, reason in found.failed.items()}
 
     def find(self, documents: Iterable[Document]) -> list[Found]:
         """`match_many` for those who keep the answers: rows and derivations as spellings, at once."""
@@ -324,21 +359,36 @@ class Index:
     def explain(self, id: str) -> Explanation:
         """How a subscription is evaluated: its atoms, how many others share each, and which one it waits under."""
         with self._lock:
+            number = self._number(id)
+            if number in self._paths:
+                from triplewire.matching.xml.explanation import explain_path
+
+                return explain_path(self._paths.index, number, id)
             from triplewire.matching.explanation import explain
 
-            return explain(self._registry, self._number(id), id)
+            return explain(self._registry, number, id)
 
     def why(self, id: str, document: Document) -> list[Reason]:
         """For each row that the document gives a subscription, the triples and conditions that made it."""
+        pattern = self.pattern(id)
+        if isinstance(pattern, PathQuery):
+            from triplewire.algebra.xpath.explain import why as why_path
+
+            return why_path(pattern, document)
         from triplewire.algebra.explain import why
 
-        return why(self.pattern(id), document.triples, self.taxonomy)
+        return why(pattern, document.triples, self.taxonomy)
 
     def why_not(self, id: str, document: Document) -> WhyNot:
         """What keeps the document from matching a subscription: the first atom or condition that fails."""
+        pattern = self.pattern(id)
+        if isinstance(pattern, PathQuery):
+            from triplewire.algebra.xpath.explain import why_not as why_not_path
+
+            return why_not_path(pattern, document)
         from triplewire.algebra.explain import why_not
 
-        return why_not(self.pattern(id), document.triples, self.taxonomy)
+        return why_not(pattern, document.triples, self.taxonomy)
 
     # -- files
 

@@ -147,6 +147,7 @@ COUNTED = (
     "terms",
     "programs",
     "ids",
+    "expressions",  # of XPath
 )
 (
     C_KEYS,
@@ -165,6 +166,7 @@ COUNTED = (
     C_TERMS,
     C_PROGRAMS,
     C_IDS,
+    C_EXPRESSIONS,
 ) = range(len(COUNTED))
 
 # In `subscriptions`: not there; there, but it can never match. Otherwise its last entry, plus one.

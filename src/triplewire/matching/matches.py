@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from triplewire.algebra.evaluate import Graph, optional_rows
 from triplewire.algebra.pattern import Optional
@@ -18,6 +18,10 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
 from triplewire.matching.strings import Strings
 from triplewire.model import Document, Term, parse_term
+
+if TYPE_CHECKING:  # whoever matches triples alone need not load lxml
+    from triplewire.algebra.xpath.query import PathQuery
+    from triplewire.matching.xml.paths import PathMatches
 
 Row = dict[str, Term]
 
@@ -68,6 +72,26 @@ class Match:
         return hash(self.subscription)
 
 
+class PathMatch(Match):
+    """One XPath subscription that a document matches; its rows are found when they are asked for."""
+
+    __slots__ = ("_query",)
+
+    def __init__(self, subscription: str, matches: Matches, query: PathQuery) -> None:
+        super().__init__(subscription, matches, [])
+        self._query = query
+
+    @property
+    def rows(self) -> list[Row]:
+        """A row for each node that the expression selects, or one with its value."""
+        if self._rows is None:
+            from triplewire.algebra.xpath.evaluate import hits, row_of
+
+            tree, uri = self._matches.tree, self._matches.document.uri
+            self._rows = [row_of(self._query, uri, hit) for hit in hits(self._query, tree)]
+        return self._rows
+
+
 def _as_set(rows: list[Row]) -> set[frozenset[tuple[str, Term]]]:
     return {frozenset(row.items()) for row in rows}
 
@@ -79,7 +103,20 @@ class Matches(Sequence[Match]):
     It stays what it is when the index changes afterwards.
     """
 
-    __slots__ = ("_base", "_graph", "_list", "_out", "_setting", "_tables", "_terms", "_told", "document", "errors")
+    __slots__ = (
+        "_base",
+        "_graph",
+        "_list",
+        "_out",
+        "_setting",
+        "_tables",
+        "_terms",
+        "_told",
+        "_tree",
+        "document",
+        "errors",
+        "paths",
+    )
 
     def __init__(
         self,
@@ -90,8 +127,11 @@ class Matches(Sequence[Match]):
         tables: tuple[Strings, Strings, Array],
         setting: Setting,
         errors: Mapping[str, SubscriptionError],
+        paths: PathMatches | None = None,
     ) -> None:
         self.document = document
+        self.paths = paths
+        self._tree: object = None
         self.errors = errors
         self._told, self._out, self._base = told, out, base
         self._tables = tables
@@ -105,9 +145,24 @@ class Matches(Sequence[Match]):
             grouped: dict[int, list[list[int]]] = {}
             for told in self._told.tolist():
                 grouped.setdefault(told[0], []).append(told)
-            ids = self._tables[0]
-            self._list = [Match(ids.get(number).decode(), self, grouped[number]) for number in sorted(grouped)]
+            found = {number: Match(self._id(number), self, grouped[number]) for number in grouped}
+            if self.paths:
+                numbers = self.paths.numbers()
+                found |= {number: PathMatch(self._id(number), self, query) for number, query in numbers.items()}
+            self._list = [found[number] for number in sorted(found)]
         return self._list
+
+    def _id(self, number: int) -> str:
+        return self._tables[0].get(number).decode()
+
+    @property
+    def tree(self) -> object:
+        """The document's XML as a tree, built once."""
+        if self._tree is None:
+            from triplewire.algebra.xpath.evaluate import tree_of
+
+            self._tree = tree_of(self.document.xml)
+        return self._tree
 
     def written(self) -> tuple[Array, Array, int]:
         """What the kernel wrote: whom to tell, the matches, and where the document's text began."""
@@ -169,7 +224,7 @@ class Matches(Sequence[Match]):
         return len(self._matches())
 
     def __bool__(self) -> bool:
-        return len(self._told) > 0
+        return len(self._told) > 0 or bool(self.paths)
 
     def __iter__(self) -> Iterator[Match]:
         return iter(self._matches())

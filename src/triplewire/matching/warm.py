@@ -8,6 +8,8 @@ from pathlib import Path
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
+from triplewire.algebra.xpath import syntax as xpath
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
@@ -43,6 +45,17 @@ def main() -> None:
         loaded.remove("1")
     flat = flat_triples({("<urn:s>", "<urn:p>", "<urn:o>"): ["urn:warm"]}, Numbering())
     assert flat.present([(1, 1, 1)]) == [False]
+    _use_xml()
+
+
+def _use_xml() -> None:
+    """The same for XPath, whose pass over the tags is compiled too."""
+    place = xpath.Path(is_absolute=True, steps=(xpath.Step("child", xpath.Name("", "a")),))
+    index = Index()
+    index.add("number", PathQuery.of(xpath.Binary(">", place, xpath.Number("1"))))
+    index.add("text", PathQuery.of(xpath.Binary("=", place, xpath.Text("warm"))))
+    index.add("piece", PathQuery.of(xpath.Call("contains", (place, xpath.Text("warm text")))))
+    assert index.match(Document("urn:warm", b"", b"<a>2</a>")).subscriptions == ["number"]
 
 
 if __name__ == "__main__":

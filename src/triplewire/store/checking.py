@@ -87,34 +87,34 @@ def _term_keys(sql: Sql) -> Iterator[str]:
 def _current_versions(sql: Sql) -> Iterator[str]:
     """A document's record is that of its last version."""
     found = sql.stream(
-        "SELECT d.uri, d.version, d.published, d.digest, v.version, v.batch, v.content FROM documents d"
+        "SELECT d.uri, d.version, d.published, d.digest, v.version, v.batch, v.content, v.xml FROM documents d"
         " LEFT JOIN versions v ON v.document = d.id AND v.version = d.version ORDER BY d.id"
     )
-    for uri, version, published, key, kept, batch, content in found:
+    for uri, version, published, key, kept, batch, content, xml in found:
         if kept is None:
             if version or published or key:
                 yield f"document {uri}: its version {version} is missing"
         elif published != batch:
             yield f"document {uri}: published by batch {published}, but its version by batch {batch}"
-        elif key != _digest_of_compressed(content):
+        elif key != _digest_of_compressed(content, xml):
             yield f"document {uri}: its content has another digest"
     newer = "SELECT d.uri FROM versions v JOIN documents d ON d.id = v.document WHERE v.version > d.version"
     for (uri,) in sql.rows(newer):
         yield f"document {uri}: there is a version after the current one"
 
 
-def _digest_of_compressed(content: bytes | None) -> bytes | None:
+def _digest_of_compressed(content: bytes | None, xml: bytes | None = None) -> bytes | None:
     if content is None:
         return b""
     try:
-        return digest(zlib.decompress(content))
+        return digest(zlib.decompress(content) + (zlib.decompress(xml) if xml is not None else b""))
     except zlib.error:
         return None
 
 
 def _readable_versions(sql: Sql) -> Iterator[str]:
-    for document, version, content in sql.stream("SELECT document, version, content FROM versions"):
-        if content is not None and _digest_of_compressed(content) is None:
+    for document, version, content, xml in sql.stream("SELECT document, version, content, xml FROM versions"):
+        if content is not None and _digest_of_compressed(content, xml) is None:
             yield f"version {version} of document {document} cannot be read"
 
 

@@ -80,6 +80,40 @@ class DocumentReader:
         contents = {(document, version): _opened(content) for document, version, content in found}
         return [contents.get(version) for version in versions]
 
+    def xml(self, versions: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The XML of each (document, version); nothing for those that have none."""
+        found = self._sql.keyed(
+            "WITH k(a, b) AS ({keys}) SELECT v.document, v.version, v.xml"
+            " FROM k CROSS JOIN versions v WHERE v.document = k.a AND v.version = k.b AND v.xml IS NOT NULL",
+            versions,
+        )
+        known = {(document, version): _opened(xml) for document, version, xml in found}
+        return [known.get(version) or b"" for version in versions]
+
+    def with_xml(self, after: int = 0) -> list[int]:
+        """The numbers of present documents that have XML now, and were published after a batch; newest first."""
+        found = self._sql.rows(
+            "SELECT d.id FROM documents d JOIN versions v ON v.document = d.id AND v.version = d.version"
+            " WHERE v.xml IS NOT NULL AND d.published > ? ORDER BY d.published DESC, d.id DESC",
+            after,
+        )
+        return [number for (number,) in found]
+
+    def newest(self, limit: int, *, before: tuple[int, int] | None = None) -> list[DocumentRecord]:
+        """Present documents, the last published first, from the one that follows (published, number)."""
+        published, number = before or (1 << 62, 1 << 62)
+        found = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM documents d WHERE d.digest <> ?"
+            " AND (d.published < ? OR (d.published = ? AND d.id < ?))"
+            " ORDER BY d.published DESC, d.id DESC LIMIT ?",
+            b"",
+            published,
+            published,
+            number,
+            limit,
+        )
+        return [DocumentRecord(*row) for row in found]
+
     def history(self, document: int) -> list[VersionRecord]:
         """The versions that are kept, oldest first."""
         found = self._sql.rows(
@@ -140,14 +174,20 @@ class DocumentWriter(DocumentReader):
         """The number of each uri; a uri that was never heard of gets one, without any version yet."""
         return [record.id for record in self._records(uris)]
 
-    def save(self, changes: Sequence[tuple[str, bytes | None]], batch: int) -> list[DocumentRecord]:
+    def save(
+        self, changes: Sequence[tuple[str, bytes | None]], batch: int, xml: Sequence[bytes] = ()
+    ) -> list[DocumentRecord]:
         """A new version of each uri, published by this batch; without content it is a retraction.
+
+        `xml` has the XML of each, where some of them have it.
 
         The caller names each uri once, and leaves out those whose content is what it was.
         """
+        xml = xml or [b""] * len(changes)
+        olds = self._records([uri for uri, _ in changes])
         saved = [
-            DocumentRecord(old.id, old.uri, old.version + 1, batch, b"" if content is None else digest(content))
-            for old, (_, content) in zip(self._records([uri for uri, _ in changes]), changes, strict=True)
+            DocumentRecord(old.id, old.uri, old.version + 1, batch, b"" if content is None else digest(content + own))
+            for old, (_, content), own in zip(olds, changes, xml, strict=True)
         ]
         self._sql.update(
             schema.documents,
@@ -157,8 +197,8 @@ class DocumentWriter(DocumentReader):
         self._sql.insert(
             schema.versions,
             [
-                (record.id, record.version, batch, _compressed(content))
-                for record, (_, content) in zip(saved, changes, strict=True)
+                (record.id, record.version, batch, _compressed(content), _compressed(own or None))
+                for record, (_, content), own in zip(saved, changes, xml, strict=True)
             ],
         )
         return saved

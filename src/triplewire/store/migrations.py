@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from sqlalchemy import inspect
 from sqlalchemy.exc import DBAPIError
 
 from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
@@ -34,7 +35,15 @@ def _add_intake(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.intake, schema.landed, schema.rejected])
 
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake)
+def _keep_xml(sql: Sql) -> None:
+    """Versions have their XML beside their triples."""
+    if any(column["name"] == "xml" for column in inspect(sql.connection).get_columns("versions")):
+        return
+    kind = schema.versions.c.xml.type.compile(dialect=sql.connection.dialect)
+    sql.connection.exec_driver_sql(f"ALTER TABLE versions ADD COLUMN xml {kind}").close()
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

@@ -55,6 +55,7 @@ versions = Table(
     _number("version", key=True),
     _number("batch"),
     _bytes("content", nullable=True),
+    _bytes("xml", nullable=True),  # what XPath sees; nothing for a document that is RDF alone
 )
 Index("versions_by_batch", versions.c.batch)
 

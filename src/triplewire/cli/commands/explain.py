@@ -15,6 +15,7 @@ from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
     from triplewire import Document, Index
+    from triplewire.algebra.explain import Reason
 
 
 def run(
@@ -66,12 +67,21 @@ def _wanted(ids: list[str] | None, found: list[str], index: Index, problems: Pro
 def _explain_document(
     path: Path, document: Document, ids: list[str], index: Index, prefixes: Mapping[str, str]
 ) -> None:
+    for id in ids:
+        reasons, failure = _told(document, id, index)
+        verdict = "matches" if reasons else "does not match"
+        text = "\n".join(map(str, reasons)) or failure
+        typer.echo(f"{path} {verdict} {id}\n{short(text, prefixes)}\n")
+
+
+def _told(document: Document, id: str, index: Index) -> tuple[list[Reason], str]:
+    """The reasons for which a document matches; or in words, why it does not."""
     from triplewire.algebra.explain import why, why_not
     from triplewire.algebra.wording import readable
 
-    for id in ids:
-        told = readable(index.pattern(id)), document.triples, index.taxonomy
-        reasons = why(*told)
-        verdict = "matches" if reasons else "does not match"
-        text = "\n".join(map(str, reasons)) if reasons else str(why_not(*told))
-        typer.echo(f"{path} {verdict} {id}\n{short(text, prefixes)}\n")
+    if index.path_query(id) is not None:
+        reasons = index.why(id, document)
+        return reasons, "" if reasons else str(index.why_not(id, document))
+    told = readable(index.pattern(id)), document.triples, index.taxonomy
+    reasons = why(*told)
+    return reasons, "" if reasons else str(why_not(*told))

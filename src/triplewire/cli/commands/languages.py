@@ -24,6 +24,7 @@ EXAMPLES = (
     Example("gql", ".gql", "the graphs of G-ToPSS", "SELECT ?d WHERE (?d, year, ?y) SUCHTHAT (?y > 2000)"),
     Example("qel", ".qel", "one resource, many properties", "ans(X) :- (X, title, T) and T contains 'water'"),
     Example("conjunctive", ".cq", "triples joined by ^", '?d, ?t : (?d, topic, "water") ^ (?d, title, ?t)'),
+    Example("xpath", ".xpath", "XPath 1.0, over XML documents", "/menu/softdrinks[price > 1.80]"),
 )
 
 

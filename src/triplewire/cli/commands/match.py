@@ -168,8 +168,10 @@ def _answers_in(document: Document, path: Path, index: Index, why: bool, problem
 
 
 def _reasons(index: Index, id: str, document: Document) -> dict[frozenset[tuple[str, Term]], list[str]]:
-    """For each row, the triples that made it."""
+    """For each row, the triples that made it; of XPath, the expression."""
     reasons = index.why(id, document)
+    if (query := index.path_query(id)) is not None:
+        return {frozenset(reason.row.items()): [query.text] for reason in reasons}
     return {frozenset(reason.row.items()): [f"{triple} ." for triple in reason.triples] for reason in reasons}
 
 

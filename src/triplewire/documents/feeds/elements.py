@@ -11,6 +11,8 @@ from copy import deepcopy
 
 from lxml import etree
 
+from triplewire.documents.xml import written
+
 _ITEMS = frozenset({"item", "entry"})
 _TAGS = frozenset({"category", "subject", "keywords"})
 _AROUND = frozenset({"channel", "RDF", "rss", "feed"})
@@ -53,7 +55,7 @@ def alone(item: etree._Element) -> bytes:
         around = etree.Element(outer.tag, dict(outer.attrib), nsmap=nsmap)
         around.append(inner)
         inner = around
-    return bytes(etree.tostring(inner, encoding="utf-8"))
+    return written(inner)
 
 
 def without_items(root: etree._Element) -> bytes:
@@ -66,7 +68,7 @@ def without_items(root: etree._Element) -> bytes:
         assert parent is not None, "only a root has none, and no root is found here"
         item.tail = None
         parent.remove(item)
-    return bytes(etree.tostring(channel, encoding="utf-8"))
+    return written(channel)
 
 
 def _local(element: etree._Element | None) -> str:

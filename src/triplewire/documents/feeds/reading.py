@@ -17,6 +17,7 @@ from triplewire.documents.feeds.mending import mended, parsed
 from triplewire.documents.feeds.recoding import utf8
 from triplewire.documents.feeds.sniffing import is_json_feed
 from triplewire.documents.limits import Limits
+from triplewire.documents.xml import written
 from triplewire.errors import DocumentTooLarge
 from triplewire.model import Document, Feed
 
@@ -51,11 +52,12 @@ class _Reading:
             for item, place in places.items()
         }
         whole = self.document(self.uri, [*of_channel, *(t for found in of_items.values() for t in found)])
-        xml_of_channel, xml_of_items = self.xml_of_parts(items)
+        xml = self.canonical_xml()
+        xml_of_channel, xml_of_items = self.xml_of_parts(xml, items)
         return Feed(
             self.uri,
             whole.ntriples,
-            self.xml if self.has_xml else b"",
+            xml,
             channel=replace(self.document(self.uri, of_channel), xml=xml_of_channel),
             items=tuple(
                 replace(self.document(document_uri(self.uri, item), of_items[item]), xml=xml_of_items[place])
@@ -89,13 +91,18 @@ class _Reading:
             raise DocumentTooLarge(reason, uri=self.uri)
         return Document.from_lines(uri, blank_nodes.named(lines, uri=self.uri, limits=self.limits))
 
-    def xml_of_parts(self, items: list[Item]) -> tuple[bytes, list[bytes]]:
+    def canonical_xml(self) -> bytes:
+        """What XPath sees of the feed: nothing, if a namespace is a relative reference, which XPath has no word for."""
+        try:
+            return written(self.root) if self.has_xml else b""
+        except etree.C14NError:
+            return b""
+
+    def xml_of_parts(self, xml: bytes, items: list[Item]) -> tuple[bytes, list[bytes]]:
         """Of the channel, and of each item; the channel has all of it where it is not plain which items there are."""
-        if not self.has_xml:
-            return b"", [b""] * len(items)
         found = elements.items_of(self.root)
-        if len(found) != len(items):
-            return self.xml, [b""] * len(items)
+        if not xml or len(found) != len(items):
+            return xml, [b""] * len(items)
         alone, length = list[bytes](), 0
         for item in found:
             alone.append(elements.alone(item))

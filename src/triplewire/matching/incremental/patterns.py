@@ -8,19 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from triplewire.algebra.pattern import Conjunction, Expression, Optional, Pattern, TriplePattern
+from triplewire.algebra.xpath.query import PathQuery, dump, load
 from triplewire.matching.encoding import Plain, decode, decode_triple, dumps, encode, loads
 from triplewire.model import parse_term
 
 
 def dump_pattern(pattern: Pattern) -> str:
     """The pattern as JSON, in one spelling; whether it is in normal form is told too."""
+    if isinstance(pattern, PathQuery):
+        return dumps({"xpath": dump(pattern)}).decode()
     branches = [_plain_branch(branch) for branch in pattern.branches]
     return dumps([list(pattern.answer), branches, pattern.is_normal]).decode()
 
 
 def load_pattern(text: str) -> Pattern:
     """The pattern that was dumped."""
-    answer, branches, is_normal = loads(text.encode())
+    found = loads(text.encode())
+    if isinstance(found, dict):
+        return load(found["xpath"])
+    answer, branches, is_normal = found
     return Pattern(tuple(answer), tuple(map(_branch, branches)), is_normal)
 
 
