@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import documents, patterns
@@ -111,6 +111,7 @@ def _row(index, row):
     return frozenset((name, parse_term(text)) for name, text in zip(answer, row, strict=True) if text is not None)
 
 
+@settings(deadline=None)
 @given(st.lists(patterns(), min_size=1, max_size=4), st.lists(documents, max_size=3))
 def test_answers_are_the_distinct_rows_of_matches(wanted, batch):
     index = Index()
