@@ -67,9 +67,9 @@ class PostgresServer:
         options += f" -c unix_socket_directories={self._folder}"
         _run(self._user, *self._control, "-l", self._folder / "log", "-o", options, "start")
 
-    def stop(self) -> None:
-        """End it as a crash would: whoever is connected is cut off."""
-        _run(self._user, *self._control, "-m", "immediate", "stop")
+    def stop(self, mode: str = "immediate") -> None:
+        """End it; whoever is connected is cut off. "fast" keeps what is committed, which this server may lose else."""
+        _run(self._user, *self._control, "-m", mode, "stop")
 
     def url(self) -> str:
         """The url of a new, empty database."""

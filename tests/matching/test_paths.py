@@ -172,3 +172,12 @@ def test_matches_stay_what_they_are_when_the_index_changes() -> None:
     index.add("late", compile("//year", language="xpath"))
     assert found.subscriptions == ["one", "two", "three"]
     assert index.match(document()).subscriptions == ["two", "other", "late"]
+
+
+def test_a_text_that_nobody_waits_for_still_counts_as_there() -> None:
+    index = index_of(
+        both="/a[text() != 'x'][b = '1']",
+        none="/a[c/text() != 'x'][b = '1']",
+        valued="/a[text() = 'y'][b = '1'][@i = '2']",
+    )
+    assert index.match(document("<a i='2'>y<b>1</b><c/></a>")).subscriptions == ["both", "valued"]

@@ -22,7 +22,7 @@ def test_a_stream_waits_for_a_database_that_restarts(spark, tmp_path):
         world = Running(spark, url, tmp_path)
         _send(world, 1)
         for number in (2, 3):
-            server.stop()
+            server.stop("fast")
             before = len(world.said)
             eventually(lambda before=before: len(world.said) > before, "it says that the store is away")
             assert "the store cannot be used" in world.said[-1]

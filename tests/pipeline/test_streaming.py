@@ -11,11 +11,13 @@ from tests.oracle.test_crowded_histories import Crowd, follow_with
 from tests.pipeline.streams import MicroBatches, Running, eventually, frame_of
 
 from triplewire import Hub, PipelineError, Publish, Retract, Schema, Unread, parse
+from triplewire.engine.intake import entry_of
 from triplewire.model import Row
 from triplewire.pipeline.streaming.parsing import Parse
 from triplewire.pipeline.streaming.progress import status
 from triplewire.pipeline.streaming.running import Plan, Stream
 from triplewire.pipeline.streaming.source import shares
+from triplewire.store import schema
 
 JOINED = "SELECT ?x ?z { ?x <urn:p> ?y . ?y <urn:q> ?z }"
 OWN = "SELECT ?x { ?x <urn:p> ?y }"
@@ -112,6 +114,23 @@ def test_what_is_there_is_applied_once_and_a_second_run_goes_on_from_the_checkpo
         other.once()
         other.close()
         assert kinds(hub, "own") == {"matched": 7, "unmatched": 1}, "without its checkpoint it begins with what waits"
+
+
+def test_what_waits_behind_the_checkpoint_is_applied_as_well(spark, url, tmp_path):
+    """A store that loses its last commits with its machine has entries again that the checkpoint has passed."""
+    with Hub(url) as hub:
+        hub.subscribe(OWN, id="own")
+        hub.submit([sent(1, "<urn:1> <urn:p> 1 .")])
+        stream = Stream(spark, Plan(url, "intake", tmp_path / "checkpoint"))
+        stream.once()
+        hub.retract("urn:document:1")
+        with hub.store.writing() as writer:
+            lost = entry_of(sent(1, "<urn:1> <urn:p> 1 ."))
+            row = (1, 0, lost.kind, lost.uri, lost.media_type, lost.content, "")
+            writer.intake._sql.insert(schema.intake, [row])
+        stream.once()
+        stream.close()
+        assert kinds(hub, "own") == {"matched": 2, "unmatched": 1}
 
 
 def test_a_crowded_history_by_micro_batches_is_that_of_the_definition(spark, url):
@@ -242,7 +261,7 @@ def test_the_checkpoint_of_another_store_is_refused(spark, url, new_url, tmp_pat
         first.once()
         first.close()
     other = Stream(spark, Plan(new_url("sqlite"), "intake", tmp_path / "checkpoint"))
-    with pytest.raises(PipelineError, match="it is another store's; name another --checkpoint"):
+    with pytest.raises(PipelineError, match="it is another store's, or this one was set back"):
         other.once()
     other.close()
 

@@ -77,3 +77,13 @@ def test_files_that_were_seen_are_remembered_until_they_are_gone(store):
         assert writer.intake.landed() == {"/a": "1", "/b": "2"}
         writer.intake.forget_landed(["/a"])
         assert writer.intake.landed() == {"/b": "2"}
+
+
+def test_a_nudge_moves_the_end_of_a_log_on_which_something_waits(store):
+    with store.writing() as writer:
+        writer.intake.nudge()
+        assert writer.intake.last() == 0
+        writer.intake.append(sent("urn:1"), "")
+        writer.intake.nudge()
+        assert (writer.intake.last(), writer.intake.until(1, 10)) == (2, 2)
+        assert writer.intake.append(sent("urn:2"), "") == 3

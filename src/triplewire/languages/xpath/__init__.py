@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.algebra.xpath.normal import normal_form
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import render as rendered
 from triplewire.errors import QuerySyntaxError, UnsupportedQuery
@@ -41,4 +40,4 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     if missing:
         hint = f"Give it: prefixes={{'p': {missing[0]!r}}}"
         raise UnsupportedQuery(f"no prefix stands for {missing[0]}", language=LANGUAGE, hint=hint)
-    return rendered(normal_form(pattern.expression), names.__getitem__)
+    return rendered(pattern.expression, names.__getitem__)

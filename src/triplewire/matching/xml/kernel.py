@@ -69,6 +69,7 @@ def scan(
     names: Array,
     marks: Array,
     visited: Array,
+    heard: Array,
     turn: int,
     met: Array,
     found: Array,
@@ -142,7 +143,9 @@ def scan(
             i += 1
         if i > start and flags[state] & TEXT:
             flag = flags[state]
-            if _may_count(data, start, i, flag & ANY_TEXT != 0, flag & TEXT_NUMBERS != 0, marks):
+            is_first = heard[state] != turn  # that there is a text counts as well, whatever it says
+            if is_first or _may_count(data, start, i, flag & ANY_TEXT != 0, flag & TEXT_NUMBERS != 0, marks):
+                heard[state] = turn
                 if count >= found.shape[0]:
                     return FULL, 0, 0
                 found[count, 0], found[count, 1], found[count, 2], found[count, 3] = TEXT_NODE, state, start, i

@@ -68,6 +68,7 @@ class Machine:
         self._transitions: Array = np.full((_FEW, 1), -1, dtype=np.int32)
         self._flags: Array = np.zeros(_FEW, dtype=np.int32)
         self._visited: Array = np.zeros(_FEW, dtype=np.int64)
+        self._heard: Array = np.zeros(_FEW, dtype=np.int64)
         self._met: Array = np.zeros(_FEW, dtype=np.int64)
         self._found: Array = np.zeros((256, COLUMNS), dtype=np.int64)
         self._stack: Array = np.zeros((_DEEPEST, 3), dtype=np.int64)
@@ -87,6 +88,7 @@ class Machine:
                 self._names,
                 marks.array,
                 self._visited,
+                self._heard,
                 self._turn,
                 self._met,
                 self._found,
@@ -126,7 +128,7 @@ class Machine:
         flags = np.zeros(size, dtype=np.int32)
         flags[: len(self._flags)] = self._flags
         self._transitions, self._flags = wider, flags
-        self._visited, self._met = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self._visited, self._heard, self._met = (np.zeros(size, dtype=np.int64) for _ in range(3))
 
     def _bring_up(self) -> None:
         """Begin anew when the trie has changed; look again who waits where, when somebody came or went."""
@@ -154,7 +156,7 @@ class Machine:
             assert find_label(raw, 0, raw.size, self._slots, self._bounds, self._names) == label
         self._transitions = np.full((_FEW, len(names) + 1), -1, dtype=np.int32)
         self._flags = np.zeros(_FEW, dtype=np.int32)
-        self._visited, self._met = np.zeros(_FEW, dtype=np.int64), np.zeros(_FEW, dtype=np.int64)
+        self._visited, self._heard, self._met = (np.zeros(_FEW, dtype=np.int64) for _ in range(3))
         self.states, self._numbers = [], {}
         self._number(self._automaton.start)
 
@@ -168,7 +170,7 @@ def _flags(state: State) -> int:
         flags |= NUMBERS if look.sure.has_numbers or look.maybe.has_numbers else 0
     if text is not None:
         flags |= TEXT
-        wants_all = text.sure.pieces or text.maybe.pieces or text.sure.exists or text.maybe.exists
+        wants_all = text.sure.pieces or text.maybe.pieces
         flags |= ANY_TEXT if wants_all else 0
         flags |= TEXT_NUMBERS if text.sure.has_numbers or text.maybe.has_numbers else 0
     return flags | (ATTRIBUTES if state.has_attributes else 0)

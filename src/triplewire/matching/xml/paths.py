@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
@@ -60,31 +61,33 @@ class PathMatches:
     Invariant: it stays what it is when the index changes, because the index lets it name them before it does.
     """
 
-    __slots__ = ("__weakref__", "_entries", "_numbers", "_sure", "_verified", "failed")
+    __slots__ = ("__weakref__", "_entries", "_lock", "_numbers", "_sure", "_verified", "failed")
 
     def __init__(
         self,
         entries: Sequence[Entry | None],
+        lock: RLock,
         sure: list[Entries],
         verified: list[Standing],
         failed: dict[int, str],
     ) -> None:
-        self._entries, self._sure, self._verified = entries, sure, verified
+        self._entries, self._lock, self._sure, self._verified = entries, lock, sure, verified
         self._numbers: dict[int, PathQuery] | None = None
         self.failed = failed
         """By the subscription's number, why its query could not be evaluated."""
 
     def numbers(self) -> dict[int, PathQuery]:
         """The numbers of the subscriptions that matched, with their queries."""
-        if self._numbers is None:
-            found = dict.fromkeys(self._verified)
-            for entries in self._sure:
-                for number in entries:
-                    entry = self._entries[number]
-                    assert entry is not None, "the index lets matches be named before it changes"
-                    found[entry.standing] = None
-            self._numbers = {number: standing.query for standing in found for number in standing.numbers}
-        return self._numbers
+        with self._lock:
+            if self._numbers is None:
+                found = dict.fromkeys(self._verified)
+                for entries in self._sure:
+                    for number in entries:
+                        entry = self._entries[number]
+                        assert entry is not None, "the index lets matches be named before it changes"
+                        found[entry.standing] = None
+                self._numbers = {number: standing.query for standing in found for number in standing.numbers}
+            return self._numbers
 
     def __bool__(self) -> bool:
         return bool(self._verified) or any(self._sure)
@@ -102,6 +105,8 @@ class PathIndex:
         self._by_number: dict[int, Standing] = {}
         self.entries: list[Entry | None] = []
         self._free: list[int] = []
+        self._lock = RLock()
+        """Held while entries change, and while matches are named by them: others may look at matches meanwhile."""
         self._untold: WeakSet[PathMatches] = WeakSet()
         """Matches that somebody holds, and has perhaps not looked at."""
         self._always: dict[Standing, None] = {}
@@ -153,23 +158,25 @@ class PathIndex:
 
     def add(self, number: int, query: PathQuery) -> None:
         """Add a subscription."""
-        self._change()
-        standing = self._standing.get(query)
-        if standing is None:
-            standing = self._standing[query] = self._enter(query)
-        standing.numbers.append(number)
-        self._by_number[number] = standing
+        with self._lock:
+            self._change()
+            standing = self._standing.get(query)
+            if standing is None:
+                standing = self._standing[query] = self._enter(query)
+            standing.numbers.append(number)
+            self._by_number[number] = standing
 
     def remove(self, number: int) -> None:
         """Remove a subscription."""
-        self._change()
-        standing = self._by_number.pop(number)
-        standing.numbers.remove(number)
-        if not standing.numbers:
-            del self._standing[standing.query]
-            self._always.pop(standing, None)
-            for entry in standing.entries:
-                self._take_out(entry)
+        with self._lock:
+            self._change()
+            standing = self._by_number.pop(number)
+            standing.numbers.remove(number)
+            if not standing.numbers:
+                del self._standing[standing.query]
+                self._always.pop(standing, None)
+                for entry in standing.entries:
+                    self._take_out(entry)
 
     def _enter(self, query: PathQuery) -> Standing:
         demand = demand_of(query.expression)
@@ -240,7 +247,7 @@ class PathIndex:
                     failed.update(dict.fromkeys(standing.numbers, problem))
                 else:
                     self._verify(standing, budget.tree, verified, failed)
-        matches = PathMatches(self.entries, scan.sure, verified, failed)
+        matches = PathMatches(self.entries, self._lock, scan.sure, verified, failed)
         self._untold.add(matches)
         return matches
 

@@ -57,6 +57,7 @@ class Plan:
     most_triples: int = MOST_TRIPLES
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "store", absolute(self.store))
         if self.store == ":memory:":
             raise PipelineError("a store in memory is seen by one process only; name a file or a server")
         if self.is_kafka:
@@ -146,13 +147,23 @@ class Stream:
         failures = 0
         while not self._stop.is_set():
             seen = self.meter.progress.batches
+            error = self._until_it_ends()
+            if not self._stop.is_set():
+                failures = failures + 1 if self.meter.progress.batches == seen else 1
+                self._recover(error, failures)
+
+    def _until_it_ends(self) -> Exception | None:
+        """Run a query until it fails, or everything is to end; gives what it failed of."""
+        try:
             query = self._start()
-            self._await(query)
-            if self._stop.is_set():
-                self._end(query)
-                return
-            failures = failures + 1 if self.meter.progress.batches == seen else 1
-            self._recover(query.exception(), failures)
+        except (StoreUnavailable, StoreBusy) as error:
+            return error
+        self._await(query)
+        if self._stop.is_set():
+            self._end(query)
+            return None
+        failed: Exception | None = query.exception()
+        return failed
 
     def _await(self, query: StreamingQuery) -> None:
         while query.isActive and not self._stop.wait(_LOOK):
@@ -197,6 +208,8 @@ class Stream:
         plan = self._plan
         if plan.is_kafka:
             return kafka.read_topic(self._spark, plan.source, plan.most)
+        with self._store.writing() as writer:
+            writer.intake.nudge()
         self._spark.dataSource.register(IntakeSource)
         reader = self._spark.readStream.format(NAME).option("store", plan.store).option("most", plan.most)
         return reader.option("tasks", self._spark.sparkContext.defaultParallelism).load()
@@ -233,6 +246,16 @@ class Stream:
             self.meter.save(state)
         except StoreError:
             return
+
+
+def absolute(url: str) -> str:
+    """The url of a store, with the whole path if it is a file: workers have another working folder.
+
+    >>> absolute("sqlite:////tmp/hub.db"), absolute("postgresql://me@host/hub")
+    ('sqlite:////tmp/hub.db', 'postgresql://me@host/hub')
+    """
+    path = url.removeprefix("sqlite:///")
+    return url if path in (url, "", ":memory:") else f"sqlite:///{Path(path).resolve()}"
 
 
 def _plain(error: Exception) -> PipelineError:

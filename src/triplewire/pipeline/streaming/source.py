@@ -1,7 +1,9 @@
 """The intake log as a source of Spark: a stream whose offset is a position of the log.
 
-Spark asks where the log ends, cuts what is new into partitions, and each of its tasks reads its own from the store. The
-batch that applies entries takes them off the log, so one that is planned again after that finds nothing left to do.
+Spark asks where the log ends, and each of its tasks reads a share of what is there up to that position. The batch that
+applies entries takes them off the log: so what is on it is what is to be done, whatever a checkpoint says of the past.
+A batch that is planned again finds nothing left. A store that lost its last commits with its machine has entries again
+that were applied before, and they are applied again.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if after > reader.intake.last():
                 raise PipelineError(
                     f"the checkpoint is at position {after} of the intake log, and the log of {self._url} ends at"
-                    f" {reader.intake.last()}: it is another store's; name another --checkpoint"
+                    f" {reader.intake.last()}: it is another store's, or this one was set back; name another"
+                    " --checkpoint, and the stream begins with what waits"
                 )
             until = reader.intake.until(after, most)
         if self._target is not None:
@@ -86,13 +89,13 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"position": until}
 
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> Sequence[InputPartition]:
-        """Shares of about the same number of entries; a few are one."""
-        after, until = int(start["position"]), int(end["position"])
-        if after >= until:
+        """Shares of about the same number of entries, of all that wait; a few are one."""
+        until = int(end["position"])
+        if int(start["position"]) >= until:
             return []
         with opened(self._url).reading() as reader:
-            sizes = reader.intake.sizes(after, until)
-        return [Span(*bounds) for bounds in shares(sizes, after, until, self._tasks)]
+            sizes = reader.intake.sizes(0, until)
+        return [Span(*bounds) for bounds in shares(sizes, 0, until, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The entries of a share."""
