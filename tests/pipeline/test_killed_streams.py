@@ -90,7 +90,7 @@ def live(url: str, folder, kills: int) -> None:
     left = []
     for _ in range(kills):
         story.send(12)
-        driver = Driver(url, folder, "--most", "1", "--small", str(chance.choice((0, 4_000))))
+        driver = Driver(url, folder, "--most", "1", "--small", str(chance.choice((0, 50_000))))
         story.wait_for(story.left() - 1, driver)
         time.sleep(chance.uniform(0.0, 2.0))
         driver.kill()
