@@ -41,7 +41,8 @@ class Hub:
     `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
     wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
-    answers take more than `most_triples` to find fails in that batch, and the others are served.
+    answers take more than `most_triples` to find fails in that batch, and the others are served. `durable`: what is
+    committed survives not only the death of the process, but of the machine, too; each commit waits for the disk.
 
     >>> hub = Hub(":memory:")
     >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
@@ -58,8 +59,9 @@ class Hub:
         timeout: float = 60.0,
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
+        durable: bool = False,
     ) -> None:
-        self.store = Store.open(url, timeout=timeout)
+        self.store = Store.open(url, timeout=timeout, durable=durable)
         self._limits = limits
         self._lock = threading.RLock()
         self._standing = Standing(most_triples)
@@ -326,14 +328,22 @@ class Hub:
 
     # -- metadata
 
-    def query(self, sparql: str, *, prefixes: Mapping[str, str] | None = None) -> Results:
+    def query(
+        self,
+        sparql: str,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> Results:
         """What SPARQL finds in the current metadata; each document is a named graph, the default graph is all of them.
 
-        The first question loads all documents into memory; later ones only what changed since.
+        The first question loads all documents into memory; later ones only what changed since. If graphs are named,
+        by uri, the question sees only these.
         """
         with self._reading() as reader:
             self._replica.catch_up(reader)
-            return self._replica.query(sparql, prefixes)
+            return self._replica.query(sparql, prefixes, default_graphs, named_graphs)
 
     def resource(self, iri: str | Term) -> Resource:
         """What the current metadata says of a resource, who says it, and what refers to it."""
