@@ -1,0 +1,78 @@
+"""`python -m triplewire.hub.questions`: the process that answers SPARQL queries for `asking`.
+
+It hears pickled messages on standard input and answers each on standard output: first the store's url and the most
+bytes of an answer, then "catch up" and questions by turns. It ends when its input does, so also when the service dies.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from io import BytesIO
+from typing import IO
+
+from pyoxigraph import QueryBoolean, QuerySolutions
+
+from triplewire.engine import Hub
+from triplewire.errors import QueryLimitExceeded, TriplewireError
+from triplewire.hub.asking import Answer, Question
+from triplewire.hub.negotiation import best
+from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS
+
+_NOTHING = "ASK {}"
+
+
+class _Bounded(BytesIO):
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def write(self, chunk: object, /) -> int:
+        assert isinstance(chunk, bytes)
+        if self.tell() + len(chunk) > self._most:
+            raise QueryLimitExceeded(f"the answer is over {self._most} bytes; ask for less, with LIMIT for example")
+        return super().write(chunk)
+
+
+def answered(hub: Hub, question: Question, most_bytes: int) -> Answer:
+    """The answer in the format that the client likes best."""
+    found = hub.query(question.text, default_graphs=question.default_graphs, named_graphs=question.named_graphs)
+    output = _Bounded(most_bytes)
+    if isinstance(found, QuerySolutions):
+        media_type = best(question.accept, [*RESULTS])
+        found.serialize(output, format=RESULTS[media_type])
+    elif isinstance(found, QueryBoolean):
+        media_type = best(question.accept, [*OF_ASK])
+        found.serialize(output, format=OF_ASK[media_type])
+    else:
+        media_type = best(question.accept, [*GRAPHS])
+        found.serialize(output, format=GRAPHS[media_type])
+    return Answer(media_type, output.getvalue())
+
+
+def serve(heard: IO[bytes], said: IO[bytes]) -> None:
+    """Answer until nobody asks any more."""
+    url, most_bytes = pickle.load(heard)
+    with Hub(url) as hub:
+        message: object = "catch up"
+        while True:
+            try:
+                if isinstance(message, Question):
+                    answer: object = answered(hub, message, most_bytes)
+                else:
+                    hub.query(_NOTHING)
+                    answer = None
+            except TriplewireError as error:
+                answer = error
+            except (OSError, ValueError, RuntimeError) as error:
+                answer = QueryLimitExceeded(f"the query could not be answered: {error}")
+            pickle.dump(answer, said)
+            said.flush()
+            try:
+                message = pickle.load(heard)
+            except EOFError:
+                return
+
+
+if __name__ == "__main__":
+    serve(sys.stdin.buffer, sys.stdout.buffer)

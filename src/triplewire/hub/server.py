@@ -1,0 +1,90 @@
+"""The server: an application on a socket, until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+from types import FrameType
+
+import uvicorn
+
+from triplewire.errors import ServiceError
+from triplewire.hub.accounts import Accounts
+from triplewire.hub.app import create_app
+from triplewire.hub.identity import is_loopback
+from triplewire.hub.settings import Settings
+from triplewire.store import Store
+
+_GRACE = 10
+
+
+class Server(uvicorn.Server):
+    """Serves one hub. When it stops, streams are ended first, so that nothing holds it up."""
+
+    def __init__(self, settings: Settings) -> None:
+        refuse_unguarded(settings)
+        self.settings = settings
+        self._app = create_app(settings)
+        super().__init__(
+            uvicorn.Config(
+                self._app,
+                host=settings.host,
+                port=settings.port,
+                log_level="warning",
+                access_log=False,
+                lifespan="on",
+                timeout_graceful_shutdown=_GRACE,
+                timeout_keep_alive=30,
+                server_header=False,
+                limit_concurrency=settings.streams + 2_000,
+            )
+        )
+
+    def bound(self) -> socket.socket:
+        """A socket on the address of the settings; ServiceError says why there is none."""
+        settings = self.settings
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((settings.host.strip("[]"), settings.port))
+        except OSError as error:
+            found.close()
+            raise ServiceError(
+                f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; choose another with --port"
+            ) from None
+        return found
+
+    def stop(self) -> None:
+        """End, as a signal would."""
+        self._app.state.service.stop()
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal to stop; a second one does not wait."""
+        self._app.state.service.stop()
+        super().handle_exit(sig, frame)
+
+
+def refuse_unguarded(settings: Settings) -> None:
+    """ServiceError for a hub that anybody on a network could change."""
+    if settings.store == ":memory:":
+        raise ServiceError("a service keeps what it is told: name a file (hub.db) or a PostgreSQL url, not :memory:")
+    if is_loopback(settings.host):
+        return
+    if settings.identity is False:
+        raise ServiceError(
+            f"{settings.host} can be reached from other machines, so identity must be on: take identity = false out of "
+            "the settings, or listen on 127.0.0.1"
+        )
+    with Store.open(settings.store) as store:
+        if not Accounts(store).all():
+            raise ServiceError(
+                f"{settings.host} can be reached from other machines, and nobody has a token yet: make one with "
+                "`triplewire token create STORE NAME --role admin`, or listen on 127.0.0.1"
+            )
+
+
+def url_of(found: socket.socket) -> str:
+    """The address of a socket, as a browser takes it."""
+    host, port = found.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
