@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import sys
 from io import BytesIO
+from itertools import islice
 from typing import IO
 
 from pyoxigraph import QueryBoolean, QuerySolutions
@@ -17,7 +18,7 @@ from triplewire.engine import Hub
 from triplewire.errors import QueryLimitExceeded, TriplewireError
 from triplewire.hub.asking import Answer, Question
 from triplewire.hub.negotiation import best
-from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS
+from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph
 
 _NOTHING = "ASK {}"
 
@@ -46,7 +47,7 @@ def answered(hub: Hub, question: Question, most_bytes: int) -> Answer:
         found.serialize(output, format=OF_ASK[media_type])
     else:
         media_type = best(question.accept, [*GRAPHS])
-        found.serialize(output, format=GRAPHS[media_type])
+        output.write(graph(islice(found, most_bytes), media_type))  # no triple is shorter than a byte
     return Answer(media_type, output.getvalue())
 
 

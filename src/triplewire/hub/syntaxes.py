@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyoxigraph import QueryResultsFormat, RdfFormat, Triple, serialize
@@ -31,13 +32,21 @@ OF_ASK = {name: RESULTS[name] for name in _TRUTHS}
 """The formats of yes and no: there is no table to put it in."""
 
 
+_XML = "application/rdf+xml"
+_ENDS_IN_NAME = re.compile(r"[^\W\d][\w.-]*$")
+
+
 def graph(triples: Iterable[Triple], media_type: str) -> bytes:
-    """The triples in a syntax; NotAcceptable for those that RDF/XML has no way to write."""
-    try:
-        return serialize(triples, format=GRAPHS[media_type]) or b""
-    except (ValueError, OSError):
-        others = [name for name in GRAPHS if name != media_type]
-        raise NotAcceptable(f"{media_type}, which cannot write these triples", others) from None
+    """The triples in a syntax; NotAcceptable for those that RDF/XML has no way to write.
+
+    There, a predicate is the name of an element, so that it must end in something that is a name in XML.
+    """
+    if media_type == _XML:
+        triples = list(triples)
+        if not all(_ENDS_IN_NAME.search(triple.predicate.value) for triple in triples):
+            others = [name for name in GRAPHS if name != media_type]
+            raise NotAcceptable(f"{media_type}, which has no way to write these triples", others)
+    return serialize(triples, format=GRAPHS[media_type]) or b""
 
 
 def tag(digest: str, media_type: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
@@ -48,7 +49,7 @@ def listing(
 async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
     """Register a query; an id is made if none is given."""
     made = await _subscribed(access, wanted, wanted.id)
-    response.headers["Location"] = f"/v1/subscriptions/{made.id}"
+    response.headers["Location"] = f"/v1/subscriptions/{quote(made.id, safe='')}"
     return _told(made)
 
 
