@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hub.serving import TURTLE, problem
+from hub.serving import TURTLE, problem, serving
 from triplewire import parse
 
 BELOW = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
@@ -42,11 +42,13 @@ def test_schema_refuses_or_warns(served):
     assert parse(served.get("/v1/schema").content, uri="urn:x") == parse(text, uri="urn:x")
 
 
-@pytest.fixture
-def filled(served):
-    for name in "ab":
-        served.publish(f"urn:doc:{name}", f"<urn:{name}> <urn:p> 1 .")
-    return served
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """One server for all queries, because the process that answers them takes a moment to start."""
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('filled')}/hub.db") as served:
+        for name in "ab":
+            served.publish(f"urn:doc:{name}", f"<urn:{name}> <urn:p> 1 .")
+        yield served
 
 
 SELECT = "SELECT ?s { ?s <urn:p> 1 } ORDER BY ?s"

@@ -184,8 +184,8 @@ def test_stream_gives_what_was_and_what_comes(served):
 
 def test_stream_goes_on_after_the_last_event_that_arrived(served):
     served.subscribe("a", TITLES)
-    for n in range(250):
-        served.publish(f"urn:{n}", title(n))
+    quads = "".join(f"<urn:{n}> <urn:title> 'x' <urn:doc:{n}> .\n".replace("'", '"') for n in range(250))
+    served.post("/v1/documents", content=quads, headers={"Content-Type": "application/n-quads"})
     seen, last = [], None
     for _ in range(5):
         headers = {} if last is None else {"Last-Event-ID": last}
@@ -203,7 +203,8 @@ def test_streams_are_counted_and_no_more_than_the_limit_are_open(tmp_path):
     with serving(f"sqlite:///{tmp_path}/few.db", streams=1) as served:
         served.subscribe("a", TITLES)
         with served.stream("GET", "/v1/subscriptions/a/stream") as answer:
-            next(lines_of(answer))
+            told = lines_of(answer)
+            next(told)
             problem(served.get("/v1/subscriptions/a/stream"), 503, "service-unavailable")
             assert "triplewire_streams 1.0" in served.get("/v1/metrics").text
         while served.server.config.app.state.service.streams:
@@ -231,11 +232,11 @@ def test_preview_explain_and_lint_tell_without_registering(served):
     ahead = served.post("/v1/preview", json={"text": TITLES}).json()
     assert (ahead["count"], ahead["rows"]) == (1, [{"d": "<urn:1>", "t": '"x"'}])
     told = served.post("/v1/explain", json={"text": TITLES}).json()
-    assert "urn:title" in told["explanation"]
+    assert "?a title ?b" in told["explanation"]
     assert set(told["languages"]) >= {"sparql", "conjunctive"}
     never = "SELECT ?d { ?d <urn:size> ?n FILTER(?n > 3 && ?n < 2) }"
     found = served.post("/v1/lint", json={"text": never}).json()["findings"]
     assert [(each["kind"], each["severity"]) for each in found] == [("never-matches", "error")]
     assert served.get("/v1/subscriptions").json()["subscriptions"] == []
     served.subscribe("a", TITLES)
-    assert "urn:title" in served.get("/v1/subscriptions/a/explain").json()["explanation"]
+    assert "?a title ?b" in served.get("/v1/subscriptions/a/explain").json()["explanation"]

@@ -9,8 +9,20 @@ It never matches, stores or compiles anything itself: that is the engine's, and 
 
 from __future__ import annotations
 
-from triplewire.hub.app import create_app
-from triplewire.hub.server import Server
-from triplewire.hub.settings import Settings, TenantSettings
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.hub.app import create_app
+    from triplewire.hub.server import Server
+    from triplewire.hub.settings import Settings, TenantSettings
 
 __all__ = ["Server", "Settings", "TenantSettings", "create_app"]
+_HOMES = {"Server": "server", "Settings": "settings", "TenantSettings": "settings", "create_app": "app"}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for: the processes that answer queries, and the commands, need no web framework."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'triplewire.hub' has no attribute {name!r}")
+    return getattr(import_module(f"triplewire.hub.{_HOMES[name]}"), name)

@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.service = service
     for module in (documents, uploads, subscriptions, events, questions, metadata, upkeep):
-        app.include_router(module.router, prefix="/v1")
+        app.include_router(module.router)
     service.metrics.watch(service.tenants)
     app.add_middleware(Measured, metrics=service.metrics)
     _handle_errors(app)

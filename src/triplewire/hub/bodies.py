@@ -34,7 +34,8 @@ async def lines_of(request: Request, *, most: int, longest: int, seconds: float)
     parts = request.stream()
     while True:
         try:
-            part = await asyncio.wait_for(anext(parts), seconds)
+            async with asyncio.timeout(seconds):
+                part = await anext(parts)
         except StopAsyncIteration:
             break
         except TimeoutError:

@@ -73,7 +73,8 @@ class Bell:
     async def _look_out(self) -> None:
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._rung.wait(), _LOOK_EVERY if self.count else None)
+                async with asyncio.timeout(_LOOK_EVERY if self.count else None):
+                    await self._rung.wait()
             self._rung.clear()
             try:
                 concerned = await asyncio.to_thread(self._look)

@@ -14,13 +14,12 @@ from typing import IO
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
-from triplewire.engine import Hub
+from triplewire.engine.replica import Replica
 from triplewire.errors import QueryLimitExceeded, TriplewireError
 from triplewire.hub.asking import Answer, Question
 from triplewire.hub.negotiation import best
 from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph
-
-_NOTHING = "ASK {}"
+from triplewire.store import Store
 
 
 class _Bounded(BytesIO):
@@ -35,9 +34,9 @@ class _Bounded(BytesIO):
         return super().write(chunk)
 
 
-def answered(hub: Hub, question: Question, most_bytes: int) -> Answer:
+def answered(replica: Replica, question: Question, most_bytes: int) -> Answer:
     """The answer in the format that the client likes best."""
-    found = hub.query(question.text, default_graphs=question.default_graphs, named_graphs=question.named_graphs)
+    found = replica.query(question.text, None, question.default_graphs, question.named_graphs)
     output = _Bounded(most_bytes)
     if isinstance(found, QuerySolutions):
         media_type = best(question.accept, [*RESULTS])
@@ -54,14 +53,16 @@ def answered(hub: Hub, question: Question, most_bytes: int) -> Answer:
 def serve(heard: IO[bytes], said: IO[bytes]) -> None:
     """Answer until nobody asks any more."""
     url, most_bytes = pickle.load(heard)
-    with Hub(url) as hub:
+    replica = Replica()
+    with Store.open(url, create=False) as store:
         message: object = "catch up"
         while True:
             try:
                 if isinstance(message, Question):
-                    answer: object = answered(hub, message, most_bytes)
+                    answer: object = answered(replica, message, most_bytes)
                 else:
-                    hub.query(_NOTHING)
+                    with store.reading() as reader:
+                        replica.catch_up(reader)
                     answer = None
             except TriplewireError as error:
                 answer = error

@@ -26,6 +26,7 @@ class Service:
         self.metrics = Metrics()
         self.is_stopping = False
         self.streams = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
 
     @property
@@ -36,14 +37,19 @@ class Service:
 
     async def start(self) -> None:
         """Open the main store."""
+        self._loop = asyncio.get_running_loop()
         main = await self.tenants.get(MAIN)
         identity = self.settings.identity
         is_on = not is_loopback(self.settings.host) if identity is None else identity
         self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
 
     def stop(self) -> None:
-        """Let streams and waiting requests end, so that connections can close."""
+        """Let streams and waiting requests end, so that connections can close; from any thread."""
         self.is_stopping = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
         for tenant in self.tenants:
             tenant.bell.ring_all()
 

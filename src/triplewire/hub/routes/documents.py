@@ -23,7 +23,7 @@ from triplewire.hub.service import Publishing, Reading
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.store import digest
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(prefix="/v1", tags=["documents"])
 
 Uri = Annotated[str, Query(min_length=1, max_length=8_000, description="The uri of the document: an absolute IRI.")]
 _TEXT = {"schema": {"type": "string"}}

@@ -18,7 +18,7 @@ from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Event
 
-router = APIRouter(tags=["events"])
+router = APIRouter(prefix="/v1", tags=["events"])
 
 _PAGE = 100
 _STILL_HERE = 15.0
@@ -50,7 +50,8 @@ async def events(
             if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
                 return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else after})
             with suppress(TimeoutError):
-                await asyncio.wait_for(rung.wait(), left)
+                async with asyncio.timeout(left):
+                    await rung.wait()
 
 
 @router.get(
@@ -105,7 +106,8 @@ async def _followed(
                 if len(found) == _PAGE:
                     continue
                 try:
-                    await asyncio.wait_for(rung.wait(), _STILL_HERE)
+                    async with asyncio.timeout(_STILL_HERE):
+                        await rung.wait()
                 except TimeoutError:
                     yield ": still here\n\n"
     finally:

@@ -23,7 +23,7 @@ from triplewire.hub.syntaxes import GRAPHS, RESULTS, graph
 from triplewire.model import RDF, RDFS, Document
 from triplewire.schema import Schema
 
-router = APIRouter(tags=["metadata"])
+router = APIRouter(prefix="/v1", tags=["metadata"])
 
 Accept = Annotated[str | None, Header()]
 _TEXT = {"schema": {"type": "string"}}

@@ -17,7 +17,7 @@ from triplewire.hub.service import Access, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
 
-router = APIRouter(tags=["queries"])
+router = APIRouter(prefix="/v1", tags=["queries"])
 
 
 @router.post("/preview", summary="Look before you subscribe")

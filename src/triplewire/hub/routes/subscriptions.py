@@ -25,7 +25,7 @@ from triplewire.hub.routes.questions import explained
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Subscription, Term, parse_term
 
-router = APIRouter(tags=["subscriptions"])
+router = APIRouter(prefix="/v1", tags=["subscriptions"])
 
 Id = Annotated[Name, Path(description="The id of the subscription.")]
 

@@ -13,7 +13,7 @@ from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session,
 from triplewire.hub.service import Administering, Reading, service_of
 from triplewire.hub.settings import MAIN
 
-router = APIRouter(tags=["upkeep"])
+router = APIRouter(prefix="/v1", tags=["upkeep"])
 
 
 @router.get("/health", summary="Is it well?", response_model=Health)

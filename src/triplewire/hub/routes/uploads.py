@@ -20,7 +20,7 @@ from triplewire.hub.messages import Refused, Uploaded
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Access, Publishing
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(prefix="/v1", tags=["documents"])
 
 _QUADS, _LINES = "application/n-quads", ("application/x-ndjson", "application/jsonl", "application/json-lines")
 _AT_ONCE = 256
