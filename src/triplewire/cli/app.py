@@ -18,8 +18,10 @@ from triplewire.cli.commands import (
     publish,
     query,
     reasons,
+    serve,
     store,
     subscribe,
+    token,
 )
 
 app = typer.Typer(
@@ -55,6 +57,7 @@ def triplewire(
       triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl
       triplewire subscribe hub.db play/subscriptions       a hub that remembers
       triplewire publish hub.db play/catalogue
+      triplewire serve hub.db                              the same hub, over HTTP
 
     Exit codes: 0 all fine, 1 some inputs were bad (the others were served), 2 called wrongly.
     """
@@ -78,3 +81,6 @@ app.command(name="why-not", rich_help_panel=_HUB)(reasons.why_not)
 app.command(name="preview", rich_help_panel=_HUB)(preview.run)
 app.command(name="query", rich_help_panel=_HUB)(query.run)
 app.add_typer(store.app, name="store", rich_help_panel=_HUB)
+_SERVICE = "As a service"
+app.command(name="serve", rich_help_panel=_SERVICE)(serve.run)
+app.add_typer(token.app, name="token", rich_help_panel=_SERVICE)

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
 from triplewire.hub.accounts import Account, Accounts, account_of_token
+from triplewire.hub.keys import signed_text
 from triplewire.hub.settings import MAIN
 
 EVERYBODY = Account("", "everybody on this machine", "admin", MAIN, "")
@@ -27,7 +28,6 @@ _CHALLENGE_LASTS = 60.0
 _SESSION_LASTS = 3_600.0
 _MOST_CHALLENGES = 10_000
 _SESSION = "tws_"
-_SIGNED = b"triplewire challenge "
 
 
 def is_loopback(host: str) -> bool:
@@ -42,11 +42,6 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
-
-
-def signed_text(challenge: str) -> bytes:
-    """What the owner of a key signs: the challenge, with a word in front so that it is of no use elsewhere."""
-    return _SIGNED + challenge.encode()
 
 
 @dataclass(frozen=True, slots=True)

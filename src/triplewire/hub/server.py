@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -20,9 +21,10 @@ _GRACE = 10
 class Server(uvicorn.Server):
     """Serves one hub. When it stops, streams are ended first, so that nothing holds it up."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, when_started: Callable[[], None] | None = None) -> None:
         refuse_unguarded(settings)
         self.settings = settings
+        self._when_started = when_started
         self._app = create_app(settings)
         super().__init__(
             uvicorn.Config(
@@ -59,17 +61,23 @@ class Server(uvicorn.Server):
         self._app.state.service.stop()
         self.should_exit = True
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the stores and listen, then say so."""
+        await super().startup(sockets)
+        if self.started and self._when_started is not None:
+            self._when_started()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A signal to stop; a second one does not wait."""
-        self._app.state.service.stop()
-        super().handle_exit(sig, frame)
+        """A signal to stop, after which all is well; a second one does not wait."""
+        self.force_exit = self.should_exit
+        self.stop()
 
 
 def refuse_unguarded(settings: Settings) -> None:
     """ServiceError for a hub that anybody on a network could change."""
     if settings.store == ":memory:":
         raise ServiceError("a service keeps what it is told: name a file (hub.db) or a PostgreSQL url, not :memory:")
-    if is_loopback(settings.host):
+    if is_loopback(settings.host) and settings.identity is not True:
         return
     if settings.identity is False:
         raise ServiceError(
@@ -79,8 +87,8 @@ def refuse_unguarded(settings: Settings) -> None:
     with Store.open(settings.store) as store:
         if not Accounts(store).all():
             raise ServiceError(
-                f"{settings.host} can be reached from other machines, and nobody has a token yet: make one with "
-                "`triplewire token create STORE NAME --role admin`, or listen on 127.0.0.1"
+                f"who uses a hub on {settings.host} must have a token, and nobody has one yet: make one with "
+                "`triplewire token create STORE NAME --role admin`, or listen on 127.0.0.1 without identity"
             )
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.errors import NotAllowed
-from triplewire.hub.identity import signed_text
+from triplewire.hub.keys import signed_text
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
 from triplewire.hub.service import Administering, Reading, service_of
 from triplewire.hub.settings import MAIN
