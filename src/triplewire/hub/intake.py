@@ -21,6 +21,7 @@ from triplewire.errors import (
     SchemaViolation,
     ServiceUnavailable,
     StoreError,
+    SubscriptionError,
     UnknownDocument,
     VersionConflict,
 )
@@ -82,8 +83,8 @@ class Receipt:
     created: bool
     changed: bool
     events: Sequence[dict[str, Any]] | None = None
-    warnings: Sequence[str] = ()
-    errors: Sequence[str] = ()
+    warnings: Sequence[SchemaViolation] = ()
+    errors: Sequence[SubscriptionError] = ()
 
 
 class Intake(Protocol):
@@ -305,8 +306,8 @@ class GroupCommit:
                 created=digest is not None and not read.is_there,
                 changed=digest != read.digest,
                 events=[event.as_dict(contents=False) for event in outcome] if order.tell else None,
-                warnings=[str(warning) for warning in outcome.warnings if warning.uri == order.uri],
-                errors=[str(error) for error in outcome.errors] if order.is_alone else (),
+                warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
+                errors=outcome.errors if order.is_alone else (),
             )
 
     def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:

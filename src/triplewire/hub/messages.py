@@ -148,8 +148,8 @@ class Change(BaseModel):
     etag: str | None
     batch: str
     changed: bool
-    warnings: list[str]
-    errors: list[str]
+    warnings: list[dict[str, Any]]
+    errors: list[dict[str, Any]]
     events: list[EventTold] | None = None
 
 

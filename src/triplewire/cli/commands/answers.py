@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from triplewire.cli import options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
-from triplewire.cli.listing import print_records
+from triplewire.cli.hubs import HubUrl, hub_at
+from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import Problems
 
 if TYPE_CHECKING:
-    from triplewire import Hub
+    from triplewire import Event, Hub
+    from triplewire.client import Client
 
 _PAGE = 1_000
 
@@ -22,7 +26,7 @@ SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a s
 
 
 def rows(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
@@ -37,16 +41,25 @@ def rows(
     """
     with hub_at(store) as hub:
         found = [{name: str(term) for name, term in row.items()} for row in hub.rows(id)]
-        columns = (hub.subscription(id).pattern.answer or ("(yes)",)) if found else ()
+        columns = (_columns(hub, id) or ("(yes)",)) if found else ()
     count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
     Problems().note(counted(count, "row"))
 
 
+def _columns(hub: Hub | Client, id: str) -> tuple[str, ...]:
+    from triplewire import Hub
+
+    return tuple(hub.subscription(id).pattern.answer) if isinstance(hub, Hub) else hub.columns(id)
+
+
 def events(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     after: Annotated[int, typer.Option("--after", metavar="CURSOR", help="Only events with a greater cursor.")] = 0,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many at most.")] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on with each new one as it happens, as JSON, until Ctrl-C.")
+    ] = False,
     contents: Annotated[bool, typer.Option("--contents", help="Add the content before and after (JSON only).")] = False,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
@@ -61,15 +74,34 @@ def events(
     \b
       triplewire events hub.db maja
       triplewire events hub.db maja --after 41 --json
+      triplewire events http://127.0.0.1:8080 maja --follow
     """
     with hub_at(store) as hub:
+        if follow:
+            for event in islice(_followed(hub, id, after), limit):
+                print_json(event.as_dict(contents=contents))
+                sys.stdout.flush()
+            return
         told = _events(hub, id, after, limit, contents)
         columns = ("cursor", "kind", "row", "batch")
         count = print_records(told, columns, options.chosen(format, json), options.prefixes_of(prefix))
     Problems().note(counted(count, "event"))
 
 
-def _events(hub: Hub, id: str, after: int, limit: int | None, contents: bool) -> Iterator[dict[str, Any]]:
+def _followed(hub: Hub | Client, id: str, after: int) -> Iterator[Event]:
+    """Without an end; a store is looked at twice a second."""
+    from triplewire import Hub
+
+    if not isinstance(hub, Hub):
+        yield from hub.follow(id, after=after)
+    while isinstance(hub, Hub):
+        found = hub.events(id, after=after, limit=_PAGE)
+        yield from found
+        after = found[-1].cursor if found else after
+        time.sleep(0.0 if found else 0.5)
+
+
+def _events(hub: Hub | Client, id: str, after: int, limit: int | None, contents: bool) -> Iterator[dict[str, Any]]:
     """Page by page, so that a long log takes no memory."""
     left = limit
     while left is None or left > 0:

@@ -11,7 +11,7 @@ import typer
 
 from triplewire.cli import documents, options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
@@ -19,6 +19,7 @@ from triplewire.errors import SchemaViolation, TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub, Outcome
+    from triplewire.client import Client
     from triplewire.model import Change
 
 _AT_ONCE = 1_000
@@ -31,7 +32,7 @@ BatchId = Annotated[
 
 
 def publish(
-    store: StoreUrl,
+    store: HubUrl,
     paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs, in any RDF syntax.")],
     uri: Annotated[
         str | None, typer.Option("--uri", help="The uri of the one document; otherwise each file's own.")
@@ -46,13 +47,15 @@ def publish(
 
     A document that is published again is updated. Files go in batches of 1,000, each
     whole or not at all; with --batch all of them are one batch, which is not published if
-    one of them is bad. With --taxonomy, the hub's taxonomy is replaced first.
+    one of them is bad. To a hub at an address they go one by one. With --taxonomy, the
+    hub's taxonomy is replaced first.
 
     [bold]Examples[/bold]
 
     \b
       triplewire publish hub.db catalogue/
       triplewire publish hub.db parking.ttl --uri http://example.org/parking
+      triplewire publish http://127.0.0.1:8080 catalogue/
       triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
     """
     problems = Problems()
@@ -62,22 +65,25 @@ def publish(
     if not files:
         raise typer.Exit(problems.exit_code)
     known, missing = options.prefixes_of(prefix), problems.count
+    at_once = 1 if is_address(store) else _AT_ONCE
+    if batch is not None and at_once < len(files) and is_address(store):
+        usage("--batch: over HTTP a batch is one document; publish them one by one")
     with hub_at(store, create=True) as hub:
-        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems))
+        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems, at_once))
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
 
 def retract(
-    store: StoreUrl,
+    store: HubUrl,
     uris: Annotated[list[str], typer.Argument(metavar="URI", help="Uris of documents, or the files they came from.")],
     batch: BatchId = None,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
     json: options.AsJson = False,
 ) -> None:
-    """Take documents back, all in one batch, and print the events that this causes.
+    """Take documents back, all in one batch (one by one at an address), and print the events that this causes.
 
     [bold]Examples[/bold]
 
@@ -85,8 +91,6 @@ def retract(
       triplewire retract hub.db http://example.org/parking
       triplewire retract hub.db catalogue/parking.ttl --json
     """
-    from triplewire.model import Retract
-
     problems = Problems()
     known = options.prefixes_of(prefix)
     with hub_at(store) as hub:
@@ -94,13 +98,20 @@ def retract(
         there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
         for uri in [uri for uri in wanted if uri not in there]:
             problems.report(uri, "there is no document with this uri")
-        told = hub.apply([Retract(uri) for uri in there], batch=batch) if there else []
+        told = _retracted(hub, there, batch, at_once=1 if is_address(store) else len(there) or 1)
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
 
-def _taxonomy_set(hub: Hub, path: Path | None) -> Sequence[Event]:
+def _retracted(hub: Hub | Client, uris: Sequence[str], batch: str | None, at_once: int) -> Iterator[Event]:
+    from triplewire.model import Retract
+
+    for start in range(0, len(uris), at_once):
+        yield from hub.apply([Retract(uri) for uri in uris[start : start + at_once]], batch=batch)
+
+
+def _taxonomy_set(hub: Hub | Client, path: Path | None) -> Sequence[Event]:
     """The events of another taxonomy; a bad one ends the command before anything is published."""
     if path is None:
         return ()
@@ -111,7 +122,7 @@ def _taxonomy_set(hub: Hub, path: Path | None) -> Sequence[Event]:
 
 
 def _published(
-    hub: Hub, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems
+    hub: Hub | Client, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems, at_once: int
 ) -> Iterator[Event]:
     """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
     from triplewire.model import Document, Publish
@@ -122,7 +133,7 @@ def _published(
         found = documents.try_to_read(path, problems)
         if found is not None:
             changes.append(Publish(found if uri is None else Document(uri, found.ntriples)))
-        if len(changes) >= _AT_ONCE and batch is None:
+        if len(changes) >= at_once and batch is None:
             yield from _applied(hub, changes, None, problems)
             changes = []
     if batch is not None and problems.count > before:
@@ -132,7 +143,7 @@ def _published(
         yield from _applied(hub, changes, batch, problems)
 
 
-def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Sequence[Event]:
+def _applied(hub: Hub | Client, changes: Sequence[Change], batch: str | None, problems: Problems) -> Sequence[Event]:
     left = list(changes)
     while left:
         try:

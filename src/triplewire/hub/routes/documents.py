@@ -19,6 +19,7 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.intake import Expected, Order, Receipt
 from triplewire.hub.messages import Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
+from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.store import digest
@@ -152,8 +153,8 @@ def _answer(receipt: Receipt, status: int) -> Response:
         "etag": None if receipt.digest is None else f'"{receipt.digest}"',
         "batch": receipt.batch,
         "changed": receipt.changed,
-        "warnings": list(receipt.warnings),
-        "errors": list(receipt.errors),
+        "warnings": [problem_of(warning) for warning in receipt.warnings],
+        "errors": [problem_of(error) for error in receipt.errors],
     }
     if receipt.events is None:
         return JSONResponse(content, status)
