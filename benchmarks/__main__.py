@@ -6,7 +6,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-BENCHMARKS = {"core": "benchmarks.core", "engine": "benchmarks.engine.run", "mdv": "benchmarks.mdv.run"}
+BENCHMARKS = {
+    "core": "benchmarks.core",
+    "engine": "benchmarks.engine.run",
+    "hub": "benchmarks.hub.run",
+    "mdv": "benchmarks.mdv.run",
+}
 """The modules of the benchmarks by name; each has a `main` that takes the arguments after its name and gives an exit
 code. They are imported when they are asked for, because not every one needs everything that the others do."""
 

@@ -42,7 +42,7 @@ def metrics(access: Administering) -> Response:
 
 
 @router.get("/whoami", summary="Who am I?", response_model=Whoami)
-def whoami(access: Reading) -> Whoami:
+async def whoami(access: Reading) -> Whoami:
     """The account that asks."""
     account = access.account
     return Whoami(id=account.id, name=account.name, role=account.role, tenant=account.tenant)
