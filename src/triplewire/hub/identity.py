@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -30,6 +31,7 @@ _MOST_CHALLENGES = 10_000
 _SESSION = "tws_"
 
 
+@lru_cache(maxsize=1_024)
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a host.
 
@@ -137,6 +139,7 @@ def _refuse_strangers(headers: Mapping[str, str]) -> None:
         raise NotAllowed(f"this hub serves its own machine only, and no page of {origin!r}")
 
 
+@lru_cache(maxsize=1_024)
 def _host_of(url: str) -> str:
     try:
         return urlsplit(url).hostname or ""
