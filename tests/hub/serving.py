@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
 
-from triplewire.hub import Server, Settings
-from triplewire.hub.server import url_of
+from triplewire.hub import Settings, Started, start
 
 TURTLE = {"Content-Type": "text/turtle"}
 
@@ -18,9 +15,9 @@ TURTLE = {"Content-Type": "text/turtle"}
 class Served(httpx.Client):
     """A client of a running server, with the things that tests do again and again."""
 
-    def __init__(self, server: Server, url: str) -> None:
-        super().__init__(base_url=url, timeout=60, trust_env=False)
-        self.server, self.url = server, url
+    def __init__(self, started: Started) -> None:
+        super().__init__(base_url=started.url, timeout=60, trust_env=False)
+        self.server, self.url = started.server, started.url
 
     @property
     def hub(self):
@@ -47,20 +44,8 @@ class Served(httpx.Client):
 @contextmanager
 def serving(store: str, **settings: object) -> Iterator[Served]:
     """A server on a store, and a client of it."""
-    server = Server(Settings.of({"store": store, "port": 0, **settings}))
-    socket = server.bound()
-    thread = threading.Thread(target=server.run, args=([socket],))
-    thread.start()
-    try:
-        while not server.started:
-            assert thread.is_alive(), "the server ended before it started"
-            time.sleep(0.005)
-        with Served(server, url_of(socket)) as client:
-            yield client
-    finally:
-        server.stop()
-        thread.join()
-        socket.close()
+    with start(Settings.of({"store": store, "port": 0, **settings})) as started, Served(started) as client:
+        yield client
 
 
 def problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict:

@@ -209,14 +209,17 @@ def test_uri_that_no_store_can_keep_is_refused(served):
     problem(served.get("/v1/document", params={"uri": "urn:a\x00b"}), 404, "unknown-document")
 
 
-def test_restarted_service_has_what_it_acknowledged(tmp_path):
-    store = f"sqlite:///{tmp_path}/hub.db"
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_restarted_service_has_what_it_acknowledged(new_url, kind):
+    store = new_url(kind)
     with serving(store) as served:
         served.subscribe("titles", "SELECT ?d ?t { ?d <urn:title> ?t }")
         served.publish("urn:doc", "<urn:1> <urn:title> 'x' .")
     with serving(store) as served:
         assert served.get("/v1/subscriptions/titles/rows").json()["rows"] == [{"d": "<urn:1>", "t": '"x"'}]
         assert served.events("titles")["next"] == 1
+        found = served.get("/v1/sparql", params={"query": "SELECT ?s { ?s ?p ?o }"}).json()
+        assert [each["s"]["value"] for each in found["results"]["bindings"]] == ["urn:1"]
 
 
 def _together(served, calls):

@@ -14,11 +14,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triplewire.hub.app import create_app
-    from triplewire.hub.server import Server
+    from triplewire.hub.server import Server, Started, start
     from triplewire.hub.settings import Settings, TenantSettings
 
-__all__ = ["Server", "Settings", "TenantSettings", "create_app"]
-_HOMES = {"Server": "server", "Settings": "settings", "TenantSettings": "settings", "create_app": "app"}
+__all__ = ["Server", "Settings", "Started", "TenantSettings", "create_app", "start"]
+_HOMES = {
+    "Server": "server",
+    "Settings": "settings",
+    "Started": "server",
+    "TenantSettings": "settings",
+    "create_app": "app",
+    "start": "server",
+}
 
 
 def __getattr__(name: str) -> object:

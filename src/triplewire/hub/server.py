@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 
@@ -96,3 +98,38 @@ def url_of(found: socket.socket) -> str:
     """The address of a socket, as a browser takes it."""
     host, port = found.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Started:
+    """A service that runs in a thread of this process, at `url`, until it is stopped: for tests and notebooks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.server = Server(settings)
+        self._socket = self.server.bound()
+        self.url = url_of(self._socket)
+        self._thread = threading.Thread(
+            target=self.server.run, args=([self._socket],), name="triplewire service", daemon=True
+        )
+        self._thread.start()
+        while not self.server.started:
+            if not self._thread.is_alive():
+                self._socket.close()
+                raise ServiceError("the service could not start; its log says why")
+            time.sleep(0.005)
+
+    def stop(self) -> None:
+        """Finish what was taken in, and end."""
+        self.server.stop()
+        self._thread.join()
+        self._socket.close()
+
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start(settings: Settings) -> Started:
+    """Run a service in a thread; with port 0, on a free one."""
+    return Started(settings)
