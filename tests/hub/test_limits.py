@@ -7,6 +7,7 @@ import threading
 import time
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from hub.serving import problem, serving
@@ -46,10 +47,11 @@ def test_document_that_does_not_say_how_long_it_is_is_refused_when_it_is_too_lon
     problem(answer, 413, "request-too-large")
 
 
-@pytest.mark.parametrize("target", ["/v1/document?uri=urn:d", "/v1/documents", "/v1/sparql"])
+@pytest.mark.parametrize("target", ["/v1/document?uri=urn:d", "/v1/documents", "/v1/sparql", "/v1/preview"])
 def test_body_that_does_not_arrive_is_not_waited_for(strict, target):
     method = "PUT" if "uri" in target else "POST"
-    kind = "application/sparql-query" if "sparql" in target else "application/n-quads"
+    kinds = {"/v1/sparql": "application/sparql-query", "/v1/preview": "application/json"}
+    kind = kinds.get(target, "application/n-quads")
     url = urlsplit(strict.url)
     with socket.create_connection((url.hostname, url.port), timeout=30) as slow:
         head = (
@@ -83,6 +85,34 @@ def test_query_over_the_limit_is_refused(strict):
     body = "ASK {}" + " " * 600
     answer = strict.post("/v1/sparql", content=body, headers={"Content-Type": "application/sparql-query"})
     problem(answer, 413, "request-too-large")
+
+
+@pytest.mark.parametrize("target", ["subscriptions", "preview", "explain", "lint", "challenges", "subscriptions/a/why"])
+def test_message_over_the_limit_is_refused(strict, target):
+    answer = strict.post(f"/v1/{target}", json={"text": "x" * 600})
+    problem(answer, 413, "request-too-large")
+
+
+def test_query_that_runs_does_not_hold_up_the_end(tmp_path):
+    crossed = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?q ?r ?s }"
+    answers = []
+    with serving(f"sqlite:///{tmp_path}/hub.db", query_seconds=1_000) as served:
+        served.publish("urn:d", " ".join(f"<urn:s> <urn:p> {i} ." for i in range(100)))
+        served.get("/v1/sparql", params={"query": "ASK {}"})
+        asker = served.server.config.app.state.service.tenants._open["main"].asker
+
+        def ask():
+            try:
+                answers.append(served.get("/v1/sparql", params={"query": crossed}).status_code)
+            except httpx.TransportError:
+                answers.append(None)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not asker._asked:
+            time.sleep(0.01)
+    asking.join()
+    assert answers in ([503], [None])
 
 
 def test_upload_over_the_limit_is_refused_and_what_came_before_is_there(strict):

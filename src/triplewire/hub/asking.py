@@ -49,6 +49,8 @@ class Asker:
         for _ in range(processes):
             self._idle.put(None)
         self._processes = processes
+        self._asked: set[_Process] = set()
+        self._is_closed = False
 
     def ask(self, question: Question) -> Answer:
         """The answer; QueryLimitExceeded if it takes too long or is too large, QueryError if it is no query."""
@@ -58,13 +60,22 @@ class Asker:
             raise ServiceUnavailable("others ask too much just now; try again in a few seconds") from None
         try:
             if process is None or not process.is_alive:
-                process = _Process(self._url, self._most_bytes)
+                process = _Process()
+            self._asked.add(process)
+            if self._is_closed:
+                raise ServiceUnavailable("the service is stopping; try again when it is back")
+            process.begin(self._url, self._most_bytes)
             return process.ask(question, self._seconds)
         finally:
+            if process is not None:
+                self._asked.discard(process)
             self._idle.put(process if process is not None and process.is_alive else None)
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes, also those that are asked just now."""
+        self._is_closed = True
+        for asked in list(self._asked):
+            asked.kill()
         for _ in range(self._processes):
             process = self._idle.get()
             if process is not None:
@@ -72,10 +83,21 @@ class Asker:
 
 
 class _Process:
-    def __init__(self, url: str, most_bytes: int) -> None:
+    def __init__(self) -> None:
+        self._has_begun = False
         command = [sys.executable, "-m", "triplewire.hub.questions"]
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._exchange((url, most_bytes), _LOADING, "the documents could not be read in time")
+        # In a session of its own, so that Ctrl-C is a matter of the service alone.
+        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+
+    def begin(self, url: str, most_bytes: int) -> None:
+        """Read the documents, if it has not yet."""
+        if not self._has_begun:
+            self._exchange((url, most_bytes), _LOADING, "the documents could not be read in time")
+            self._has_begun = True
+
+    def kill(self) -> None:
+        """End it in the middle of whatever it does; who waits for it is told."""
+        self._popen.kill()
 
     @property
     def is_alive(self) -> bool:

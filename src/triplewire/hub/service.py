@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
 
 from triplewire.errors import NotAllowed
 from triplewire.hub.accounts import Account, Accounts, Role
+from triplewire.hub.bodies import body_of
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.settings import MAIN, Settings
@@ -91,6 +93,24 @@ def _access(role: Role) -> Callable[[Request], object]:
         return Access(service, account, await service.tenants.get(account.tenant))
 
     return access
+
+
+class BoundedRoute(APIRoute):
+    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's own handler, with the body read before."""
+        handler = super().get_route_handler()
+        if self.body_field is None:
+            return handler
+
+        async def bounded(request: Request) -> Response:
+            settings = service_of(request).settings
+            body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+            request._body = body  # where the framework looks first
+            return await handler(request)
+
+        return bounded
 
 
 Reading = Annotated[Access, Depends(_access("reader"))]

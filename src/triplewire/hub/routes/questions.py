@@ -13,11 +13,11 @@ from triplewire.algebra.wording import readable
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import QueryError
 from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, Query
-from triplewire.hub.service import Access, Reading
+from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
 
-router = APIRouter(prefix="/v1", tags=["queries"])
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
 
 
 @router.post("/preview", summary="Look before you subscribe")

@@ -22,10 +22,10 @@ from triplewire.hub.messages import (
     WhyTold,
 )
 from triplewire.hub.routes.questions import explained
-from triplewire.hub.service import Access, Reading
+from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.model import Subscription, Term, parse_term
 
-router = APIRouter(prefix="/v1", tags=["subscriptions"])
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
 Id = Annotated[Name, Path(description="The id of the subscription.")]
 

@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.errors import NotAllowed
 from triplewire.hub.keys import signed_text
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
-from triplewire.hub.service import Administering, Reading, service_of
+from triplewire.hub.service import Administering, BoundedRoute, Reading, service_of
 from triplewire.hub.settings import MAIN
 
-router = APIRouter(prefix="/v1", tags=["upkeep"])
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
 
 
 @router.get("/health", summary="Is it well?", response_model=Health)
