@@ -135,6 +135,22 @@ def test_revoked_token_ends_within_a_moment_and_a_new_one_begins(guarded, tokens
     assert guarded.get("/v1/whoami").json()["name"] == "new"
 
 
+def test_stream_of_a_revoked_token_tells_nothing_more(guarded, tokens, store):
+    use(guarded, tokens["reader"])
+    id = guarded.get("/v1/whoami").json()["id"]
+    guarded.subscribe("a", "SELECT ?s { ?s <urn:p> ?o }")
+    with guarded.stream("GET", "/v1/subscriptions/a/stream") as answer:
+        told = answer.iter_lines()
+        assert next(told) == "retry: 2000"
+        with Store.open(store) as opened:
+            Accounts(opened).revoke(id)
+        while guarded.get("/v1/whoami").status_code != 401:
+            time.sleep(0.05)
+        admin = {"Authorization": f"Bearer {tokens['admin']}"} | TURTLE
+        guarded.put("/v1/document", params={"uri": "urn:d"}, content="<urn:a> <urn:p> 1 .", headers=admin)
+        assert [line for line in told if line] == []
+
+
 def test_tenants_do_not_see_each_other(guarded, tokens):
     for tenant in ("north", "south", "admin"):
         use(guarded, tokens[tenant])

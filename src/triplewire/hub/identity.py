@@ -97,6 +97,10 @@ class Gate:
         """Read the accounts again; from a thread, because a store may let one wait."""
         self._known, self._looked = self._accounts.all(), time.monotonic()
 
+    def knows(self, account: Account) -> bool:
+        """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
+        return not self.is_on or account.id in self._known
+
     # -- key pairs
 
     def challenge(self, id: str) -> str:

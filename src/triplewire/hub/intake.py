@@ -209,8 +209,9 @@ class GroupCommit:
 
         Without it, the first of them would be a batch alone, and all others would wait for it.
         """
-        ends = asyncio.get_running_loop().time() + _MOMENT
-        while 1 < last > len(self._queue) and not self._is_closing and asyncio.get_running_loop().time() < ends:
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + (_MOMENT if last > 1 else 0)
+        while len(self._queue) < last and not self._is_closing and loop.time() < ends:
             await asyncio.sleep(_MOMENT / 10)
 
     def _next_group(self) -> list[_Waiting]:

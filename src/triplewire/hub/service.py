@@ -74,6 +74,12 @@ class Access:
         if not self.account.may("admin") and owner != self.account.id:
             raise NotAllowed("this belongs to another account; its owner or an admin may change it")
 
+    async def is_still_known(self) -> bool:
+        """Whether the account was not revoked since the request began."""
+        if self.service.gate.is_stale:
+            await asyncio.to_thread(self.service.gate.refresh)
+        return self.service.gate.knows(self.account)
+
 
 def service_of(request: Request) -> Service:
     """The service that the application runs."""

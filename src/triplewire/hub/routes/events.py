@@ -93,6 +93,8 @@ async def _followed(
             while not service.is_stopping:
                 rung.clear()
                 try:
+                    if not await access.is_still_known():
+                        return
                     found = await run_in_threadpool(_told, access, id, after, _PAGE, contents)
                 except UnknownSubscription:
                     yield "event: gone\ndata: the subscription was removed\n\n"
