@@ -58,4 +58,5 @@ def test_bad_address_and_bad_use_of_one_say_what_to_do(play, call, address):
     several = call("publish", address, "catalogue", "--batch", "monday")
     assert several.exit_code == 2
     assert "one by one" in several.stderr
+    assert call("retract", address, "urn:a", "urn:b", "--batch", "monday").exit_code == 2
     assert call("store", "info", address).exit_code == 2

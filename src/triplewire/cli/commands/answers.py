@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,9 +79,10 @@ def events(
     """
     with hub_at(store) as hub:
         if follow:
-            for event in islice(_followed(hub, id, after), limit):
-                print_json(event.as_dict(contents=contents))
-                sys.stdout.flush()
+            with suppress(KeyboardInterrupt):
+                for event in islice(_followed(hub, id, after), limit):
+                    print_json(event.as_dict(contents=contents))
+                    sys.stdout.flush()
             return
         told = _events(hub, id, after, limit, contents)
         columns = ("cursor", "kind", "row", "batch")

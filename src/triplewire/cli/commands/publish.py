@@ -65,9 +65,8 @@ def publish(
     if not files:
         raise typer.Exit(problems.exit_code)
     known, missing = options.prefixes_of(prefix), problems.count
+    _refuse_batch_of_several(store, batch, len(files))
     at_once = 1 if is_address(store) else _AT_ONCE
-    if batch is not None and at_once < len(files) and is_address(store):
-        usage("--batch: over HTTP a batch is one document; publish them one by one")
     with hub_at(store, create=True) as hub:
         told = chain(_taxonomy_set(hub, taxonomy), _published(hub, files, uri, batch, problems, at_once))
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
@@ -93,6 +92,7 @@ def retract(
     """
     problems = Problems()
     known = options.prefixes_of(prefix)
+    _refuse_batch_of_several(store, batch, len(uris))
     with hub_at(store) as hub:
         wanted = [Path(uri).resolve().as_uri() if Path(uri).is_file() else uri for uri in uris]
         there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
@@ -102,6 +102,11 @@ def retract(
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
+
+
+def _refuse_batch_of_several(store: str, batch: str | None, count: int) -> None:
+    if batch is not None and is_address(store) and count > 1:
+        usage(f"--batch: over HTTP a batch is one document, and these are {count}; send them one by one")
 
 
 def _retracted(hub: Hub | Client, uris: Sequence[str], batch: str | None, at_once: int) -> Iterator[Event]:

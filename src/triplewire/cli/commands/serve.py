@@ -82,10 +82,14 @@ def _settings(
     """Those of the file, and over them what was said on the command line."""
     from triplewire.hub import Settings
 
-    settings = Settings() if config is None else Settings.read(config)
-    given = {"host": host, "port": port, "identity": identity, "store": None if store is None else url_of(store)}
-    said = {name: value for name, value in given.items() if value is not None}
-    return replace(settings, **said, **({} if "store" in said else {"store": url_of(settings.store)}))  # type: ignore[arg-type]  # each has its option's type
+    read = Settings() if config is None else Settings.read(config)
+    return replace(
+        read,
+        store=url_of(read.store if store is None else store),
+        host=read.host if host is None else host,
+        port=read.port if port is None else port,
+        identity=read.identity if identity is None else identity,
+    )
 
 
 def _where(address: str, settings: Settings) -> str:
