@@ -7,6 +7,7 @@ and the next query gets a new one.
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
+
+from anyio import CapacityLimiter, to_thread
 
 from triplewire.errors import QueryLimitExceeded, ServiceUnavailable
 
@@ -41,7 +44,10 @@ class Answer:
 
 
 class Asker:
-    """Some processes that answer; clients take turns. To be used from threads."""
+    """Some processes that answer; clients take turns.
+
+    They wait for their turn without a thread: the threads of the service are for requests that are short.
+    """
 
     def __init__(self, url: str, *, seconds: float, most_bytes: int, processes: int = 1) -> None:
         self._url, self._seconds, self._most_bytes = url, seconds, most_bytes
@@ -49,15 +55,25 @@ class Asker:
         for _ in range(processes):
             self._idle.put(None)
         self._processes = processes
+        self._turns = asyncio.Semaphore(processes)
+        self._threads = CapacityLimiter(processes)
         self._asked: set[_Process] = set()
         self._is_closed = False
 
-    def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question) -> Answer:
         """The answer; QueryLimitExceeded if it takes too long or is too large, QueryError if it is no query."""
         try:
-            process = self._idle.get(timeout=2 * self._seconds)
-        except Empty:
+            async with asyncio.timeout(2 * self._seconds):
+                await self._turns.acquire()
+        except TimeoutError:
             raise ServiceUnavailable("others ask too much just now; try again in a few seconds") from None
+        try:
+            return await to_thread.run_sync(self._ask, question, limiter=self._threads)
+        finally:
+            self._turns.release()
+
+    def _ask(self, question: Question) -> Answer:
+        process = self._idle.get()
         try:
             if process is None or not process.is_alive:
                 process = _Process()

@@ -185,5 +185,5 @@ async def ask_with_body(
 
 
 async def _asked(access: Access, question: Question) -> Response:
-    answer = await run_in_threadpool(access.tenant.asker.ask, question)
+    answer = await access.tenant.asker.ask(question)
     return Response(answer.content, media_type=answer.media_type, headers={"Vary": "Accept"})
