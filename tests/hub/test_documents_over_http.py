@@ -214,6 +214,8 @@ def test_triples_that_rdf_xml_cannot_write_are_not_acceptable_in_it(served):
 def test_uri_that_no_store_can_keep_is_refused(served):
     problem(served.publish("urn:a\x00b", TEXT), 400)
     problem(served.get("/v1/document", params={"uri": "urn:a\x00b"}), 404, "unknown-document")
+    problem(served.get("/v1/documents", params={"after": "\x00"}), 422, "bad-request")
+    problem(served.get("/v1/subscriptions", params={"owner": "\x00"}), 422, "bad-request")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -168,10 +168,11 @@ def test_json_lines_publish_and_retract(served):
         {"uri": 7},
         {"uri": "urn:x"},
     ]
-    text = "\n".join(map(json.dumps, records)) + "\nno json\n"
+    half = r'{"uri": "urn:\ud800", "content": "<urn:a> <urn:p> 1 ."}'
+    text = "\n".join([*map(json.dumps, records), "no json", half]) + "\n"
     told = upload(served, text, "application/x-ndjson").json()
-    assert (told["published"], told["retracted"], told["refused"]) == (2, 1, 5)
-    assert [each["line"] for each in told["problems"]] == [2, 5, 6, 7, 8]
+    assert (told["published"], told["retracted"], told["refused"]) == (2, 1, 6)
+    assert [each["line"] for each in told["problems"]] == [2, 5, 6, 7, 8, 9]
 
 
 def test_upload_of_something_else_is_refused(served):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import resource
 import threading
 import time
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -83,6 +86,24 @@ def test_subscriptions_are_listed_page_by_page(served):
 )
 def test_bad_subscription_is_refused_with_the_reason(served, wanted, status, kind):
     problem(served.post("/v1/subscriptions", json=wanted), status, kind)
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("subscriptions", r'{"text": "SELECT ?s { ?s u:p ?o }", "prefixes": {"u": "urn:\ud800"}}'),
+        ("subscriptions", r'{"text": "SELECT ?s { ?s <urn:p> ?o }", "id": "\uD800"}'),
+        ("preview", r"""{"text": "SELECT ?s { ?s <urn:p> '\ud800' }"}"""),
+        ("subscriptions/a/why", r'{"row": {"\udfff": "<urn:x>"}}'),
+        ("subscriptions/a/why-not", r'{"resource": "\ud800"}'),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_refused(served, target, text):
+    served.subscribe("a", TITLES)
+    json_type = {"Content-Type": "application/json"}
+    problem(served.post(f"/v1/{target}", content=text, headers=json_type), 400, "bad-request")
+    whole = r'{"text": "SELECT ?s { ?s <urn:p> \"\ud83d\ude00\" }"}'
+    assert served.post("/v1/preview", content=whole, headers=json_type).status_code == 200
 
 
 def test_syntax_error_says_where(served):
@@ -211,6 +232,38 @@ def test_streams_are_counted_and_no_more_than_the_limit_are_open(tmp_path):
             time.sleep(0.01)
         with served.stream("GET", "/v1/subscriptions/a/stream") as answer:
             next(lines_of(answer))
+
+
+@pytest.mark.slow
+def test_a_thousand_streams_are_told(served):
+    """Each hears of its own subscription, whoever else listens."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if most < 4_000:
+        pytest.skip(f"this needs 4,000 open files, and {most} are allowed: ulimit -n 4000")
+    for n in range(10):
+        served.subscribe(f"s{n}", f"SELECT ?d {{ ?d <urn:number> {n} }}")
+    place = urlsplit(served.url)
+
+    async def listen(n, opened):
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.write(f"GET /v1/subscriptions/s{n % 10}/stream HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+        await reader.readuntil(b"retry: 2000\n\n")
+        opened.release()
+        await reader.readuntil(b"data: ")
+        told = json.loads(await reader.readline())
+        writer.close()
+        return told["row"]["d"] == f"<urn:{n % 10}>"
+
+    async def run():
+        opened = asyncio.Semaphore(0)
+        listening = [asyncio.create_task(listen(n, opened)) for n in range(1_000)]
+        for _ in listening:
+            await opened.acquire()
+        for n in range(10):
+            await asyncio.to_thread(served.publish, f"urn:doc:{n}", f"<urn:{n}> <urn:number> {n} .")
+        return await asyncio.gather(*listening)
+
+    assert all(asyncio.run(run()))
 
 
 def test_why_and_why_not_say_what_the_hub_says(served):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ from importlib.metadata import version
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from triplewire.errors import StoreBusy, TriplewireError
 from triplewire.hub import problems
@@ -105,4 +106,5 @@ def _failed(_: Request, error: Exception) -> Response:
 def _problem(told: dict[str, object], headers: dict[str, str] | None = None) -> Response:
     status = told["status"]
     assert isinstance(status, int)
-    return JSONResponse(told, status, headers, media_type=problems.MEDIA_TYPE)
+    # In ASCII, because what is wrong may be quoted, and need not be text.
+    return Response(json.dumps(told), status, headers, media_type=problems.MEDIA_TYPE)

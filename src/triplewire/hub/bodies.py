@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 from starlette.requests import ClientDisconnect, Request
@@ -52,6 +53,18 @@ async def lines_of(request: Request, *, most: int, longest: int, seconds: float)
             yield number, line
     if rest:
         yield number + 1, rest
+
+
+def refuse_halves(body: bytes) -> None:
+    """BadRequest for JSON with half of a surrogate pair, which is no text, and which nothing could keep or send."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadRequest("there is half of a surrogate pair in it, which is not text") from None
+    except (ValueError, RecursionError):  # no JSON: whoever reads it says so
+        return
 
 
 def _refuse(request: Request, most: int) -> None:

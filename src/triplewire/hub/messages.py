@@ -16,6 +16,9 @@ Cursor = Annotated[int, Field(ge=0, le=2**60)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\x00-\x1f\x7f]+$")]
 """The id of a subscription: anything that fits into a path."""
 
+NO_NUL = r"^[^\x00]*$"
+"""What a name must look like to be looked for in every store."""
+
 TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
 RowTerms = Annotated[dict[str, str], Field(description="From variable to term, as in N-Triples.")]
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 
 from triplewire.errors import NotAllowed
 from triplewire.hub.accounts import Account, Accounts, Role
-from triplewire.hub.bodies import body_of
+from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.settings import MAIN, Settings
@@ -113,6 +113,7 @@ class BoundedRoute(APIRoute):
         async def bounded(request: Request) -> Response:
             settings = service_of(request).settings
             body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+            refuse_halves(body)
             request._body = body  # where the framework looks first
             return await handler(request)
 

@@ -17,7 +17,7 @@ from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
 from triplewire.hub.intake import Expected, Order, Receipt
-from triplewire.hub.messages import Change, Documents, Versions, VersionTold
+from triplewire.hub.messages import NO_NUL, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
@@ -55,7 +55,7 @@ _OF_A_CHANGE = [
 @router.get("/documents", summary="List documents", response_model=Documents)
 def listing(
     access: Reading,
-    after: Annotated[str, Query(max_length=8_000, description="The uri that the page follows.")] = "",
+    after: Annotated[str, Query(max_length=8_000, pattern=NO_NUL, description="The uri that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Documents:
     """The documents that are there now, by uri."""

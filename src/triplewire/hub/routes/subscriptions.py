@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import BadRequest, DuplicateSubscription, UnknownSubscription
 from triplewire.hub.messages import (
+    NO_NUL,
     Explained,
     Name,
     NewSubscription,
@@ -33,8 +34,10 @@ Id = Annotated[Name, Path(description="The id of the subscription.")]
 @router.get("/subscriptions", summary="List subscriptions", response_model=Subscriptions)
 def listing(
     access: Reading,
-    owner: Annotated[str | None, Query(max_length=200, description="Only those of this account.")] = None,
-    after: Annotated[str, Query(max_length=200, description="The id that the page follows.")] = "",
+    owner: Annotated[
+        str | None, Query(max_length=200, pattern=NO_NUL, description="Only those of this account.")
+    ] = None,
+    after: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="The id that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Subscriptions:
     """The subscriptions that stand, by id."""

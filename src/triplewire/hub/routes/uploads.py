@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, RdfFormat, parse, serialize
 
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
-from triplewire.hub.bodies import lines_of
+from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.intake import Order, Receipt
 from triplewire.hub.messages import Refused, Uploaded
 from triplewire.hub.problems import problem_of
@@ -165,8 +165,11 @@ async def records_of(lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[I
 def _read_record(number: int, line: bytes) -> Item:
     try:
         record: Any = json.loads(line)
+        refuse_halves(line)
     except (ValueError, RecursionError) as error:
         return Item(number, None, error=BadRequest(f"line {number} is no JSON: {error}"))
+    except BadRequest as error:
+        return Item(number, None, error=BadRequest(f"line {number}: {error}"))
     uri = record.get("uri") if isinstance(record, dict) else None
     if not isinstance(uri, str) or not uri:
         return Item(number, None, error=BadRequest(f'line {number} must be an object with a "uri"'))
@@ -176,4 +179,4 @@ def _read_record(number: int, line: bytes) -> Item:
     if not isinstance(content, str) or not isinstance(media_type, str | None):
         hint = '"content", a text, and perhaps "media_type"; or "retract": true'
         return Item(number, uri, error=BadRequest(f"line {number} must have {hint}"))
-    return Item(number, uri, Order(uri, content.encode("utf-8", "surrogatepass"), media_type))
+    return Item(number, uri, Order(uri, content.encode(), media_type))
