@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from triplewire.errors import StoreError
@@ -53,6 +53,12 @@ class Bell:
             for listener in listeners:
                 listener.set()
 
+    def wake(self, queries: Iterable[int]) -> None:
+        """Wake those who listen to one of these."""
+        for query in queries:
+            for listener in self._listeners.get(query, ()):
+                listener.set()
+
     @contextmanager
     def listening(self, queries: Collection[int]) -> Iterator[asyncio.Event]:
         """An event that is set whenever one of these queries has something new."""
@@ -83,9 +89,7 @@ class Bell:
             if concerned is None:
                 self.ring_all()
                 continue
-            for query in concerned:
-                for listener in self._listeners.get(query, ()):
-                    listener.set()
+            self.wake(concerned)
 
     def _look(self) -> set[int] | None:
         """The queries that have something new; None when there is too much to tell."""

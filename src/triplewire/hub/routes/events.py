@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
 from triplewire.hub.messages import Cursor, Events
-from triplewire.hub.routes.subscriptions import Id
+from triplewire.hub.routes.subscriptions import Id, queries_of
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Event
 
@@ -41,7 +41,7 @@ async def events(
     """The events that follow a cursor, in order. Whoever asks on from `next` misses nothing and gets nothing twice."""
     loop = asyncio.get_running_loop()
     until = loop.time() + min(wait, access.service.settings.longest_wait)
-    queries = await run_in_threadpool(_queries, access, id) if wait else ()
+    queries = await run_in_threadpool(queries_of, access, id) if wait else ()
     with access.tenant.bell.listening(queries) as rung:
         while True:
             rung.clear()
@@ -75,7 +75,7 @@ async def stream(
     service = access.service
     if service.streams >= service.settings.streams:
         raise ServiceUnavailable(f"{service.streams} event streams are open, and there are no more; try again later")
-    queries = await run_in_threadpool(_queries, access, id)
+    queries = await run_in_threadpool(queries_of, access, id)
     return StreamingResponse(
         _followed(access, id, queries, after, contents), media_type="text/event-stream", headers=_NOT_BUFFERED
     )
@@ -115,15 +115,6 @@ async def _followed(
     finally:
         service.streams -= 1
         service.metrics.streams.set(service.streams)
-
-
-def _queries(access: Access, id: str) -> tuple[int, ...]:
-    """The numbers under which the log has the events of a subscription: those of its query, and its own."""
-    with access.tenant.hub.store.reading() as reader:
-        (record,) = reader.subscriptions.find([id])
-    if record is None:
-        raise UnknownSubscription(id)
-    return record.query, -record.number
 
 
 def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:

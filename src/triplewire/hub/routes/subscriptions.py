@@ -83,10 +83,11 @@ def read(access: Reading, id: Id) -> SubscriptionTold:
 
 
 @router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)
-def unsubscribe(access: Reading, id: Id) -> None:
-    """Forget a subscription, its rows and its events."""
-    access.require_owner(access.tenant.hub.subscription(id).owner)
-    access.tenant.hub.unsubscribe(id)
+async def unsubscribe(access: Reading, id: Id) -> None:
+    """Forget a subscription, its rows and its events; who follows them is told that it is gone."""
+    queries = await run_in_threadpool(queries_of, access, id)
+    await run_in_threadpool(_forget, access, id)
+    access.tenant.bell.wake(queries)
 
 
 @router.get("/subscriptions/{id}/rows", summary="List the answers", response_model=Rows)
@@ -117,6 +118,20 @@ def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]
     """The first part of the query that fits nothing, with the values seen by then."""
     told = access.tenant.hub.why_not(id, term_of(asked.resource))
     return told.as_dict() | {"text": str(told)}
+
+
+def queries_of(access: Access, id: str) -> tuple[int, ...]:
+    """The numbers under which the log has the events of a subscription: those of its query, and its own."""
+    with access.tenant.hub.store.reading() as reader:
+        (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    return record.query, -record.number
+
+
+def _forget(access: Access, id: str) -> None:
+    access.require_owner(access.tenant.hub.subscription(id).owner)
+    access.tenant.hub.unsubscribe(id)
 
 
 def term_of(text: str) -> Term:
