@@ -21,6 +21,7 @@ ORDER = (
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("pipeline", "hub", "edge", "network", "feeds", "polling"),
+    ("client",),
     ("demo",),
     ("cli",),
 )

@@ -17,12 +17,25 @@
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
     ├── PipelineError              Spark could not be started, or could not finish a job
-    └── StoreError                 a store could not be used
-        ├── StoreUnavailable       it cannot be opened, or its server not be reached
-        ├── NotAStore              what is there is something else
-        ├── NewerStore             a newer Triplewire wrote it
-        ├── DamagedStore           it is a store, but broken
-        └── StoreBusy              another writer did not end in time
+    ├── StoreError                 a store could not be used
+    │   ├── StoreUnavailable       it cannot be opened, or its server not be reached
+    │   ├── NotAStore              what is there is something else
+    │   ├── NewerStore             a newer Triplewire wrote it
+    │   ├── DamagedStore           it is a store, but broken
+    │   └── StoreBusy              another writer did not end in time
+    └── ServiceError               a service did not do what it was asked
+        ├── BadRequest             the request is not one that it understands
+        ├── UnknownDocument        no document is there under this uri
+        ├── NotAcceptable          the client takes nothing that it can give
+        ├── UnsupportedMediaType   it does not read what was sent
+        ├── VersionConflict        the document is another version than the client expects
+        ├── RequestTooLarge        the request is over a limit
+        ├── RequestTooSlow         the request did not arrive in time
+        ├── QueryLimitExceeded     a query took too long, or found too much
+        ├── NotAuthenticated       nobody knows who asks
+        ├── NotAllowed             who asks may not
+        ├── QuotaExceeded          the tenant has as much as it may have
+        └── ServiceUnavailable     it cannot be reached, or is stopping
 
 Every error carries its data as attributes, reads as a sentence that says what to do, and survives pickling,
 because errors cross process borders on a cluster.
@@ -203,3 +216,76 @@ class StoreBusy(StoreError):
     def __init__(self, name: str, waited: float) -> None:
         super().__init__(f"{name}: another writer did not end within {waited:g} seconds; try again")
         self.waited = waited
+
+
+class ServiceError(TriplewireError):
+    """A service did not do what it was asked; the subclasses say why."""
+
+
+class BadRequest(ServiceError):
+    """The request is not one that the service understands; the message says what it expects."""
+
+
+class UnknownDocument(ServiceError):
+    """No document is there under this `uri`, or not in this version."""
+
+    def __init__(self, uri: str, *, version: int | None = None) -> None:
+        which = "" if version is None else f" in version {version}"
+        super().__init__(f"{uri}: there is no document with this uri{which}")
+        self.uri = uri
+        self.version = version
+
+
+class NotAcceptable(ServiceError):
+    """The client takes nothing that the service can give; `offered` are the media types that it can."""
+
+    def __init__(self, accept: str, offered: Sequence[str]) -> None:
+        super().__init__(f"nothing that is offered fits Accept: {accept}; ask for one of {', '.join(offered)}")
+        self.offered = tuple(offered)
+
+
+class UnsupportedMediaType(ServiceError):
+    """The service does not read what was sent; the message says what it reads."""
+
+
+class VersionConflict(ServiceError):
+    """The document at `uri` is not the one that the client expects; read it again, then decide."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(
+            f"{uri}: the document is not the one that If-Match or If-None-Match names; read it again, then decide"
+        )
+        self.uri = uri
+
+
+class RequestTooLarge(ServiceError):
+    """The request is over a limit, which the message names."""
+
+
+class RequestTooSlow(ServiceError):
+    """The request did not arrive in the time that the message names."""
+
+
+class QueryLimitExceeded(ServiceError):
+    """A query took longer, or found more, than the service allows."""
+
+
+class NotAuthenticated(ServiceError):
+    """Nobody knows who asks: send a token that is valid."""
+
+
+class NotAllowed(ServiceError):
+    """Who asks is known, and may not do this."""
+
+
+class QuotaExceeded(ServiceError):
+    """The tenant has as much as it may have of `what`: `most`."""
+
+    def __init__(self, what: str, most: int) -> None:
+        super().__init__(f"the quota of {most} {what} is used up; remove some, or ask whoever runs this hub for more")
+        self.what = what
+        self.most = most
+
+
+class ServiceUnavailable(ServiceError):
+    """The service cannot be reached, or is stopping; try again later."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire import Hub, QuerySyntaxError, Schema, UnsupportedQuery, parse
+from triplewire import Hub, QueryError, QuerySyntaxError, Schema, UnsupportedQuery, parse
 from triplewire.engine import Source
 from triplewire.engine.browsing import MOST_REFERENCES
 from triplewire.schema import SCHEMA
@@ -180,3 +180,19 @@ def test_batches_are_listed_in_their_order(hub):
         (3, "three", 1),
     ]
     assert [batch.id for batch in hub.batches(after=1, limit=1)] == ["two"]
+
+
+def test_question_with_named_graphs_sees_only_these(new_url):
+    with Hub(new_url("memory")) as hub:
+        for name in "abc":
+            hub.publish(f"<urn:{name}> <urn:p> 1 .", uri=f"urn:doc:{name}")
+        text = "SELECT ?s { { ?s <urn:p> 1 } UNION { GRAPH ?g { ?s <urn:p> 1 } } }"
+
+        def found(**graphs):
+            return sorted(solution["s"].value for solution in hub.query(text, **graphs))
+
+        assert found() == ["urn:a", "urn:a", "urn:b", "urn:b", "urn:c", "urn:c"]
+        assert found(default_graphs=["urn:doc:a", "urn:doc:b"]) == ["urn:a", "urn:b"]
+        assert found(named_graphs=["urn:doc:c"]) == ["urn:c"]
+        with pytest.raises(QueryError, match="no IRI"):
+            found(named_graphs=["not an iri"])

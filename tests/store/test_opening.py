@@ -178,3 +178,9 @@ def test_store_in_memory_has_one_transaction_at_a_time():
 def test_a_url_with_two_slashes_is_refused_because_it_names_a_host():
     with pytest.raises(StoreUnavailable, match="three slashes"):
         Store.open("sqlite://lost.db")
+
+
+@pytest.mark.parametrize(("durable", "waits"), [(False, 1), (True, 2)])
+def test_store_waits_for_the_disk_at_every_commit_when_it_is_to_be_durable(new_url, durable, waits):
+    with Store.open(new_url("sqlite"), durable=durable) as store, store._database.connected() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == waits

@@ -20,8 +20,10 @@ from triplewire.cli.commands import (
     query,
     reasons,
     run,
+    serve,
     store,
     subscribe,
+    token,
 )
 
 app = typer.Typer(
@@ -57,6 +59,7 @@ def triplewire(
       triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl
       triplewire subscribe hub.db play/subscriptions       a hub that remembers
       triplewire publish hub.db play/catalogue
+      triplewire serve hub.db                              the same hub, over HTTP
 
     Exit codes: 0 all fine, 1 some inputs were bad (the others were served), 2 called wrongly.
     """
@@ -84,3 +87,6 @@ app.command(name="run", rich_help_panel=_HUB)(run.run)
 app.command(name="status", rich_help_panel=_HUB)(run.status)
 app.command(name="rejected", rich_help_panel=_HUB)(run.rejected)
 app.add_typer(store.app, name="store", rich_help_panel=_HUB)
+_SERVICE = "As a service"
+app.command(name="serve", rich_help_panel=_SERVICE)(serve.run)
+app.add_typer(token.app, name="token", rich_help_panel=_SERVICE)

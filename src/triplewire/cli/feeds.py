@@ -16,6 +16,7 @@ from triplewire.errors import TriplewireError, UnknownSubscription
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub
+    from triplewire.client import Client
     from triplewire.model import Change, Document
 
 NEWEST = 100
@@ -68,11 +69,20 @@ def without(changes: Iterable[Change], uri: str) -> list[Change]:
 
 
 def write(
-    hub: Hub, store: str, id: str, events: Iterable[Event], format: str, uri: str | None, title: str | None, most: int
+    hub: Hub | Client,
+    store: str,
+    id: str,
+    events: Iterable[Event],
+    format: str,
+    uri: str | None,
+    title: str | None,
+    most: int,
 ) -> tuple[bytes, int]:
     """The newest events of a subscription as a feed, and how many they are."""
-    from triplewire import feeds
+    from triplewire import Hub, feeds
 
+    if not isinstance(hub, Hub):
+        usage(f"--format {format}: feeds are written from a store, not from an address")
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
     times = {batch: _committed(hub, batch) for batch in {event.batch for event in newest}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from triplewire.errors import StoreError, TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Hub
+    from triplewire.client import Client
     from triplewire.store import Store
 
 StoreUrl = Annotated[
@@ -20,6 +22,15 @@ StoreUrl = Annotated[
     typer.Argument(
         metavar="STORE",
         help="Where a hub keeps everything: a file, or a url (sqlite:///hub.db, postgresql://user@host/database).",
+    ),
+]
+
+HubUrl = Annotated[
+    str,
+    typer.Argument(
+        metavar="STORE",
+        help="A hub: the file or url where it keeps everything (hub.db, postgresql://user@host/database), "
+        "or the address of one that is served (http://127.0.0.1:8080; its token is in TRIPLEWIRE_TOKEN).",
     ),
 ]
 
@@ -58,8 +69,36 @@ def store_at(given: str) -> Iterator[Store]:
         yield store
 
 
+def is_address(given: str) -> bool:
+    """Whether this is where a service listens, and not a store."""
+    return given.startswith(("http://", "https://"))
+
+
 @contextmanager
-def hub_at(given: str, *, create: bool = False) -> Iterator[Hub]:
+def client_of(given: str) -> Iterator[Client]:
+    """A client of the hub at an address; it proves who asks by what is in the environment."""
+    try:
+        from triplewire.client import Client
+    except ImportError as error:
+        usage(f"to use a hub over HTTP needs more packages: pip install 'triplewire[hub]' ({error})")
+    token, account, key = (os.environ.get(f"TRIPLEWIRE_{name}") or None for name in ("TOKEN", "ACCOUNT", "KEY"))
+    with _told(given), Client(given, token=token, account=account, key=key) as client:
+        yield client
+
+
+@contextmanager
+def hub_at(given: str, *, create: bool = False) -> Iterator[Hub | Client]:
+    """The hub on a store, or at an address; the same of errors."""
+    if is_address(given):
+        with client_of(given) as client:
+            yield client
+    else:
+        with hub_on(given, create=create) as hub:
+            yield hub
+
+
+@contextmanager
+def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
     """The hub on a store; the same of errors."""
     store_class()
     if not create:

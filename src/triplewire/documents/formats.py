@@ -100,6 +100,12 @@ def guess(raw: bytes, *, uri: str, media_type: str | None) -> Syntax:
     return _sniffed(raw, uri)
 
 
+def is_served(media_type: str | None) -> bool:
+    """Whether a media type is that of a syntax that is read, or says nothing."""
+    kind = essence(media_type)
+    return kind in _BY_MEDIA_TYPE or kind in _SAYS_NOTHING
+
+
 def media_type_of(name: str) -> str | None:
     """The media type that a name ends in; None if it says nothing.
 

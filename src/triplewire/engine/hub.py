@@ -46,7 +46,8 @@ class Hub:
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
     wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
     answers take more than `most_triples` to find fails in that batch, and the others are served. `finder` says where
-    the rows of a batch are looked for: in this process, if it is not said.
+    the rows of a batch are looked for: in this process, if it is not said. `durable`: what is committed survives not
+    only the death of the process, but of the machine, too; each commit waits for the disk.
 
     >>> hub = Hub(":memory:")
     >>> _ = hub.subscribe("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
@@ -64,8 +65,9 @@ class Hub:
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
         finder: Finder = HERE,
+        durable: bool = False,
     ) -> None:
-        self.store = Store.open(url, timeout=timeout)
+        self.store = Store.open(url, timeout=timeout, durable=durable)
         self._limits = limits
         self._finder = finder
         self._lock = threading.RLock()
@@ -382,14 +384,22 @@ class Hub:
 
     # -- metadata
 
-    def query(self, sparql: str, *, prefixes: Mapping[str, str] | None = None) -> Results:
+    def query(
+        self,
+        sparql: str,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> Results:
         """What SPARQL finds in the current metadata; each document is a named graph, the default graph is all of them.
 
-        The first question loads all documents into memory; later ones only what changed since.
+        The first question loads all documents into memory; later ones only what changed since. If graphs are named,
+        by uri, the question sees only these.
         """
         with self._reading() as reader:
             self._replica.catch_up(reader)
-            return self._replica.query(sparql, prefixes)
+            return self._replica.query(sparql, prefixes, default_graphs, named_graphs)
 
     def resource(self, iri: str | Term) -> Resource:
         """What the current metadata says of a resource, who says it, and what refers to it."""

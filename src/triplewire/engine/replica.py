@@ -9,12 +9,13 @@ join with its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store, parse
 
-from triplewire.errors import QuerySyntaxError, UnsupportedQuery
+from triplewire.errors import QueryError, QuerySyntaxError, UnsupportedQuery
 from triplewire.languages.sparql.tokens import tokenize
 from triplewire.store import DocumentRecord, Reader, triples_of
 
@@ -71,13 +72,30 @@ class Replica:
                 self._graphs[record.id] = NamedNode(f"urn:triplewire:document:{record.id}")
         return self._graphs[record.id]
 
-    def query(self, text: str, prefixes: Mapping[str, str] | None) -> Results:
-        """What a SELECT, an ASK, a CONSTRUCT or a DESCRIBE finds."""
+    def query(
+        self,
+        text: str,
+        prefixes: Mapping[str, str] | None,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+    ) -> Results:
+        """What a SELECT, an ASK, a CONSTRUCT or a DESCRIBE finds; in these graphs alone, if any is named."""
         refuse_unserved(text)
+        options: dict[str, Any] = {"prefixes": dict(prefixes or {})}
+        if default_graphs or named_graphs:
+            options["default_graph"] = [_named(uri) for uri in default_graphs]
+            options["named_graphs"] = [_named(uri) for uri in named_graphs]
         try:
-            return self._dataset.query(text, prefixes=dict(prefixes or {}))
+            return self._dataset.query(text, **options)
         except SyntaxError as error:
             raise QuerySyntaxError(str(error), language="sparql") from None
+
+
+def _named(uri: str) -> NamedNode:
+    try:
+        return NamedNode(uri)
+    except ValueError as error:
+        raise QueryError(f"the graph {uri} has no IRI as its name: {error}", language="sparql") from None
 
 
 def refuse_unserved(text: str) -> None:

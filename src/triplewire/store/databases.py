@@ -24,7 +24,6 @@ from triplewire.store.dialects import PostgresSql, SqliteSql
 from triplewire.store.sql import Sql
 
 _PRAGMAS = (
-    "PRAGMA synchronous = NORMAL",
     "PRAGMA cache_size = -131072",  # KiB
     "PRAGMA mmap_size = 1073741824",  # a batch reads thousands of pages of a large store, each a call otherwise
     "PRAGMA temp_store = MEMORY",
@@ -245,8 +244,8 @@ class PostgresDatabase(Database):
         return None
 
 
-def connect(url: str, timeout: float, *, create: bool = True) -> Database:
-    """The database of a url; nothing is written yet."""
+def connect(url: str, timeout: float, *, create: bool = True, durable: bool = False) -> Database:
+    """The database of a url; nothing is written yet. PostgreSQL is `durable` anyway."""
     if url == ":memory:":
         url = "sqlite://"
     try:
@@ -256,7 +255,7 @@ def connect(url: str, timeout: float, *, create: bool = True) -> Database:
     if parsed.get_backend_name() == "sqlite":
         if parsed.host:
             raise StoreUnavailable(f"{url!r} names a host; a file has three slashes: 'sqlite:///{parsed.host}'")
-        return _sqlite(parsed.database, timeout, create)
+        return _sqlite(parsed.database, timeout, create, durable=durable)
     if parsed.get_backend_name() in ("postgresql", "postgres"):
         engine = create_engine(parsed.set(drivername="postgresql+psycopg"), max_overflow=50)
         return PostgresDatabase(parsed.render_as_string(hide_password=True), engine, timeout)
@@ -274,7 +273,7 @@ def file(path: Path, timeout: float = 60.0) -> Database:
     return _sqlite(str(path), timeout, create=False)
 
 
-def _sqlite(path: str | None, timeout: float, create: bool) -> Database:
+def _sqlite(path: str | None, timeout: float, create: bool, *, durable: bool = False) -> Database:
     in_memory = path in (None, "", ":memory:")
     if not in_memory and not create and not Path(path or "").exists():
         raise StoreUnavailable(f"{path}: there is no such file")
@@ -285,7 +284,7 @@ def _sqlite(path: str | None, timeout: float, create: bool) -> Database:
 
     @event.listens_for(engine, "connect")
     def tune(connection: sqlite3.Connection, _: object) -> None:
-        for text in _PRAGMAS:
+        for text in (f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}", *_PRAGMAS):
             connection.execute(text)
 
     if in_memory:

@@ -27,12 +27,13 @@ class Store:
         self._generations = Generations()
 
     @classmethod
-    def open(cls, url: str, *, timeout: float = 60.0, create: bool = True) -> Store:
+    def open(cls, url: str, *, timeout: float = 60.0, create: bool = True, durable: bool = False) -> Store:
         """Open a store, and make it when there is nothing: ":memory:", "sqlite:///path" or "postgresql://...".
 
-        A writer waits `timeout` seconds for another one. A store of an older version is brought up to this one.
+        A writer waits `timeout` seconds for another one. A store of an older version is brought up to this one. What
+        is committed survives the death of a process; with `durable`, that of the machine as well (PostgreSQL: always).
         """
-        database = connect(url, timeout, create=create)
+        database = connect(url, timeout, create=create, durable=durable)
         try:
             prepare(database, create=create)
         except BaseException:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplewire.cli import feeds, options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
-from triplewire.cli.listing import print_records
+from triplewire.cli.hubs import HubUrl, hub_at
+from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import Problems
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub
+    from triplewire.client import Client
 
 _PAGE = 1_000
 
@@ -35,7 +39,7 @@ class EventFormat(StrEnum):
 
 
 def rows(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
@@ -50,16 +54,25 @@ def rows(
     """
     with hub_at(store) as hub:
         found = [{name: str(term) for name, term in row.items()} for row in hub.rows(id)]
-        columns = (hub.subscription(id).pattern.answer or ("(yes)",)) if found else ()
+        columns = (_columns(hub, id) or ("(yes)",)) if found else ()
     count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
     Problems().note(counted(count, "row"))
 
 
+def _columns(hub: Hub | Client, id: str) -> tuple[str, ...]:
+    from triplewire import Hub
+
+    return tuple(hub.subscription(id).pattern.answer) if isinstance(hub, Hub) else hub.columns(id)
+
+
 def events(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     after: Annotated[int, typer.Option("--after", metavar="CURSOR", help="Only events with a greater cursor.")] = 0,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many at most.")] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on with each new one as it happens, as JSON, until Ctrl-C.")
+    ] = False,
     contents: Annotated[bool, typer.Option("--contents", help="Add the content before and after (JSON only).")] = False,
     uri: Annotated[str | None, typer.Option("--uri", help="The address that a feed will have.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="The title of a feed; the id if none is given.")] = None,
@@ -82,11 +95,19 @@ def events(
       triplewire events hub.db maja
       triplewire events hub.db maja --after 41 --json
       triplewire events hub.db maja --format atom --uri https://example.org/maja.atom
+      triplewire events http://127.0.0.1:8080 maja --follow
     """
     with hub_at(store) as hub:
+        if follow:
+            with suppress(KeyboardInterrupt):
+                for event in islice(_followed(hub, id, after), limit):
+                    print_json(event.as_dict(contents=contents))
+                    sys.stdout.flush()
+            return
         if format is not None and format.name not in options.Format.__members__:
             most = limit or feeds.NEWEST
-            written, count = feeds.write(hub, store, id, _events(hub, id, after, None), format.value, uri, title, most)
+            told_as_feed = _events(hub, id, after, None)
+            written, count = feeds.write(hub, store, id, told_as_feed, format.value, uri, title, most)
             sys.stdout.write(written.decode())
         else:
             plain = None if format is None else options.Format(format.value)
@@ -96,7 +117,20 @@ def events(
     Problems().note(counted(count, "event"))
 
 
-def _events(hub: Hub, id: str, after: int, limit: int | None) -> Iterator[Event]:
+def _followed(hub: Hub | Client, id: str, after: int) -> Iterator[Event]:
+    """Without an end; a store is looked at twice a second."""
+    from triplewire import Hub
+
+    if not isinstance(hub, Hub):
+        yield from hub.follow(id, after=after)
+    while isinstance(hub, Hub):
+        found = hub.events(id, after=after, limit=_PAGE)
+        yield from found
+        after = found[-1].cursor if found else after
+        time.sleep(0.0 if found else 0.5)
+
+
+def _events(hub: Hub | Client, id: str, after: int, limit: int | None) -> Iterator[Event]:
     """Page by page, so that a long log takes no memory."""
     left = limit
     while left is None or left > 0:

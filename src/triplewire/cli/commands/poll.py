@@ -13,7 +13,7 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import StoreUrl, hub_on
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.errors import TriplewireError
@@ -77,7 +77,7 @@ def run(
     except ValueError as error:
         usage(f"--every {every}: {error}")
     known = options.prefixes_of(prefix)
-    with hub_at(store, create=True) as hub:
+    with hub_on(store, create=True) as hub:
         manners = Manners(timeout=timeout, pause=pause, allow_private=allow_private)
         poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing)
         _change_list(poller, feeds, opml, remove, problems)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_json
 from triplewire.cli.sources import meant
 from triplewire.cli.terms import short
 
+if TYPE_CHECKING:
+    from triplewire.client import Told
+    from triplewire.engine import Preview
+
 
 def run(
-    store: StoreUrl,
+    store: HubUrl,
     source: Annotated[str, typer.Argument(metavar="TEXT|FILE", help="A subscription's text, or a file with one.")],
     language: options.Language = None,
     scope: options.Scope = options.ScopeOption.document,
@@ -35,7 +39,7 @@ def run(
     """
     wanted = meant(source, language, options.prefixes_of(prefix))
     with hub_at(store) as hub:
-        told = hub.preview(
+        told: Preview | Told = hub.preview(
             wanted.text,
             language=wanted.language,
             scope=scope.value,

@@ -11,7 +11,7 @@ import typer
 
 from triplewire.cli import documents, feeds, options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
@@ -19,6 +19,7 @@ from triplewire.errors import SchemaViolation, TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub, Outcome
+    from triplewire.client import Client
     from triplewire.model import Change, Unread
 
 _AT_ONCE = 1_000
@@ -32,8 +33,8 @@ Queue = Annotated[bool, typer.Option("--queue", help="Only put it on the intake 
 
 
 def publish(
-    store: StoreUrl,
-    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs: RDF or feeds.")],
+    store: HubUrl,
+    paths: Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Files, folders or globs: RDF, feeds or XML.")],
     uri: Annotated[
         str | None, typer.Option("--uri", help="The uri of the one document; otherwise each file's own.")
     ] = None,
@@ -54,7 +55,8 @@ def publish(
 
     A document that is published again is updated. Files go in batches of 1,000, each
     whole or not at all; with --batch all of them are one batch, which is not published if
-    one of them is bad. With --taxonomy, the hub's taxonomy is replaced first.
+    one of them is bad. To a hub at an address they go one by one. With --taxonomy, the
+    hub's taxonomy is replaced first.
 
     Of a feed, each item is a document. Items that are in it no more stay, unless you
     say --drop-missing.
@@ -65,9 +67,12 @@ def publish(
       triplewire publish hub.db catalogue/
       triplewire publish hub.db parking.ttl --uri http://example.org/parking
       triplewire publish hub.db news.rss --uri https://example.org/news.rss
+      triplewire publish http://127.0.0.1:8080 catalogue/
       triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
       triplewire publish hub.db catalogue/ --queue
     """
+    from triplewire import Hub
+
     problems = Problems()
     files = documents.find(paths, problems)
     if uri is not None and len(files) != 1:
@@ -79,16 +84,23 @@ def publish(
             usage("--queue only puts documents on the log: leave --batch and --taxonomy out")
         _submitted(store, _unread(files, uri, problems), problems)
     known, missing = options.prefixes_of(prefix), problems.count
+    _refuse_batch_of_several(store, batch, len(files))
+    if is_address(store) and (drop_missing or register):
+        usage("--drop-missing and --subscriptions are for a store, not for an address")
     with hub_at(store, create=True) as hub:
-        changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
-        told = chain(_taxonomy_set(hub, taxonomy), _published(hub, changes, batch, problems))
+        if isinstance(hub, Hub):
+            changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
+            events = _published(hub, changes, batch, problems)
+        else:
+            events = _sent(hub, files, uri, batch, problems)
+        told = chain(_taxonomy_set(hub, taxonomy), events)
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
 
 def retract(
-    store: StoreUrl,
+    store: HubUrl,
     uris: Annotated[list[str], typer.Argument(metavar="URI", help="Uris of documents, or the files they came from.")],
     batch: BatchId = None,
     queue: Queue = False,
@@ -96,7 +108,7 @@ def retract(
     format: options.OutputFormat = None,
     json: options.AsJson = False,
 ) -> None:
-    """Take documents back, all in one batch, and print the events that this causes.
+    """Take documents back, all in one batch (one by one at an address), and print the events that this causes.
 
     [bold]Examples[/bold]
 
@@ -104,40 +116,46 @@ def retract(
       triplewire retract hub.db http://example.org/parking
       triplewire retract hub.db catalogue/parking.ttl --json
     """
-    from triplewire.model import Retract
-
     problems = Problems()
     known = options.prefixes_of(prefix)
     wanted = [Path(uri).resolve().as_uri() if Path(uri).is_file() else uri for uri in uris]
     if queue:
+        from triplewire.model import Retract
+
         if batch is not None:
             usage("--queue only puts retractions on the log: leave --batch out")
         _submitted(store, [Retract(uri) for uri in wanted], problems)
+    _refuse_batch_of_several(store, batch, len(uris))
     with hub_at(store) as hub:
         there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
         for uri in [uri for uri in wanted if uri not in there]:
             problems.report(uri, "there is no document with this uri")
-        told = hub.apply([Retract(uri) for uri in there], batch=batch) if there else []
+        told = _retracted(hub, there, batch, at_once=1 if is_address(store) else len(there) or 1)
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
 
-def _unread(files: Sequence[Path], uri: str | None, problems: Problems) -> Iterator[Unread]:
+def _unread(files: Iterable[Path], uri: str | None, problems: Problems) -> Iterator[Unread]:
     """The files as they are; whoever applies them parses them."""
+    from triplewire.documents.formats import media_type_of
     from triplewire.model import Unread
 
     for path in files:
         try:
-            yield Unread(uri or path.resolve().as_uri(), path.read_bytes())
+            yield Unread(uri or path.resolve().as_uri(), path.read_bytes(), media_type_of(path.name))
         except OSError as error:
             problems.report(str(path), error)
 
 
 def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problems) -> NoReturn:
     """Put changes on the intake log, say so, and end the command."""
+    from triplewire import Hub
+
     left, count = iter(changes), 0
     with hub_at(store, create=True) as hub:
+        if not isinstance(hub, Hub):
+            usage("--queue is for a store; a hub at an address has what it takes in written when it answers")
         while some := list(islice(left, _AT_ONCE)):
             hub.submit(some)
             count += len(some)
@@ -145,7 +163,32 @@ def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problem
     raise typer.Exit(problems.exit_code)
 
 
-def _taxonomy_set(hub: Hub, path: Path | None) -> Sequence[Event]:
+def _sent(
+    client: Client, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems
+) -> Iterator[Event]:
+    """The events, document after document; the hub at the other end parses them."""
+    for each in _unread(tracked(files, "publishing", problems.console), uri, problems):
+        try:
+            sent = client.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch)
+        except TriplewireError as error:
+            problems.report(each.uri, error)
+        else:
+            yield from _warned(sent, problems)
+
+
+def _refuse_batch_of_several(store: str, batch: str | None, count: int) -> None:
+    if batch is not None and is_address(store) and count > 1:
+        usage(f"--batch: over HTTP a batch is one document, and these are {count}; send them one by one")
+
+
+def _retracted(hub: Hub | Client, uris: Sequence[str], batch: str | None, at_once: int) -> Iterator[Event]:
+    from triplewire.model import Retract
+
+    for start in range(0, len(uris), at_once):
+        yield from hub.apply([Retract(uri) for uri in uris[start : start + at_once]], batch=batch)
+
+
+def _taxonomy_set(hub: Hub | Client, path: Path | None) -> Sequence[Event]:
     """The events of another taxonomy; a bad one ends the command before anything is published."""
     if path is None:
         return ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import usage
 from triplewire.cli.sources import file_of, missing_file_of, text_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    store: StoreUrl,
+    store: HubUrl,
     source: Annotated[str, typer.Argument(metavar="SPARQL|FILE", help="A query, or a file with one.")],
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,

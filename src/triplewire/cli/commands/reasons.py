@@ -8,17 +8,19 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.commands.answers import SubscriptionId
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_json
 from triplewire.cli.problems import usage
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
+    from triplewire.client import Told
+    from triplewire.engine import Why, WhyNot
     from triplewire.model import Term
 
 
 def why(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     values: Annotated[
         list[str] | None,
@@ -41,7 +43,7 @@ def why(
     with hub_at(store) as hub:
         asked = [row] if row else hub.rows(id)[:limit]
         for each in asked:
-            told = hub.why(id, each)
+            told: Why | Told = hub.why(id, each)
             if json:
                 print_json(told.as_dict())
             else:
@@ -49,7 +51,7 @@ def why(
 
 
 def why_not(
-    store: StoreUrl,
+    store: HubUrl,
     id: SubscriptionId,
     resource: Annotated[str, typer.Argument(metavar="IRI", help="The resource that is missing.")],
     prefix: options.Prefixes = [],
@@ -64,7 +66,7 @@ def why_not(
     """
     known = options.prefixes_of(prefix)
     with hub_at(store) as hub:
-        told = hub.why_not(id, term_of(resource))
+        told: WhyNot | Told = hub.why_not(id, term_of(resource))
     if json:
         print_json(told.as_dict())
     else:

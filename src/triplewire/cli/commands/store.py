@@ -9,7 +9,7 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at, store_at, store_class, url_of
+from triplewire.cli.hubs import StoreUrl, hub_on, store_at, store_class, url_of
 from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems
 from triplewire.cli.progress import Bar
@@ -71,7 +71,7 @@ def check(
       triplewire store check postgresql://me@host/hub --sample 1000
     """
     problems = Problems()
-    with hub_at(store) as hub, Bar("checking", problems.console) as bar:
+    with hub_on(store) as hub, Bar("checking", problems.console) as bar:
         for problem in hub.check(sample=sample, progress=bar.show):
             problems.report(store, problem)
     if not problems.count:

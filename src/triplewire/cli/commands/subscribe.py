@@ -10,7 +10,7 @@ import typer
 
 from triplewire.cli import options, subscriptions
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import StoreUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
@@ -18,7 +18,7 @@ from triplewire.errors import TriplewireError
 
 
 def subscribe(
-    store: StoreUrl,
+    store: HubUrl,
     sources: Annotated[
         list[str],
         typer.Argument(metavar="PATH|TEXT", help="Files or folders of subscriptions; or one text, with --language."),
@@ -85,7 +85,7 @@ def _found(
 
 
 def unsubscribe(
-    store: StoreUrl, ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
+    store: HubUrl, ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
 ) -> None:
     """Forget subscriptions, with their rows and events.
 

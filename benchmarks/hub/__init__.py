@@ -1,0 +1,1 @@
+"""The service under load, on loopback: a trivial request, publishing, and reading events, by the same client."""

@@ -1,0 +1,114 @@
+"""`./run bench hub`: what a service does in a second on loopback, next to a trivial request to the same service."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import httpx
+
+from benchmarks.hub.load import Load, Request, request, run
+
+SUBSCRIPTIONS = 100
+"""So many stand, each for another keyword; each document has one of these."""
+
+DOCUMENT = """@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> .
+<https://data.example/{0}> a dcat:Dataset ; dct:title "Dataset {0}" ; dcat:keyword "k{1}" ;
+  dct:publisher <https://data.example/org/{1}> ; dct:issued "2026-01-01" ."""
+QUERY = 'SELECT ?d ?t {{ ?d <http://www.w3.org/ns/dcat#keyword> "k{0}" ; <http://purl.org/dc/terms/title> ?t }}'
+TARGET = 0.5
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, and write what was measured."""
+    parser = argparse.ArgumentParser(prog="./run bench hub", description=__doc__)
+    parser.add_argument("--concurrency", type=int, default=32, help="connections that ask at the same time (32)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement (3)")
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
+    parser.add_argument("--quick", action="store_true", help="everything in small, in seconds")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
+    options = parser.parse_args(arguments)
+    seconds, rounds = (0.3, 1) if options.quick else (options.seconds, options.rounds)
+    with served() as url:
+        loads = measure(url, options.concurrency, seconds, rounds)
+    lines = [line(name, options.concurrency, found, loads["trivial"]) for name, found in loads.items()]
+    for each in lines:
+        print(
+            f"{each['name']:8} {each['requests_per_second']:9,.0f} requests/s   {each['ratio']:5.2f} of trivial   "
+            f"half within {each['p50_ms']:.1f} ms, 99 % within {each['p99_ms']:.1f} ms"
+        )
+    ratio = next(each["ratio"] for each in lines if each["name"] == "publish")
+    verdict = "met" if ratio >= TARGET else "MISSED"
+    print(f"target: publish at {TARGET:.0%} of the trivial rate or more: {verdict} ({ratio:.0%})")
+    if options.json:
+        options.json.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    return 0
+
+
+def line(name: str, concurrency: int, found: Sequence[Load], trivial: Sequence[Load]) -> dict[str, str | float]:
+    """What was measured of one kind of request: medians over the rounds; `ratio` is that of the rates in each round."""
+    ratios = [load.rate / base.rate for load, base in zip(found, trivial, strict=True)]
+    return {
+        "benchmark": "hub",
+        "name": name,
+        "concurrency": concurrency,
+        "requests_per_second": median(load.rate for load in found),
+        "ratio": median(ratios),
+        "p50_ms": 1000 * median(load.percentile(0.5) for load in found),
+        "p99_ms": 1000 * median(load.percentile(0.99) for load in found),
+    }
+
+
+def measure(url: str, concurrency: int, seconds: float, rounds: int) -> dict[str, list[Load]]:
+    """Each kind in turn, so that what disturbs the machine disturbs all of them; the first round is not kept."""
+    _subscribe(url)
+    kinds: dict[str, Request] = {
+        "trivial": lambda _: request(url, "GET", "/v1/whoami"),
+        "publish": lambda number: _publication(url, number),
+        "events": lambda number: request(url, "GET", f"/v1/subscriptions/k{number % SUBSCRIPTIONS}/events?limit=10"),
+    }
+    found: dict[str, list[Load]] = {name: [] for name in kinds}
+    for number in range(-1, rounds):
+        for name, make in kinds.items():
+            load = run(url, make, connections=concurrency, seconds=seconds, first=(number + 1) * 10_000_000)
+            if number >= 0:
+                found[name].append(load)
+    return found
+
+
+def _publication(url: str, number: int) -> bytes:
+    body = DOCUMENT.format(number, number % SUBSCRIPTIONS).encode()
+    return request(url, "PUT", f"/v1/document?uri=https://data.example/doc/{number}", body)
+
+
+def _subscribe(url: str) -> None:
+    with httpx.Client(base_url=url, trust_env=False) as client:
+        for number in range(SUBSCRIPTIONS):
+            wanted = {"text": QUERY.format(number)}
+            client.put(f"/v1/subscriptions/k{number}", json=wanted).raise_for_status()
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """A service on a new store, in a process of its own; its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "triplewire.cli", "serve", "--port", "0"]
+        process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+        try:
+            assert process.stderr is not None
+            said = process.stderr.readline()
+            address = re.search(r"http://[^\s/]+", said)
+            if address is None:
+                raise RuntimeError(said + process.stderr.read())
+            yield address[0]
+        finally:
+            process.terminate()
+            process.communicate()

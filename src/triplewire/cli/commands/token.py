@@ -1,0 +1,130 @@
+"""`triplewire token`: who may use a service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplewire.cli import options
+from triplewire.cli.hubs import StoreUrl, store_at, store_class, url_of
+from triplewire.cli.listing import print_records
+from triplewire.cli.problems import Problems, usage
+from triplewire.errors import StoreError
+
+if TYPE_CHECKING:
+    from triplewire.hub.accounts import Accounts
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Say who may use a service.")
+
+
+class RoleOption(StrEnum):
+    """What an account may do; each may do what those before it may."""
+
+    reader = "reader"
+    publisher = "publisher"
+    admin = "admin"
+
+
+@app.command()
+def create(
+    store: StoreUrl,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people to read.")],
+    role: Annotated[
+        RoleOption,
+        typer.Option("--role", help="Readers look and subscribe, publishers change documents too, admins everything."),
+    ] = RoleOption.reader,
+    tenant: Annotated[str, typer.Option("--tenant", help="Whose hub it is for.")] = "main",
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key", metavar="FILE", help="Instead of a token: the Ed25519 private key in this file, made if missing."
+        ),
+    ] = None,
+) -> None:
+    """Make an account, and print its token: it cannot be found out later.
+
+    With --key, the account's id is printed: whoever has the private key proves it.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire token create hub.db harbour --role publisher
+      triplewire token create hub.db maja --key maja.pem
+    """
+    with _made(store) as accounts:
+        if key is None:
+            account, token = accounts.create_token(name, role=role.value, tenant=tenant)
+            typer.echo(token)
+        else:
+            account = accounts.add_key(name, _public_key(key), role=role.value, tenant=tenant)
+            typer.echo(account.id)
+    Problems().note(f"{account.name} is a {account.role} of the tenant {account.tenant}; its account is {account.id}")
+
+
+@app.command(name="list")
+def listing(store: StoreUrl, format: options.OutputFormat = None, json: options.AsJson = False) -> None:
+    """List the accounts.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire token list hub.db
+    """
+    from triplewire.hub.accounts import Accounts
+
+    with store_at(store) as opened:
+        found = [account.public() for account in Accounts(opened).all().values()]
+    columns = ("id", "name", "role", "tenant", "created", "public_key")
+    print_records(found, columns, options.chosen(format, json), {})
+
+
+@app.command()
+def revoke(
+    store: StoreUrl, ids: Annotated[list[str], typer.Argument(metavar="ACCOUNT", help="Ids of accounts.")]
+) -> None:
+    """Take accounts back; a running service knows within a second.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire token revoke hub.db 3f9a0c12ab34
+    """
+    from triplewire.hub.accounts import Accounts
+
+    with store_at(store) as opened:
+        for id in ids:
+            gone = Accounts(opened).revoke(id)
+            Problems().note(f"{gone.name} ({gone.role}) is revoked")
+
+
+@contextmanager
+def _made(store: str) -> Iterator[Accounts]:
+    """The accounts of a store that is made if there is none: a token may be the first thing that it holds."""
+    kind = store_class()
+    try:
+        kind.open(url_of(store)).close()
+    except StoreError as error:
+        usage(str(error))
+    from triplewire.hub.accounts import Accounts
+
+    with store_at(store) as opened:
+        yield Accounts(opened)
+
+
+def _public_key(path: Path) -> str:
+    """The public key, in hexadecimal, to the private one in a file; the file is made for its owner's eyes only."""
+    from triplewire.hub.keys import new_private_key, public_key_of
+
+    try:
+        if not path.exists():
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(new_private_key())
+        return public_key_of(path.read_bytes())
+    except (OSError, ValueError) as error:
+        usage(f"{path}: this is no Ed25519 private key that can be used: {error}")

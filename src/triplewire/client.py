@@ -1,0 +1,406 @@
+"""A client of a hub that runs elsewhere: the same names as `Hub`, over HTTP.
+
+In come documents, queries and ids; out go the same events, rows and errors that a `Hub` gives, made of what the service
+answers. It never keeps anything: what a hub knows, the hub knows.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from pyoxigraph import (
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    RdfFormat,
+    Triple,
+    parse_query_results,
+)
+from pyoxigraph import parse as parse_rdf
+
+from triplewire.engine import Outcome
+from triplewire.errors import (
+    BadRequest,
+    DocumentError,
+    NotAuthenticated,
+    ServiceError,
+    ServiceUnavailable,
+    UnknownDocument,
+)
+from triplewire.hub.problems import error_of
+from triplewire.model import (
+    EVENTS,
+    Behind,
+    Change,
+    Document,
+    Event,
+    Feed,
+    Publish,
+    Row,
+    Scope,
+    Start,
+    Subscription,
+    Term,
+    parse_term,
+)
+
+_PAGE = 1_000
+_ANSWERS = "application/sparql-results+json, application/n-triples"
+_PATIENCE = httpx.Timeout(90.0, connect=10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a service says of a row, a resource or a query: in a sentence, and as data."""
+
+    text: str
+    data: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return dict(self.data)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Client:
+    """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
+
+    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is.
+    """
+
+    def __init__(
+        self, url: str, *, token: str | None = None, account: str | None = None, key: str | Path | None = None
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise BadRequest(f"{url!r} is no address of a hub: it begins with http:// or https://")
+        self.url = url.rstrip("/")
+        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_PATIENCE)
+        self._account, self._key = account, None if key is None else Path(key)
+        if token is not None:
+            self._use(token)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- documents
+
+    def publish(
+        self,
+        data: Document | bytes | str,
+        *,
+        uri: str | None = None,
+        media_type: str | None = None,
+        batch: str | None = None,
+        wait: bool = True,
+    ) -> Outcome:
+        """Register a document, or a new version of it; gives the events that it causes.
+
+        Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
+        """
+        if isinstance(data, Feed):
+            raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
+        if isinstance(data, Document):
+            media_type = "application/xml" if data.xml else "application/n-triples"
+            uri, data = data.uri, data.xml or data.ntriples
+        if uri is None:
+            raise TypeError("a document needs its uri: publish(data, uri=...)")
+        if isinstance(data, str):
+            data = _encoded(data, uri)
+        headers = _asked(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
+        return self._outcome(self._ask("PUT", "/document", params={"uri": uri}, content=data, headers=headers))
+
+    def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
+        """Take a document back; gives the events that this causes, none if there is no such document."""
+        try:
+            answer = self._ask("DELETE", "/document", params={"uri": uri}, headers=_asked(batch, wait))
+        except UnknownDocument:
+            return Outcome("", 0, list)
+        return self._outcome(answer)
+
+    def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
+        """Apply one change; gives the events that it causes. Over HTTP there are no batches of several."""
+        wanted = list(changes)
+        if len(wanted) != 1:
+            raise BadRequest(
+                f"a service takes one change in a batch, and these are {len(wanted)}; send them one by one"
+            )
+        change = wanted[0]
+        if isinstance(change, Publish):
+            return self.publish(change.document, batch=batch)
+        return self.retract(change.uri, batch=batch)
+
+    def document(self, uri: str, version: int | None = None) -> Document | None:
+        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
+        params = {"uri": uri} | ({} if version is None else {"version": str(version)})
+        try:
+            answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
+        except UnknownDocument:
+            return None
+        return Document(uri, answer.content)
+
+    def set_taxonomy(self, taxonomy: Document) -> Outcome:
+        """Replace the given taxonomy; rows appear and disappear, with events."""
+        headers = {"Content-Type": "application/n-triples"}
+        return self._outcome(self._ask("PUT", "/taxonomy", content=taxonomy.ntriples, headers=headers))
+
+    # -- subscriptions
+
+    def subscribe(
+        self,
+        text: str,
+        *,
+        language: str = "sparql",
+        id: str | None = None,
+        scope: Scope = "document",
+        start: Start = "now",
+        owner: str | None = None,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Subscription:
+        """Register a query; an id is made if none is given. Its owner is who has the token."""
+        if owner is not None:
+            raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
+        wanted = _query(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
+        return _subscription(self._ask("POST", "/subscriptions", json=wanted).json())
+
+    def unsubscribe(self, id: str) -> None:
+        """Forget a subscription, its rows and its events."""
+        self._ask("DELETE", _path(id))
+
+    def subscription(self, id: str) -> Subscription:
+        """The subscription of an id; its pattern stays where it is."""
+        return _subscription(self._ask("GET", _path(id)).json())
+
+    def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
+        """All subscriptions, or those of one owner, by id."""
+        after: str | None = ""
+        while after is not None:
+            params = {"after": after, "limit": str(_PAGE)} | ({} if owner is None else {"owner": owner})
+            page = self._ask("GET", "/subscriptions", params=params).json()
+            yield from map(_subscription, page["subscriptions"])
+            after = page["next"]
+
+    def columns(self, id: str) -> tuple[str, ...]:
+        """The names of the variables that a subscription asks for."""
+        return tuple(self._ask("GET", _path(id)).json()["columns"])
+
+    # -- answers
+
+    def rows(self, id: str) -> list[Row]:
+        """What answers a subscription now."""
+        return [_row(row) for row in self._ask("GET", _path(id, "rows")).json()["rows"]]
+
+    def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> list[Event]:
+        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""
+        found: list[Event] = []
+        while limit is None or len(found) < limit:
+            most = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait}
+            told = self._ask("GET", _path(id, "events"), params=params).json()["events"]
+            page = [self._event(id, each) for each in told]
+            found += page
+            if len(page) < most:
+                break
+            after = page[-1].cursor
+        return found
+
+    def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        """The events with a cursor over `after`, then each new one as it happens, without an end.
+
+        Where the connection breaks, it is made again, and goes on after the last event that arrived.
+        """
+        pause = 0.0
+        while True:
+            time.sleep(pause)
+            try:
+                for event in self._streamed(id, after):
+                    after, pause = event.cursor, 0.0
+                    yield event
+            except ServiceUnavailable:
+                pause = min(30.0, 2 * pause or 0.5)
+
+    def _streamed(self, id: str, after: int) -> Iterator[Event]:
+        self._prove()
+        headers = {"Last-Event-ID": str(after), "Accept": "text/event-stream"}
+        quiet = httpx.Timeout(60.0, connect=10.0)  # the service says something every fifteen seconds
+        try:
+            with self._http.stream("GET", _path(id, "stream"), headers=headers, timeout=quiet) as answer:
+                if answer.status_code >= 400:
+                    answer.read()
+                    raise _error(answer)
+                for line in answer.iter_lines():
+                    if line.startswith("data: {"):
+                        yield self._event(id, json.loads(line.removeprefix("data: ")))
+                    elif line == "event: gone":
+                        self.subscription(id)  # says that there is none
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(f"{self.url} cannot be reached: {error}") from None
+
+    def why(self, id: str, row: Mapping[str, Term]) -> Told:
+        """Why a row answers a subscription."""
+        asked = {"row": {name: str(term) for name, term in row.items()}}
+        return _told(self._ask("POST", _path(id, "why"), json=asked))
+
+    def why_not(self, id: str, iri: str | Term) -> Told:
+        """Why a resource does not answer a subscription."""
+        return _told(self._ask("POST", _path(id, "why-not"), json={"resource": str(iri)}))
+
+    def preview(
+        self,
+        text: str,
+        *,
+        language: str = "sparql",
+        scope: Scope = "document",
+        start: Start = "now",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> Told:
+        """What a subscription would get and cost; nothing is registered."""
+        wanted = _query(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
+        return _told(self._ask("POST", "/preview", json=wanted))
+
+    def query(
+        self, sparql: str, *, prefixes: Mapping[str, str] | None = None
+    ) -> QuerySolutions | QueryBoolean | list[Triple]:
+        """What SPARQL finds in the current metadata."""
+        head = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in (prefixes or {}).items())
+        answer = self._ask("POST", "/sparql", data={"query": head + sparql}, headers={"Accept": _ANSWERS})
+        if answer.headers["content-type"].startswith("application/n-triples"):
+            return [quad.triple for quad in parse_rdf(answer.content, format=RdfFormat.N_TRIPLES)]
+        found = parse_query_results(answer.content, format=QueryResultsFormat.JSON)
+        assert isinstance(found, QuerySolutions | QueryBoolean)
+        return found
+
+    # -- talking
+
+    def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """The answer, if it is one; otherwise the error that it tells."""
+        self._prove()
+        try:
+            return self._answered(method, path, request)
+        except NotAuthenticated:
+            if self._key is None:
+                raise
+            self._http.headers.pop("Authorization", None)  # the session is over: prove it again, once
+            self._prove()
+            return self._answered(method, path, request)
+
+    def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
+        try:
+            answer = self._http.request(method, path, **request)
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise ServiceUnavailable(f"{self.url} cannot be reached ({reason}); is the hub running?") from None
+        if answer.status_code >= 400:
+            raise _error(answer)
+        return answer
+
+    def _prove(self) -> None:
+        """Get a session for the account's key, unless there is one."""
+        if self._key is None or "Authorization" in self._http.headers:
+            return
+        from triplewire.hub.keys import signature
+
+        try:
+            pem = self._key.read_bytes()
+            asked = self._answered("POST", "/challenges", {"json": {"account": self._account}}).json()
+            proof = {"challenge": asked["challenge"], "signature": signature(pem, asked["challenge"])}
+        except (OSError, ValueError) as error:
+            raise NotAuthenticated(f"{self._key}: this private key cannot be used: {error}") from None
+        self._use(self._answered("POST", "/sessions", {"json": proof}).json()["token"])
+
+    def _use(self, token: str) -> None:
+        self._http.headers["Authorization"] = f"Bearer {token}"
+
+    # -- from what is told to what it means
+
+    def _outcome(self, answer: httpx.Response) -> Outcome:
+        told = answer.json()
+        events = [self._event(each["subscription"], each) for each in told.get("events") or ()]
+        errors: Any = [error_of(each) for each in told.get("errors", ())]
+        warnings: Any = [error_of(each) for each in told.get("warnings", ())]
+        return Outcome(told["batch"], len(events), lambda: events, warnings, errors)
+
+    def _event(self, id: str, told: Mapping[str, Any]) -> Event:
+        cursor = int(told["cursor"])
+
+        def content(name: str) -> tuple[Triple, ...] | None:
+            params = {"after": cursor - 1, "limit": 1, "contents": "true"}
+            (event,) = self._ask("GET", _path(id, "events"), params=params).json()["events"]
+            return None if event[name] is None else _triples(event[name])
+
+        return EVENTS[told["kind"]](
+            told["subscription"],
+            _row(told["row"]),
+            told["batch"],
+            cursor,
+            lambda: _triples(told["triples"]),
+            tuple(Behind(**each) for each in told["documents"]),
+            lambda: content("before"),
+            lambda: content("after"),
+        )
+
+
+def _path(id: str, *rest: str) -> str:
+    return "/".join(["/subscriptions", quote(id, safe=""), *rest])
+
+
+def _asked(batch: str | None, wait: bool) -> dict[str, str]:
+    return ({} if batch is None else {"Idempotency-Key": batch}) | ({"Prefer": "wait"} if wait else {})
+
+
+def _encoded(text: str, uri: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise DocumentError(f"character {error.start} is half of a surrogate pair, not text", uri=uri) from None
+
+
+def _query(text: str, language: str, prefixes: Mapping[str, str] | None) -> dict[str, Any]:
+    return {"text": text, "language": language, "prefixes": dict(prefixes or {})}
+
+
+def _subscription(told: Mapping[str, Any]) -> Subscription:
+    return Subscription(told["id"], told["text"], told["language"], told["scope"], told["start"], told["owner"])
+
+
+def _row(told: Mapping[str, str]) -> Row:
+    return Row({name: parse_term(text) for name, text in told.items()})
+
+
+def _triples(told: Sequence[str]) -> tuple[Triple, ...]:
+    lines = "".join(f"{triple} .\n" for triple in told)
+    return tuple(quad.triple for quad in parse_rdf(lines.encode(), format=RdfFormat.N_TRIPLES))
+
+
+def _told(answer: httpx.Response) -> Told:
+    data = answer.json()
+    return Told(data.pop("text"), data)
+
+
+def _error(answer: httpx.Response) -> Exception:
+    try:
+        told = answer.json()
+        if isinstance(told, dict) and "title" in told:
+            return error_of(told)
+    except ValueError:
+        pass
+    return ServiceError(f"{answer.url} answered {answer.status_code}, which is not how a hub answers; is this one?")

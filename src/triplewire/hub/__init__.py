@@ -1,0 +1,35 @@
+"""The service: a hub behind HTTP.
+
+In come requests of the HTTP API (`routes`), from whoever `identity` lets in; each belongs to a tenant, and every tenant
+is a hub with a store of its own (`tenants`). Changes go through an `intake`, which answers when they are durable and
+lets many clients share a commit; events are read from the log, and who waits for them is woken by a bell (`listening`).
+SPARQL queries run in processes of their own (`asking`, `questions`). Errors become answers in one place (`problems`).
+It never matches, stores or compiles anything itself: that is the engine's, and nothing below knows of this package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.hub.app import create_app
+    from triplewire.hub.server import Server, Started, start
+    from triplewire.hub.settings import Settings, TenantSettings
+
+__all__ = ["Server", "Settings", "Started", "TenantSettings", "create_app", "start"]
+_HOMES = {
+    "Server": "server",
+    "Settings": "settings",
+    "Started": "server",
+    "TenantSettings": "settings",
+    "create_app": "app",
+    "start": "server",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for: the processes that answer queries, and the commands, need no web framework."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'triplewire.hub' has no attribute {name!r}")
+    return getattr(import_module(f"triplewire.hub.{_HOMES[name]}"), name)

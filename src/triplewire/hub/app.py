@@ -1,0 +1,110 @@
+"""The application: routes, errors and measuring, put together."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from triplewire.errors import StoreBusy, TriplewireError
+from triplewire.hub import problems
+from triplewire.hub.description import describe
+from triplewire.hub.metrics import Measured
+from triplewire.hub.routes import documents, events, metadata, questions, subscriptions, upkeep, uploads
+from triplewire.hub.service import Service
+from triplewire.hub.settings import Settings
+
+log = logging.getLogger("triplewire.hub")
+
+_ABOUT = (
+    "Standing queries for metadata: subscribe once, hear what matches, what changed, what stopped matching, and why."
+)
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application of a service, to be run by any ASGI server; it opens its stores when it starts."""
+    service = Service(settings or Settings())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.close()
+
+    app = FastAPI(
+        title="Triplewire hub",
+        version=version("triplewire"),
+        description=_ABOUT,
+        lifespan=lifespan,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    for module in (documents, uploads, subscriptions, events, questions, metadata, upkeep):
+        app.include_router(module.router)
+    service.metrics.watch(service.tenants)
+    app.add_middleware(Measured, metrics=service.metrics)
+    _handle_errors(app)
+    describe(app)
+    return app
+
+
+def _handle_errors(app: FastAPI) -> None:
+    app.add_exception_handler(TriplewireError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _without_route)
+    app.add_exception_handler(Exception, _failed)
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, TriplewireError)
+    told = problems.problem_of(error)
+    headers = {}
+    if told["status"] == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if told["status"] == 503 or isinstance(error, StoreBusy):
+        headers["Retry-After"] = "5"
+    if told["status"] >= 500:
+        log.error("%s", error)
+    return _problem(told, headers)
+
+
+def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    places = [{"where": ".".join(map(str, each["loc"])), "reason": str(each["msg"])} for each in error.errors()]
+    detail = "; ".join(f"{each['where']}: {each['reason']}" for each in places)
+    return _problem(problems.problem(422, "Bad request", detail, kind="BadRequest") | {"places": places})
+
+
+def _without_route(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail = {
+        404: "there is nothing at this address; /v1/openapi.json tells what there is",
+        405: "this address does not know this method; /v1/openapi.json tells what there is",
+    }.get(error.status_code, str(error.detail))
+    title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Bad request")
+    return _problem(problems.problem(error.status_code, title, detail), dict(error.headers or {}))
+
+
+def _failed(_: Request, error: Exception) -> Response:
+    """What nobody foresaw: it is in the log, and not told to clients."""
+    log.error("a request failed: %s", error, exc_info=error)
+    return _problem(problems.problem(500, "Internal error", "the service failed; its log says why"))
+
+
+def _problem(told: dict[str, object], headers: dict[str, str] | None = None) -> Response:
+    status = told["status"]
+    assert isinstance(status, int)
+    # In ASCII, because what is wrong may be quoted, and need not be text.
+    return Response(json.dumps(told), status, headers, media_type=problems.MEDIA_TYPE)

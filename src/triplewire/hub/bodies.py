@@ -1,0 +1,81 @@
+"""Bodies: what a client sends, read within a length and a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from starlette.requests import ClientDisconnect, Request
+
+from triplewire.errors import BadRequest, RequestTooLarge, RequestTooSlow, UnsupportedMediaType
+
+
+async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
+    """All of it; RequestTooLarge or RequestTooSlow as soon as it is."""
+    _refuse(request, most)
+    parts, length = [], 0
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                length += len(part)
+                _refuse_longer(length, most)
+                parts.append(part)
+    except TimeoutError:
+        raise RequestTooSlow(f"the request did not arrive within {seconds:g} seconds") from None
+    except ClientDisconnect:
+        raise BadRequest("the client went away before its request was complete") from None
+    return b"".join(parts)
+
+
+async def lines_of(request: Request, *, most: int, longest: int, seconds: float) -> AsyncIterator[tuple[int, bytes]]:
+    """Its lines with their numbers, as they arrive; each part of it must come within `seconds`."""
+    _refuse(request, most)
+    number, length, rest = 0, 0, b""
+    parts = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(seconds):
+                part = await anext(parts)
+        except StopAsyncIteration:
+            break
+        except TimeoutError:
+            raise RequestTooSlow(f"nothing of the request arrived for {seconds:g} seconds") from None
+        except ClientDisconnect:
+            raise BadRequest("the client went away before its request was complete") from None
+        length += len(part)
+        _refuse_longer(length, most)
+        *whole, rest = (rest + part).split(b"\n")
+        if len(rest) > longest:
+            raise RequestTooLarge(f"line {number + len(whole) + 1} is longer than the {longest} bytes that are read")
+        for line in whole:
+            number += 1
+            yield number, line
+    if rest:
+        yield number + 1, rest
+
+
+def refuse_halves(body: bytes) -> None:
+    """BadRequest for JSON with half of a surrogate pair, which is no text, and which nothing could keep or send."""
+    if b"\\ud" not in body and b"\\uD" not in body:
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadRequest("there is half of a surrogate pair in it, which is not text") from None
+    except (ValueError, RecursionError):  # no JSON: whoever reads it says so
+        return
+
+
+def _refuse(request: Request, most: int) -> None:
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise UnsupportedMediaType(f"Content-Encoding {encoding!r} is not read; send the text as it is")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal():
+        _refuse_longer(int(length), most)
+
+
+def _refuse_longer(length: int, most: int) -> None:
+    if length > most:
+        raise RequestTooLarge(f"the request is longer than the {most} bytes that are read; send less at a time")

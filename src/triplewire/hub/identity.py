@@ -1,0 +1,151 @@
+"""Identity: from the headers of a request to who asks, and what they may do (P8).
+
+Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, so requests
+that a web page of somebody else sends from that machine are refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
+from triplewire.hub.accounts import Account, Accounts, account_of_token
+from triplewire.hub.keys import signed_text
+from triplewire.hub.settings import MAIN
+
+EVERYBODY = Account("", "everybody on this machine", "admin", MAIN, "")
+_KNOWN_FOR = 1.0
+_CHALLENGE_LASTS = 60.0
+_SESSION_LASTS = 3_600.0
+_MOST_CHALLENGES = 10_000
+_SESSION = "tws_"
+
+
+@lru_cache(maxsize=1_024)
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    account: str
+    until: float
+
+
+class Gate:
+    """Knows who asks. Changes that another process makes to the accounts count within a second."""
+
+    def __init__(self, accounts: Accounts, *, is_on: bool) -> None:
+        self.is_on = is_on
+        self._accounts = accounts
+        self._lock = threading.Lock()
+        self._known: dict[str, Account] = {}
+        self._looked = float("-inf")
+        self._challenges: dict[str, _Session] = {}
+        self._sessions: dict[str, _Session] = {}
+
+    def caller(self, headers: Mapping[str, str]) -> Account:
+        """Who asks; NotAuthenticated or NotAllowed."""
+        if not self.is_on:
+            _refuse_strangers(headers)
+            return EVERYBODY
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise NotAuthenticated("this hub wants to know who asks: send the header Authorization: Bearer TOKEN")
+        return self._owner_of(token.strip())
+
+    def _owner_of(self, token: str) -> Account:
+        known = self._known
+        if not token.startswith(_SESSION):
+            return account_of_token(token, known)
+        with self._lock:
+            session = self._sessions.get(token)
+            if session is not None and session.until < time.monotonic():
+                del self._sessions[token]
+                session = None
+        account = known.get(session.account) if session is not None else None
+        if account is None:
+            raise NotAuthenticated("this session is over; ask for a new challenge, and sign it")
+        return account
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it is time to `refresh`."""
+        return self.is_on and time.monotonic() - self._looked > _KNOWN_FOR
+
+    def refresh(self) -> None:
+        """Read the accounts again; from a thread, because a store may let one wait."""
+        self._known, self._looked = self._accounts.all(), time.monotonic()
+
+    def knows(self, account: Account) -> bool:
+        """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
+        return not self.is_on or account.id in self._known
+
+    # -- key pairs
+
+    def challenge(self, id: str) -> str:
+        """Something to sign for the owner of an account's key; whether there is such an account is not told."""
+        challenge, now = secrets.token_urlsafe(32), time.monotonic()
+        with self._lock:
+            self._challenges = {each: s for each, s in self._challenges.items() if s.until > now}
+            if len(self._challenges) >= _MOST_CHALLENGES:
+                raise NotAllowed("too many challenges wait for an answer; try again in a minute")
+            self._challenges[challenge] = _Session(id, now + _CHALLENGE_LASTS)
+        return challenge
+
+    def open_session(self, challenge: str, signature: str) -> tuple[str, float]:
+        """A token that is valid for so many seconds, for who signed the challenge; each challenge counts once."""
+        with self._lock:
+            asked = self._challenges.pop(challenge, None)
+        account = self._known.get(asked.account) if asked is not None and asked.until > time.monotonic() else None
+        if account is None or not account.public_key:
+            raise NotAuthenticated("nobody waits for an answer to this challenge; ask for a new one")
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(account.public_key))
+            key.verify(bytes.fromhex(signature), signed_text(challenge))
+        except InvalidSignature:
+            raise NotAuthenticated("the signature is not that of the account's key") from None
+        except ValueError:
+            raise BadRequest("a signature is 64 bytes, written as 128 hexadecimal digits") from None
+        token, now = _SESSION + secrets.token_urlsafe(32), time.monotonic()
+        with self._lock:
+            self._sessions = {each: s for each, s in self._sessions.items() if s.until > now}
+            self._sessions[token] = _Session(account.id, now + _SESSION_LASTS)
+        return token, _SESSION_LASTS
+
+
+def _refuse_strangers(headers: Mapping[str, str]) -> None:
+    """NotAllowed for a request that a page of another site makes in a browser on this machine."""
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if not is_loopback(_host_of(f"//{host}")):
+        raise NotAllowed(f"this hub serves its own machine only, as 127.0.0.1 or localhost, and not as {host!r}")
+    if origin is not None and not is_loopback(_host_of(origin)):
+        raise NotAllowed(f"this hub serves its own machine only, and no page of {origin!r}")
+
+
+@lru_cache(maxsize=1_024)
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,345 @@
+"""Intake: changes from many clients, each answered when what it asked for is durable.
+
+`Intake` is what the rest of the service knows. `GroupCommit` is one that applies changes to the hub before it answers:
+while a batch is being written, the changes that arrive wait, and become the next batch together, so that many clients
+share one commit. An intake that answers when a change is on a durable log, to be applied later, would be another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from triplewire.documents import Limits, parse
+from triplewire.engine import Hub, Outcome
+from triplewire.errors import (
+    QuotaExceeded,
+    SchemaViolation,
+    ServiceUnavailable,
+    StoreError,
+    SubscriptionError,
+    UnknownDocument,
+    VersionConflict,
+)
+from triplewire.model import Change, Publish, Retract
+from triplewire.store import DocumentRecord
+
+_MOMENT = 0.005
+"""Seconds; much less than a commit that waits for a disk takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a client expects a document to be: one of these digests (`*`: any), or none of those."""
+
+    is_one_of: Sequence[str] | None = None
+    is_none_of: Sequence[str] | None = None
+
+    def check(self, uri: str, digest: str | None) -> None:
+        """VersionConflict unless it is so; a digest of None means that there is no document."""
+        if self.is_one_of is not None and not _names(self.is_one_of, digest):
+            raise VersionConflict(uri)
+        if self.is_none_of is not None and _names(self.is_none_of, digest):
+            raise VersionConflict(uri)
+
+
+ANYTHING = Expected()
+
+
+def _names(digests: Sequence[str], digest: str | None) -> bool:
+    return digest is not None and ("*" in digests or digest in digests)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
+
+    With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
+    causes, so that it is a batch of its own, too.
+    """
+
+    uri: str
+    data: bytes | None = None
+    media_type: str | None = None
+    expected: Expected = ANYTHING
+    id: str | None = None
+    tell: bool = False
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it must not share a batch."""
+        return self.tell or self.id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there."""
+
+    uri: str
+    batch: str
+    version: int
+    digest: str | None
+    created: bool
+    changed: bool
+    events: Sequence[dict[str, Any]] | None = None
+    warnings: Sequence[SchemaViolation] = ()
+    errors: Sequence[SubscriptionError] = ()
+
+
+class Intake(Protocol):
+    """Takes changes in."""
+
+    async def submit(self, order: Order) -> Receipt:
+        """What became of it, once it is durable; TriplewireError if it was refused."""
+
+    async def close(self) -> None:
+        """Finish what was taken in, and stop."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    order: Order
+    answer: asyncio.Future[Receipt]
+
+    @property
+    def size(self) -> int:
+        return len(self.order.data or b"")
+
+
+@dataclass(slots=True)
+class _Read:
+    """An order whose document was read; `digest` is of the document that was there before."""
+
+    waiting: _Waiting
+    change: Change
+    digest: str | None
+    is_there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much may wait, how much of it is one batch, and how many documents there may be."""
+
+    waiting: int = 10_000
+    waiting_bytes: int = 256 * 1024 * 1024
+    batch: int = 512
+    batch_bytes: int = 32 * 1024 * 1024
+    documents: int | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """What an intake did so far."""
+
+    batches: int = 0
+    documents: int = 0
+    refused: int = 0
+    events: int = 0
+
+
+class GroupCommit:
+    """Applies changes as they come, all that wait in one batch; one thread writes.
+
+    Invariant: a batch has one change of a document, so that each client is told of the version that it made. A bad
+    document is refused alone: the others of its batch are applied.
+    """
+
+    def __init__(self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None]) -> None:
+        self._hub, self._limits, self._room, self._applied = hub, limits, room, applied
+        self._queue: list[_Waiting] = []
+        self._bytes = 0
+        self._work = asyncio.Event()
+        self._is_closing = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-intake")
+        self._task = asyncio.create_task(self._serve(), name="triplewire intake")
+        self.counts = Counts()
+
+    @property
+    def waiting(self) -> int:
+        """How many orders wait."""
+        return len(self._queue)
+
+    async def submit(self, order: Order) -> Receipt:
+        """See `Intake.submit`."""
+        waiting = _Waiting(order, asyncio.get_running_loop().create_future())
+        if self._is_closing:
+            raise ServiceUnavailable("the service is stopping; try again when it is back")
+        if len(self._queue) >= self._room.waiting or self._bytes + waiting.size > self._room.waiting_bytes:
+            raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
+        self._queue.append(waiting)
+        self._bytes += waiting.size
+        self._work.set()
+        return await waiting.answer
+
+    async def close(self) -> None:
+        """See `Intake.close`."""
+        self._is_closing = True
+        self._work.set()
+        await self._task
+        self._thread.shutdown()
+
+    async def _serve(self) -> None:
+        loop, last = asyncio.get_running_loop(), 0
+        while True:
+            await self._work.wait()
+            if not self._queue:
+                if self._is_closing:
+                    return
+                self._work.clear()
+                continue
+            await self._gather(last)
+            group = self._next_group()
+            last = len(group)
+            answers = await loop.run_in_executor(self._thread, self._apply, group)
+            self._applied()
+            for waiting, answer in zip(group, answers, strict=True):
+                if waiting.answer.done():  # its client went away
+                    continue
+                if isinstance(answer, BaseException):
+                    waiting.answer.set_exception(answer)
+                else:
+                    waiting.answer.set_result(answer)
+
+    async def _gather(self, last: int) -> None:
+        """Wait a moment for those who were answered together to ask again, where there were several.
+
+        Without it, the first of them would be a batch alone, and all others would wait for it.
+        """
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + (_MOMENT if last > 1 else 0)
+        while len(self._queue) < last and not self._is_closing and loop.time() < ends:
+            await asyncio.sleep(_MOMENT / 10)
+
+    def _next_group(self) -> list[_Waiting]:
+        """What is applied together: in order of arrival, each uri once; what must be alone is."""
+        group: list[_Waiting] = []
+        left: list[_Waiting] = []
+        seen: set[str] = set()
+        size = 0
+        for number, waiting in enumerate(self._queue):
+            is_full = len(group) >= self._room.batch or (group and size + waiting.size > self._room.batch_bytes)
+            if is_full or (group and group[0].order.is_alone):
+                left += self._queue[number:]
+                break
+            if waiting.order.uri in seen or (group and waiting.order.is_alone):
+                left.append(waiting)
+            else:
+                group.append(waiting)
+                size += waiting.size
+            seen.add(waiting.order.uri)
+        self._queue = left
+        self._bytes -= size
+        return group
+
+    # -- in the thread that writes
+
+    def _apply(self, group: Sequence[_Waiting]) -> list[Receipt | BaseException]:
+        answers: dict[int, Receipt | BaseException] = {}
+        try:
+            ready = list(self._readable(group, answers))
+            self._commit(self._within_quota(ready, answers), answers)
+        except Exception as error:
+            answers = {id(waiting): error for waiting in group} | answers
+        self.counts.batches += 1
+        self.counts.refused += sum(isinstance(answer, BaseException) for answer in answers.values())
+        return [answers[id(waiting)] for waiting in group]
+
+    def _readable(self, group: Sequence[_Waiting], answers: dict[int, Receipt | BaseException]) -> Iterator[_Read]:
+        records = self._records([waiting.order.uri for waiting in group])
+        is_known = self._is_known(group[0].order.id)
+        for waiting, record in zip(group, records, strict=True):
+            order, is_there = waiting.order, record is not None and record.present
+            digest = record.digest.hex() if record is not None and is_there else None
+            try:
+                if not is_known:  # what was applied already is asked for again, and was expected then
+                    order.expected.check(order.uri, digest)
+                if order.data is None and not is_there and order.id is None:
+                    raise UnknownDocument(order.uri)
+                yield _Read(waiting, self._change(order), digest, is_there)
+            except Exception as error:
+                answers[id(waiting)] = error
+
+    def _change(self, order: Order) -> Change:
+        if order.data is None:
+            return Retract(order.uri)
+        return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits))
+
+    def _within_quota(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
+        most = self._room.documents
+        if most is None:
+            return list(ready)
+        with self._hub.store.reading() as reader:
+            free = most - reader.documents.count()
+        kept = []
+        for read in ready:
+            is_new = isinstance(read.change, Publish) and not read.is_there
+            if is_new and free <= 0:
+                answers[id(read.waiting)] = QuotaExceeded("documents", most)
+            else:
+                kept.append(read)
+                free -= is_new
+        return kept
+
+    def _commit(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> None:
+        """Apply what can be applied; what is wrong with one is no reason to refuse another."""
+        left = list(ready)
+        while left:
+            try:
+                outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
+            except SchemaViolation as error:
+                broken = [read for read in left if read.change.uri == error.uri]
+                answers.update({id(read.waiting): error for read in broken})
+                left = [read for read in left if read.change.uri != error.uri]
+            except StoreError as error:
+                answers.update({id(read.waiting): error for read in left})
+                return
+            except Exception as error:
+                if len(left) == 1:
+                    answers[id(left[0].waiting)] = error
+                    return
+                for read in left:
+                    self._commit([read], answers)
+                return
+            else:
+                self._receive(left, outcome, answers)
+                return
+
+    def _receive(self, done: Sequence[_Read], outcome: Outcome, answers: dict[int, Receipt | BaseException]) -> None:
+        self.counts.documents += len(done)
+        self.counts.events += len(outcome)
+        records = self._records([read.change.uri for read in done])
+        for read, record in zip(done, records, strict=True):
+            order = read.waiting.order
+            digest = record.digest.hex() if record is not None and record.present else None
+            answers[id(read.waiting)] = Receipt(
+                order.uri,
+                outcome.batch,
+                0 if record is None else record.version,
+                digest,
+                created=digest is not None and not read.is_there,
+                changed=digest != read.digest,
+                events=[event.as_dict(contents=False) for event in outcome] if order.tell else None,
+                warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
+                errors=outcome.errors if order.is_alone else (),
+            )
+
+    def _is_known(self, batch: str | None) -> bool:
+        if batch is None:
+            return False
+        with self._hub.store.reading() as reader:
+            return reader.batches.find(batch) is not None
+
+    def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
+        with self._hub.store.reading() as reader:
+            return reader.documents.current(uris)
+
+
+async def ended(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait for its end."""
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,284 @@
+"""Messages: the JSON that clients send and get, as types, so that the OpenAPI description tells the truth."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from triplewire.languages import LANGUAGES
+from triplewire.model import Scope, Start
+
+Language = Literal["sparql", "rules", "gql", "qel", "conjunctive"]
+assert set(LANGUAGES) == set(Language.__args__)  # type: ignore[attr-defined]  # the names that a Literal allows
+
+Cursor = Annotated[int, Field(ge=0, le=2**60)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\x00-\x1f\x7f]+$")]
+"""The id of a subscription: anything that fits into a path."""
+
+NO_NUL = r"^[^\x00]*$"
+"""What a name must look like to be looked for in every store."""
+
+TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
+RowTerms = Annotated[dict[str, str], Field(description="From variable to term, as in N-Triples.")]
+
+
+class Message(BaseModel):
+    """What is sent; names that mean nothing are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Query(Message):
+    """A text in one of the languages."""
+
+    text: Annotated[str, Field(min_length=1)]
+    language: Language = "sparql"
+    prefixes: dict[str, str] = {}
+
+
+class NewSubscription(Query):
+    """A query that shall stand."""
+
+    id: Name | None = None
+    scope: Scope = "document"
+    start: Start = "now"
+
+
+class PreviewQuery(Query):
+    """A query to look ahead with."""
+
+    scope: Scope = "document"
+    start: Start = "now"
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+
+
+class WhyRow(Message):
+    """A row to explain: its terms by variable."""
+
+    row: dict[str, TermText]
+
+
+class WhyNotResource(Message):
+    """A resource that is missing among the rows."""
+
+    resource: TermText
+
+
+class SubscriptionTold(BaseModel):
+    """A subscription as it stands."""
+
+    id: str
+    text: str
+    language: str
+    scope: Scope
+    start: Start
+    owner: str | None
+    columns: list[str]
+
+
+class Subscriptions(BaseModel):
+    """A page of subscriptions; `next` is the `after` of the next one, null on the last."""
+
+    subscriptions: list[SubscriptionTold]
+    next: str | None
+
+
+class VersionTold(BaseModel):
+    """A version of a document; not present means retracted."""
+
+    uri: str
+    version: int
+    batch: str
+    time: str
+    present: bool
+
+
+class Documents(BaseModel):
+    """A page of documents; `next` is the `after` of the next one, null on the last."""
+
+    documents: list[VersionTold]
+    next: str | None
+
+
+class Versions(BaseModel):
+    """The versions of a document that are kept, oldest first."""
+
+    versions: list[VersionTold]
+
+
+class BehindTold(BaseModel):
+    """A document behind an event, with its versions before and after."""
+
+    uri: str
+    before: int | None
+    after: int | None
+
+
+class EventTold(BaseModel):
+    """What happened to one row of one subscription."""
+
+    kind: Literal["matched", "changed", "unmatched"]
+    subscription: str
+    cursor: int
+    batch: str
+    row: RowTerms
+    triples: list[str]
+    documents: list[BehindTold]
+    before: list[str] | None = None
+    after: list[str] | None = None
+
+
+class Events(BaseModel):
+    """Some events in order; `next` is the `after` to ask for those that follow."""
+
+    events: list[EventTold]
+    next: int
+
+
+class Rows(BaseModel):
+    """The answers of a subscription."""
+
+    columns: list[str]
+    rows: list[RowTerms]
+
+
+class Change(BaseModel):
+    """What became of a document that was sent."""
+
+    uri: str
+    version: int
+    etag: str | None
+    batch: str
+    changed: bool
+    warnings: list[dict[str, Any]]
+    errors: list[dict[str, Any]]
+    events: list[EventTold] | None = None
+
+
+class TaxonomyChange(BaseModel):
+    """What another taxonomy did."""
+
+    batch: str
+    events: list[EventTold]
+
+
+class Refused(BaseModel):
+    """A document of an upload that was refused."""
+
+    line: int
+    uri: str | None
+    problem: dict[str, Any]
+
+
+class Uploaded(BaseModel):
+    """What became of an upload: how many documents were published, retracted and refused; the first refused ones."""
+
+    published: int
+    retracted: int
+    unchanged: int
+    refused: int
+    problems: list[Refused]
+
+
+class FindingTold(BaseModel):
+    """Something that lint found."""
+
+    kind: str
+    severity: Literal["error", "warning", "note"]
+    message: str
+    branch: int | None
+    others: list[str]
+
+
+class Findings(BaseModel):
+    """What lint found, the worst first."""
+
+    findings: list[FindingTold]
+
+
+class Explained(BaseModel):
+    """How a query is matched, and the same query in the other languages that can say it."""
+
+    explanation: str
+    languages: dict[str, str]
+
+
+class SourceTold(BaseModel):
+    """A document in a version."""
+
+    uri: str
+    version: int
+
+
+class Stated(BaseModel):
+    """A triple and the documents that state it."""
+
+    triple: str
+    documents: list[SourceTold]
+
+
+class WhyTold(BaseModel):
+    """Why a row is an answer."""
+
+    subscription: str
+    row: RowTerms
+    triples: list[Stated]
+    conditions: list[str]
+    text: str
+
+
+class ResourceTold(BaseModel):
+    """What is known of a resource."""
+
+    iri: str
+    triples: list[str]
+    content: list[str]
+    documents: list[SourceTold]
+    referenced_by: list[str]
+    references: int
+    has_more: bool
+
+
+class Health(BaseModel):
+    """How the service is."""
+
+    status: Literal["ok", "stopping"]
+    version: str
+    identity: bool
+
+
+class AskForChallenge(Message):
+    """Whose key shall be proved."""
+
+    account: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Challenge(BaseModel):
+    """What to sign: the bytes of `text`, in UTF-8."""
+
+    challenge: str
+    text: str
+
+
+class Signed(Message):
+    """A challenge with the signature of its text, in hexadecimal."""
+
+    challenge: Annotated[str, Field(max_length=200)]
+    signature: Annotated[str, Field(max_length=200)]
+
+
+class Session(BaseModel):
+    """A token that is valid for a while."""
+
+    token: str
+    seconds: float
+
+
+class Whoami(BaseModel):
+    """Who asks."""
+
+    id: str
+    name: str
+    role: Literal["reader", "publisher", "admin"]
+    tenant: str

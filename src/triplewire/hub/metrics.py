@@ -1,0 +1,93 @@
+"""Metrics: what the service does, in the form that Prometheus reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from triplewire.hub.intake import GroupCommit
+from triplewire.hub.tenants import Tenants
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+_METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+
+
+class Metrics:
+    """Counts of one service; each service has its own, so that several may be in one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "triplewire_requests", "Requests answered.", ["method", "route", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "triplewire_request_seconds",
+            "From a request's arrival to the start of its answer.",
+            ["method", "route"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.streams = Gauge("triplewire_streams", "Event streams that are open.", registry=self.registry)
+
+    def watch(self, tenants: Tenants) -> None:
+        """Tell of the tenants' intakes, too."""
+        self.registry.register(_Intakes(tenants))
+
+    def text(self) -> bytes:
+        """All of it."""
+        return generate_latest(self.registry)
+
+
+class _Intakes(Collector):
+    def __init__(self, tenants: Tenants) -> None:
+        self._tenants = tenants
+
+    def collect(self) -> Iterable[Metric]:
+        waiting = GaugeMetricFamily("triplewire_intake_waiting", "Changes that wait.", labels=["tenant"])
+        told = {
+            "batches": "Groups of changes that were taken together.",
+            "documents": "Changes of documents that were applied.",
+            "refused": "Changes of documents that were refused.",
+            "events": "Events that changes caused.",
+        }
+        counters = {
+            name: CounterMetricFamily(f"triplewire_intake_{name}", text, labels=["tenant"])
+            for name, text in told.items()
+        }
+        for tenant in self._tenants:
+            if isinstance(tenant.intake, GroupCommit):
+                waiting.add_metric([tenant.name], tenant.intake.waiting)
+                for name, counter in counters.items():
+                    counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
+        return [waiting, *counters.values()]
+
+
+class Measured:
+    """Around an application: counts its requests by route, method and status, and times them."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # A request that fits no route may have any path: these must not become labels.
+                route = getattr(scope.get("route"), "path", "none")
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._metrics.requests.labels(method, route, message["status"]).inc()
+                self._metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
+            await send(message)
+
+        await self._app(scope, receive, noting)

@@ -1,0 +1,168 @@
+"""Documents: published, read, taken back, listed.
+
+The uri of a document is a query parameter, as in the SPARQL Graph Store Protocol: a uri has slashes, fragments and
+queries of its own, which do not survive as a part of a path.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+
+from triplewire.documents.formats import SERVED, essence, is_served
+from triplewire.engine import Version
+from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
+from triplewire.hub.bodies import body_of
+from triplewire.hub.intake import Expected, Order, Receipt
+from triplewire.hub.messages import NO_NUL, Change, Documents, Versions, VersionTold
+from triplewire.hub.negotiation import best
+from triplewire.hub.problems import problem_of
+from triplewire.hub.service import Publishing, Reading
+from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
+from triplewire.store import digest
+
+router = APIRouter(prefix="/v1", tags=["documents"])
+
+Uri = Annotated[str, Query(min_length=1, max_length=8_000, description="The uri of the document: an absolute IRI.")]
+_TEXT = {"schema": {"type": "string"}}
+GRAPH_BODY = {"requestBody": {"required": True, "content": dict.fromkeys(SERVED.split(", "), _TEXT)}}
+GRAPH_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, _TEXT)}
+}
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "It is what If-None-Match names."}}
+IfNoneMatch = Annotated[str | None, Header(description="Only if it is none of these; * means any document.")]
+_LONGEST_KEY = 200
+
+
+def _header(name: str, description: str, **schema: object) -> dict[str, object]:
+    """A header in the description of an operation that reads it by itself, because FastAPI's way takes longer than
+    all the rest of a small request."""
+    kind = {"type": "string"} | schema
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": kind}
+
+
+_IF_MATCH = _header("If-Match", "Only if the document is one of these entity tags.")
+_IF_NONE_MATCH = _header("If-None-Match", "Only if it is none of these; * means any document.")
+_OF_A_CHANGE = [
+    _header("Prefer", "`wait`: answer with the events that the change causes."),
+    _header("Idempotency-Key", "The id of the batch: the same again changes nothing.", maxLength=_LONGEST_KEY),
+]
+
+
+@router.get("/documents", summary="List documents", response_model=Documents)
+def listing(
+    access: Reading,
+    after: Annotated[str, Query(max_length=8_000, pattern=NO_NUL, description="The uri that the page follows.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Documents:
+    """The documents that are there now, by uri."""
+    found = access.tenant.hub.documents(after=after, limit=limit)
+    return Documents(documents=[_told(each) for each in found], next=found[-1].uri if len(found) == limit else None)
+
+
+@router.put(
+    "/document",
+    summary="Publish a document",
+    response_model=Change,
+    responses={201: {"model": Change, "description": "The document is new."}},
+    openapi_extra=GRAPH_BODY | {"parameters": [_IF_MATCH, _IF_NONE_MATCH, *_OF_A_CHANGE]},
+)
+async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
+    """Register a document, or a new version of it. The answer comes when it is durable and applied."""
+    settings = access.service.settings
+    media_type = request.headers.get("content-type")
+    refuse_unread(media_type)
+    data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
+    receipt = await access.tenant.intake.submit(_order(request, uri, data, media_type))
+    return _answer(receipt, 201 if receipt.created else 200)
+
+
+@router.delete(
+    "/document",
+    summary="Retract a document",
+    response_model=Change,
+    openapi_extra={"parameters": [_IF_MATCH, *_OF_A_CHANGE]},
+)
+async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
+    """Take a document back, with everything that it states."""
+    return _answer(await access.tenant.intake.submit(_order(request, uri)), 200)
+
+
+@router.get("/document", summary="Read a document", response_class=Response, responses=GRAPH_ANSWER | NOT_MODIFIED)
+async def read(
+    access: Reading,
+    uri: Uri,
+    version: Annotated[int | None, Query(ge=1, le=2**31, description="As it was; as it is, if none is named.")] = None,
+    accept: Annotated[str | None, Header()] = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """The triples of a document, in the syntax that the client likes best."""
+    media_type = best(accept, [*GRAPHS])
+    found = await run_in_threadpool(access.tenant.hub.document, uri, version)
+    if found is None:
+        raise UnknownDocument(uri, version=version)
+    mark = digest(found.ntriples).hex()
+    headers = {"ETag": tag(mark, media_type), "Vary": "Accept"}
+    known = digests(if_none_match)
+    if known is not None and ("*" in known or mark in known):
+        return Response(status_code=304, headers=headers)
+    if media_type == "application/n-triples":
+        return Response(found.ntriples, media_type=media_type, headers=headers)
+    content = await run_in_threadpool(lambda: graph(found.triples, media_type))
+    return Response(content, media_type=media_type, headers=headers)
+
+
+@router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
+def versions(access: Reading, uri: Uri) -> Versions:
+    """The versions that are kept, oldest first."""
+    found = access.tenant.hub.history(uri)
+    if not found:
+        raise UnknownDocument(uri)
+    return Versions(versions=[_told(each) for each in found])
+
+
+def refuse_unread(media_type: str | None) -> None:
+    """UnsupportedMediaType for what is no RDF syntax that is read."""
+    if not is_served(media_type):
+        kind = essence(media_type)
+        raise UnsupportedMediaType(f"the media type {kind!r} is not read here; send one of {SERVED}")
+
+
+def wants_to_wait(prefer: str | None) -> bool:
+    """Whether a client prefers to wait for what its change causes (RFC 7240)."""
+    wishes = (wish.strip().partition("=")[0].strip().lower() for wish in (prefer or "").split(","))
+    return "wait" in wishes
+
+
+def _order(request: Request, uri: str, data: bytes | None = None, media_type: str | None = None) -> Order:
+    """The change that a request asks for, with what its headers say of it."""
+    headers = request.headers
+    key = headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= _LONGEST_KEY:
+        raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
+    expected = Expected(digests(headers.get("if-match")), digests(headers.get("if-none-match")))
+    return Order(uri, data, media_type, expected, key, wants_to_wait(headers.get("prefer")))
+
+
+def _told(version: Version) -> VersionTold:
+    return VersionTold(
+        uri=version.uri, version=version.version, batch=version.batch, time=version.time, present=version.present
+    )
+
+
+def _answer(receipt: Receipt, status: int) -> Response:
+    content: dict[str, Any] = {
+        "uri": receipt.uri,
+        "version": receipt.version,
+        "etag": None if receipt.digest is None else f'"{receipt.digest}"',
+        "batch": receipt.batch,
+        "changed": receipt.changed,
+        "warnings": [problem_of(warning) for warning in receipt.warnings],
+        "errors": [problem_of(error) for error in receipt.errors],
+    }
+    if receipt.events is None:
+        return JSONResponse(content, status)
+    return JSONResponse(content | {"events": list(receipt.events)}, status, {"Preference-Applied": "wait"})

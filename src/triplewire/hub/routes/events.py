@@ -1,0 +1,128 @@
+"""Events: read from a cursor, waited for, or followed as a stream of Server-Sent Events (N8, X7)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, StreamingResponse
+
+from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
+from triplewire.hub.messages import Cursor, Events
+from triplewire.hub.routes.subscriptions import Id, queries_of
+from triplewire.hub.service import Access, Reading
+from triplewire.model import Event
+
+router = APIRouter(prefix="/v1", tags=["events"])
+
+_PAGE = 100
+_STILL_HERE = 15.0
+_NOT_BUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+After = Annotated[Cursor, Query(description="The cursor of the last event that is known.")]
+Contents = Annotated[bool, Query(description="With the content before and after.")]
+
+
+@router.get("/subscriptions/{id}/events", summary="Read events", response_model=Events)
+async def events(
+    request: Request,
+    access: Reading,
+    id: Id,
+    after: After = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = _PAGE,
+    wait: Annotated[float, Query(ge=0, le=3_600, description="Seconds to wait for an event if there is none.")] = 0,
+    contents: Contents = False,
+) -> JSONResponse:
+    """The events that follow a cursor, in order. Whoever asks on from `next` misses nothing and gets nothing twice."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + min(wait, access.service.settings.longest_wait)
+    queries = await run_in_threadpool(queries_of, access, id) if wait else ()
+    with access.tenant.bell.listening(queries) as rung:
+        while True:
+            rung.clear()
+            found = await run_in_threadpool(_told, access, id, after, limit, contents)
+            left = until - loop.time()
+            if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
+                return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else after})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await rung.wait()
+
+
+@router.get(
+    "/subscriptions/{id}/stream",
+    summary="Follow events",
+    response_class=StreamingResponse,
+    responses={200: {"description": "Events as they happen.", "content": {"text/event-stream": {}}}},
+)
+async def stream(
+    access: Reading,
+    id: Id,
+    after: After = 0,
+    contents: Contents = False,
+    last_event_id: Annotated[
+        str | None, Header(description="The id of the last event that arrived; counts more than `after`.")
+    ] = None,
+) -> StreamingResponse:
+    """Server-Sent Events: those that follow the cursor, then each new one. The id of an event is its cursor."""
+    if last_event_id is not None:
+        after = _cursor(last_event_id)
+    service = access.service
+    if service.streams >= service.settings.streams:
+        raise ServiceUnavailable(f"{service.streams} event streams are open, and there are no more; try again later")
+    queries = await run_in_threadpool(queries_of, access, id)
+    return StreamingResponse(
+        _followed(access, id, queries, after, contents), media_type="text/event-stream", headers=_NOT_BUFFERED
+    )
+
+
+async def _followed(
+    access: Access, id: str, queries: tuple[int, ...], after: int, contents: bool
+) -> AsyncIterator[str]:
+    service = access.service
+    service.streams += 1
+    service.metrics.streams.set(service.streams)
+    try:
+        with access.tenant.bell.listening(queries) as rung:
+            yield "retry: 2000\n\n"
+            while not service.is_stopping:
+                rung.clear()
+                try:
+                    if not await access.is_still_known():
+                        return
+                    found = await run_in_threadpool(_told, access, id, after, _PAGE, contents)
+                except UnknownSubscription:
+                    yield "event: gone\ndata: the subscription was removed\n\n"
+                    return
+                except TriplewireError:  # the client comes back, and then the store may be, too
+                    return
+                for event in found:
+                    after = event["cursor"]
+                    text = json.dumps(event, ensure_ascii=False)
+                    yield f"id: {after}\nevent: {event['kind']}\ndata: {text}\n\n"
+                if len(found) == _PAGE:
+                    continue
+                try:
+                    async with asyncio.timeout(_STILL_HERE):
+                        await rung.wait()
+                except TimeoutError:
+                    yield ": still here\n\n"
+    finally:
+        service.streams -= 1
+        service.metrics.streams.set(service.streams)
+
+
+def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
+    found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit)
+    return [event.as_dict(contents=contents) for event in found]
+
+
+def _cursor(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise BadRequest(f"Last-Event-ID is {text!r}; it must be the id of an event, which is a number")
+    return min(int(text[:19]), 1 << 60)

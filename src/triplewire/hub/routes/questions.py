@@ -1,0 +1,80 @@
+"""Questions about queries that do not stand yet: preview, explain, lint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from triplewire.algebra.lint import lint
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.algebra.wording import readable
+from triplewire.engine.subscribing import compiled
+from triplewire.errors import QueryError
+from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, Query
+from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.languages import LANGUAGES, render
+from triplewire.matching import Index
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
+
+
+@router.post("/preview", summary="Look before you subscribe")
+def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
+    """What a subscription would get and cost; nothing is registered."""
+    found = access.tenant.hub.preview(
+        query.text,
+        language=query.language,
+        scope=query.scope,
+        start=query.start,
+        limit=query.limit,
+        prefixes=query.prefixes,
+    )
+    return found.as_dict() | {"text": str(found)}
+
+
+@router.post("/explain", summary="Explain a query", response_model=Explained)
+def explain(access: Reading, query: Query) -> Explained:
+    """How a query would be matched, and what it is in the other languages."""
+    return explained("query", _pattern(access, query), access.tenant.hub.taxonomy)
+
+
+@router.post("/lint", summary="Look for mistakes in a query", response_model=Findings)
+def findings(access: Reading, query: Query) -> Findings:
+    """What is wrong with a query before any document has come."""
+    found = lint(readable(_pattern(access, query)), taxonomy=access.tenant.hub.taxonomy)
+    return Findings(
+        findings=[
+            FindingTold(
+                kind=each.kind,
+                severity=each.severity,
+                message=each.message,
+                branch=each.branch,
+                others=list(each.others),
+            )
+            for each in found
+        ]
+    )
+
+
+def explained(id: str, pattern: Pattern, taxonomy: Taxonomy) -> Explained:
+    """A pattern, explained as if it stood alone."""
+    index = Index(taxonomy=taxonomy)
+    index.add(id, pattern)
+    return Explained(explanation=str(index.explain(id)), languages=_renderings(pattern))
+
+
+def _renderings(pattern: Pattern) -> dict[str, str]:
+    found = {}
+    for language in LANGUAGES:
+        try:
+            found[language] = render(readable(pattern), language=language)
+        except QueryError:  # a language that has no words for it
+            continue
+    return found
+
+
+def _pattern(access: Access, query: Query) -> Pattern:
+    with access.tenant.hub.store.reading() as reader:
+        return compiled(reader, query.text, query.language, query.prefixes)

@@ -1,0 +1,180 @@
+"""Subscriptions: made, listed, forgotten; their rows, and why these are answers or why others are not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from triplewire.engine.subscribing import compiled
+from triplewire.errors import BadRequest, DuplicateSubscription, UnknownSubscription
+from triplewire.hub.messages import (
+    NO_NUL,
+    Explained,
+    Name,
+    NewSubscription,
+    Rows,
+    Subscriptions,
+    SubscriptionTold,
+    WhyNotResource,
+    WhyRow,
+    WhyTold,
+)
+from triplewire.hub.routes.questions import explained
+from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.model import Subscription, Term, parse_term
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
+
+Id = Annotated[Name, Path(description="The id of the subscription.")]
+
+
+@router.get("/subscriptions", summary="List subscriptions", response_model=Subscriptions)
+def listing(
+    access: Reading,
+    owner: Annotated[
+        str | None, Query(max_length=200, pattern=NO_NUL, description="Only those of this account.")
+    ] = None,
+    after: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="The id that the page follows.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Subscriptions:
+    """The subscriptions that stand, by id."""
+    hub = access.tenant.hub
+    with hub.store.reading() as reader:
+        found = [record.id for record in reader.subscriptions.listing(after, limit, owner=owner)]
+    told = [_told(hub.subscription(id)) for id in found]
+    return Subscriptions(subscriptions=told, next=found[-1] if len(found) == limit else None)
+
+
+@router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
+async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
+    """Register a query; an id is made if none is given."""
+    made = await _subscribed(access, wanted, wanted.id)
+    response.headers["Location"] = f"/v1/subscriptions/{quote(made.id, safe='')}"
+    return _told(made)
+
+
+@router.put(
+    "/subscriptions/{id}",
+    summary="Subscribe under an id",
+    response_model=SubscriptionTold,
+    responses={201: {"model": SubscriptionTold, "description": "The subscription is new."}},
+)
+async def put(access: Reading, id: Id, wanted: NewSubscription, response: Response) -> SubscriptionTold:
+    """Register a query under an id. The same query again changes nothing; another one needs another id."""
+    if wanted.id not in (None, id):
+        raise BadRequest(f"the address says that the id is {id!r}, and the body {wanted.id!r}; leave one out")
+    try:
+        there = await run_in_threadpool(access.tenant.hub.subscription, id)
+    except UnknownSubscription:
+        response.status_code = 201
+        return _told(await _subscribed(access, wanted, id))
+    if not await run_in_threadpool(_is_same, access, there, wanted):
+        raise DuplicateSubscription(id)
+    return _told(there)
+
+
+@router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
+def read(access: Reading, id: Id) -> SubscriptionTold:
+    """A subscription as it stands."""
+    return _told(access.tenant.hub.subscription(id))
+
+
+@router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)
+async def unsubscribe(access: Reading, id: Id) -> None:
+    """Forget a subscription, its rows and its events; who follows them is told that it is gone."""
+    queries = await run_in_threadpool(queries_of, access, id)
+    await run_in_threadpool(_forget, access, id)
+    access.tenant.bell.wake(queries)
+
+
+@router.get("/subscriptions/{id}/rows", summary="List the answers", response_model=Rows)
+def rows(access: Reading, id: Id) -> Rows:
+    """What answers a subscription now."""
+    hub = access.tenant.hub
+    columns = hub.subscription(id).pattern.answer
+    found = [{name: str(term) for name, term in row.items()} for row in hub.rows(id)]
+    return Rows(columns=list(columns), rows=found)
+
+
+@router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
+def explain(access: Reading, id: Id) -> Explained:
+    """How it is matched, and what it is in the other languages."""
+    hub = access.tenant.hub
+    return explained(id, hub.subscription(id).pattern, hub.taxonomy)
+
+
+@router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
+def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
+    """The triples that make a row, the documents that state them, and the conditions that they passed."""
+    told = access.tenant.hub.why(id, {name: term_of(text) for name, text in asked.row.items()})
+    return WhyTold.model_validate(told.as_dict() | {"text": str(told)})
+
+
+@router.post("/subscriptions/{id}/why-not", summary="Why is this resource no answer?")
+def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]:
+    """The first part of the query that fits nothing, with the values seen by then."""
+    told = access.tenant.hub.why_not(id, term_of(asked.resource))
+    return told.as_dict() | {"text": str(told)}
+
+
+def queries_of(access: Access, id: str) -> tuple[int, ...]:
+    """The numbers under which the log has the events of a subscription: those of its query, and its own."""
+    with access.tenant.hub.store.reading() as reader:
+        (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    return record.query, -record.number
+
+
+def _forget(access: Access, id: str) -> None:
+    access.require_owner(access.tenant.hub.subscription(id).owner)
+    access.tenant.hub.unsubscribe(id)
+
+
+def term_of(text: str) -> Term:
+    """A term as people write it; BadRequest if it is none."""
+    try:
+        return parse_term(text if text.startswith(("<", '"', "_:")) else f"<{text}>")
+    except ValueError as error:
+        raise BadRequest(f"{text!r} is no term: {error}; write an IRI, or a term as in N-Triples") from None
+
+
+async def _subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
+    """Registered, if the quota allows one more: one at a time, so that each count is right."""
+
+    def register() -> Subscription:
+        access.tenant.check_subscriptions()
+        return access.tenant.hub.subscribe(
+            wanted.text,
+            language=wanted.language,
+            id=id,
+            scope=wanted.scope,
+            start=wanted.start,
+            owner=access.account.id or None,
+            prefixes=wanted.prefixes,
+        )
+
+    async with access.tenant.subscribing:
+        return await run_in_threadpool(register)
+
+
+def _is_same(access: Access, there: Subscription, wanted: NewSubscription) -> bool:
+    with access.tenant.hub.store.reading() as reader:
+        pattern = compiled(reader, wanted.text, wanted.language, wanted.prefixes)
+    asked = wanted.text, wanted.language, wanted.scope, wanted.start, pattern
+    return asked == (there.text, there.language, there.scope, there.start, there.pattern)
+
+
+def _told(subscription: Subscription) -> SubscriptionTold:
+    return SubscriptionTold(
+        id=subscription.id,
+        text=subscription.text,
+        language=subscription.language,
+        scope=subscription.scope,
+        start=subscription.start,
+        owner=subscription.owner,
+        columns=list(subscription.pattern.answer),
+    )

@@ -1,0 +1,182 @@
+"""Uploads: many documents in one request, read and applied as they arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pyoxigraph import NamedNode, RdfFormat, parse, serialize
+
+from triplewire.documents.formats import essence
+from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
+from triplewire.hub.bodies import lines_of, refuse_halves
+from triplewire.hub.intake import Order, Receipt
+from triplewire.hub.messages import Refused, Uploaded
+from triplewire.hub.problems import problem_of
+from triplewire.hub.service import Access, Publishing
+
+router = APIRouter(prefix="/v1", tags=["documents"])
+
+_QUADS, _LINES = "application/n-quads", ("application/x-ndjson", "application/jsonl", "application/json-lines")
+_AT_ONCE = 256
+_BYTES_AT_ONCE = 8 * 1024 * 1024
+_MOST_PROBLEMS = 1_000
+_GRAPH_AT_THE_END = re.compile(rb"<([^<>\"{}|^`\\\s]+)>[ \t]*\.[ \t\r]*$")
+_TEXT = {"schema": {"type": "string"}}
+_BODY = {"requestBody": {"required": True, "content": {_QUADS: _TEXT, _LINES[0]: _TEXT}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document of an upload, by the line where it begins; or what is wrong with it."""
+
+    line: int
+    uri: str | None
+    order: Order | None = None
+    error: TriplewireError | None = None
+
+
+@dataclass(slots=True)
+class _Graph:
+    """A graph that is being read; `error` is what is wrong with one of its lines."""
+
+    uri: str
+    line: int
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    error: TriplewireError | None = None
+
+    def item(self) -> Item:
+        if self.error is not None:
+            return Item(self.line, self.uri, error=self.error)
+        return Item(self.line, self.uri, Order(self.uri, b"".join(self.parts), "application/n-triples"))
+
+
+@router.post("/documents", summary="Publish many documents", response_model=Uploaded, openapi_extra=_BODY)
+async def upload(request: Request, access: Publishing) -> Uploaded:
+    """Publish many documents in one request.
+
+    As N-Quads, each named graph is a document, and the lines of a graph follow each other. As JSON lines, each line is
+    an object with `uri`, `content` and perhaps `media_type`, or with `uri` and `"retract": true`. Documents are applied
+    as they arrive; one that is bad is reported, and the others are applied. To send all of them again is harmless.
+    """
+    settings = access.service.settings
+    lines = lines_of(
+        request,
+        most=settings.upload_bytes,
+        longest=2 * settings.document_bytes,
+        seconds=settings.request_seconds,
+    )
+    kind = essence(request.headers.get("content-type"))
+    if kind == _QUADS:
+        items = graphs_of(lines, settings.document_bytes)
+    elif kind in _LINES:
+        items = records_of(lines)
+    else:
+        raise UnsupportedMediaType(f"an upload is {_QUADS} or {_LINES[0]}, and this is {kind!r}")
+    told = Uploaded(published=0, retracted=0, unchanged=0, refused=0, problems=[])
+    some: list[Item] = []
+    size = 0
+    async for item in items:
+        some.append(item)
+        size += len(item.order.data or b"") if item.order is not None else 0
+        if len(some) >= _AT_ONCE or size >= _BYTES_AT_ONCE:
+            await _apply(access, some, told)
+            some, size = [], 0
+    await _apply(access, some, told)
+    return told
+
+
+async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
+    """Hand these in, and note what became of each."""
+    orders = [item.order for item in items if item.order is not None]
+    answers = iter(await asyncio.gather(*map(access.tenant.intake.submit, orders), return_exceptions=True))
+    for item in items:
+        answer = item.error if item.order is None else next(answers)
+        if isinstance(answer, Receipt):
+            told.unchanged += not answer.changed
+            told.published += answer.changed and answer.digest is not None
+            told.retracted += answer.changed and answer.digest is None
+        elif isinstance(answer, TriplewireError):
+            told.refused += 1
+            if len(told.problems) < _MOST_PROBLEMS:
+                told.problems.append(Refused(line=item.line, uri=item.uri, problem=problem_of(answer)))
+        elif answer is not None:
+            raise answer
+
+
+async def graphs_of(lines: AsyncIterator[tuple[int, bytes]], most: int) -> AsyncIterator[Item]:
+    """The documents of N-Quads: one for each run of lines with the same graph."""
+    graph: _Graph | None = None
+    seen: set[str] = set()
+    async for number, line in lines:
+        if not line.strip() or line.lstrip().startswith(b"#"):
+            continue
+        uri, triple, error = _read_quad(number, line)
+        if graph is None or graph.uri != uri:
+            if graph is not None:
+                yield graph.item()
+            graph = _Graph(uri, number)
+            if uri in seen:
+                reason = (
+                    "its lines do not follow each other: it was published before, and what follows would replace it"
+                )
+                graph.error = DocumentError(reason, uri=uri, line=number)
+            seen.add(uri)
+        graph.size += len(triple)
+        if graph.size > most:
+            graph.error = graph.error or DocumentTooLarge(f"it is over the limit of {most} bytes", uri=uri)
+            graph.parts = []
+        else:
+            graph.parts.append(triple)
+        graph.error = graph.error or error
+    if graph is not None:
+        yield graph.item()
+
+
+def _read_quad(number: int, line: bytes) -> tuple[str, bytes, TriplewireError | None]:
+    """The graph of a line, its triple, and what is wrong with it; BadRequest where nobody can say which graph it is."""
+    try:
+        (quad,) = parse(line, format=RdfFormat.N_QUADS)
+        if not isinstance(quad.graph_name, NamedNode):
+            raise BadRequest(f"line {number} names no graph, and its graph's IRI is the uri of its document")
+        return quad.graph_name.value, serialize([quad.triple], format=RdfFormat.N_TRIPLES) or b"", None
+    except (SyntaxError, ValueError) as error:
+        reason = str(getattr(error, "msg", error))
+        named = _GRAPH_AT_THE_END.search(line)
+        if named is None:
+            raise BadRequest(f"line {number} is no N-Quads ({reason}); the documents before it are published") from None
+        uri = named[1].decode("utf-8", "replace")
+        return uri, b"", DocumentError(f"not N-Quads: {reason}", uri=uri, line=number)
+
+
+async def records_of(lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[Item]:
+    """The documents of JSON lines."""
+    async for number, line in lines:
+        if line.strip():
+            yield _read_record(number, line)
+
+
+def _read_record(number: int, line: bytes) -> Item:
+    try:
+        record: Any = json.loads(line)
+        refuse_halves(line)
+    except (ValueError, RecursionError) as error:
+        return Item(number, None, error=BadRequest(f"line {number} is no JSON: {error}"))
+    except BadRequest as error:
+        return Item(number, None, error=BadRequest(f"line {number}: {error}"))
+    uri = record.get("uri") if isinstance(record, dict) else None
+    if not isinstance(uri, str) or not uri:
+        return Item(number, None, error=BadRequest(f'line {number} must be an object with a "uri"'))
+    content, media_type = record.get("content"), record.get("media_type")
+    if record.get("retract") is True and content is None:
+        return Item(number, uri, Order(uri))
+    if not isinstance(content, str) or not isinstance(media_type, str | None):
+        hint = '"content", a text, and perhaps "media_type"; or "retract": true'
+        return Item(number, uri, error=BadRequest(f"line {number} must have {hint}"))
+    return Item(number, uri, Order(uri, content.encode(), media_type))

@@ -1,0 +1,135 @@
+"""The server: an application on a socket, until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from triplewire.errors import ServiceError
+from triplewire.hub.accounts import Accounts
+from triplewire.hub.app import create_app
+from triplewire.hub.identity import is_loopback
+from triplewire.hub.settings import Settings
+from triplewire.store import Store
+
+_GRACE = 10
+
+
+class Server(uvicorn.Server):
+    """Serves one hub. When it stops, streams are ended first, so that nothing holds it up."""
+
+    def __init__(self, settings: Settings, *, when_started: Callable[[], None] | None = None) -> None:
+        refuse_unguarded(settings)
+        self.settings = settings
+        self._when_started = when_started
+        self._app = create_app(settings)
+        super().__init__(
+            uvicorn.Config(
+                self._app,
+                host=settings.host,
+                port=settings.port,
+                log_level="warning",
+                access_log=False,
+                lifespan="on",
+                timeout_graceful_shutdown=_GRACE,
+                timeout_keep_alive=30,
+                server_header=False,
+                limit_concurrency=settings.streams + 2_000,
+            )
+        )
+
+    def bound(self) -> socket.socket:
+        """A socket on the address of the settings; ServiceError says why there is none."""
+        settings = self.settings
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((settings.host.strip("[]"), settings.port))
+        except OSError as error:
+            found.close()
+            raise ServiceError(
+                f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; choose another with --port"
+            ) from None
+        return found
+
+    def stop(self) -> None:
+        """End, as a signal would."""
+        self._app.state.service.stop()
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the stores and listen, then say so."""
+        await super().startup(sockets)
+        if self.started and self._when_started is not None:
+            self._when_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal to stop, after which all is well; a second one does not wait."""
+        self.force_exit = self.should_exit
+        self.stop()
+
+
+def refuse_unguarded(settings: Settings) -> None:
+    """ServiceError for a hub that anybody on a network could change."""
+    if settings.store == ":memory:":
+        raise ServiceError("a service keeps what it is told: name a file (hub.db) or a PostgreSQL url, not :memory:")
+    if is_loopback(settings.host) and settings.identity is not True:
+        return
+    if settings.identity is False:
+        raise ServiceError(
+            f"{settings.host} can be reached from other machines, so identity must be on: take identity = false out of "
+            "the settings, or listen on 127.0.0.1"
+        )
+    with Store.open(settings.store) as store:
+        if not Accounts(store).all():
+            raise ServiceError(
+                f"who uses a hub on {settings.host} must have a token, and nobody has one yet: make one with "
+                "`triplewire token create STORE NAME --role admin`, or listen on 127.0.0.1 without identity"
+            )
+
+
+def url_of(found: socket.socket) -> str:
+    """The address of a socket, as a browser takes it."""
+    host, port = found.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Started:
+    """A service that runs in a thread of this process, at `url`, until it is stopped: for tests and notebooks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.server = Server(settings)
+        self._socket = self.server.bound()
+        self.url = url_of(self._socket)
+        self._thread = threading.Thread(
+            target=self.server.run, args=([self._socket],), name="triplewire service", daemon=True
+        )
+        self._thread.start()
+        while not self.server.started:
+            if not self._thread.is_alive():
+                self._socket.close()
+                raise ServiceError("the service could not start; its log says why")
+            time.sleep(0.005)
+
+    def stop(self) -> None:
+        """Finish what was taken in, and end."""
+        self.server.stop()
+        self._thread.join()
+        self._socket.close()
+
+    def __enter__(self) -> Started:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start(settings: Settings) -> Started:
+    """Run a service in a thread; with port 0, on a free one."""
+    return Started(settings)

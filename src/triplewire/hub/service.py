@@ -1,0 +1,125 @@
+"""The service: what the routes of one application share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+
+from triplewire.errors import NotAllowed
+from triplewire.hub.accounts import Account, Accounts, Role
+from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.identity import Gate, is_loopback
+from triplewire.hub.metrics import Metrics
+from triplewire.hub.settings import MAIN, Settings
+from triplewire.hub.tenants import Tenant, Tenants
+
+
+class Service:
+    """Tenants, who may ask them, and what was measured."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tenants = Tenants(settings)
+        self.metrics = Metrics()
+        self.is_stopping = False
+        self.streams = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._gate: Gate | None = None
+
+    @property
+    def gate(self) -> Gate:
+        """Who asks; there once the service has started."""
+        assert self._gate is not None, "the application has not started"
+        return self._gate
+
+    async def start(self) -> None:
+        """Open the main store."""
+        self._loop = asyncio.get_running_loop()
+        main = await self.tenants.get(MAIN)
+        identity = self.settings.identity
+        is_on = not is_loopback(self.settings.host) if identity is None else identity
+        self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
+
+    def stop(self) -> None:
+        """Let streams and waiting requests end, so that connections can close; from any thread."""
+        self.is_stopping = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for tenant in self.tenants:
+            tenant.bell.ring_all()
+
+    async def close(self) -> None:
+        """Finish what was taken in, and let go of the stores."""
+        self.stop()
+        await self.tenants.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A request that may be served: who asks, and the tenant whose hub is asked."""
+
+    service: Service
+    account: Account
+    tenant: Tenant
+
+    def require_owner(self, owner: str | None) -> None:
+        """NotAllowed for who changes what is another's."""
+        if not self.account.may("admin") and owner != self.account.id:
+            raise NotAllowed("this belongs to another account; its owner or an admin may change it")
+
+    async def is_still_known(self) -> bool:
+        """Whether the account was not revoked since the request began."""
+        if self.service.gate.is_stale:
+            await asyncio.to_thread(self.service.gate.refresh)
+        return self.service.gate.knows(self.account)
+
+
+def service_of(request: Request) -> Service:
+    """The service that the application runs."""
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+def _access(role: Role) -> Callable[[Request], object]:
+    async def access(request: Request) -> Access:
+        service = service_of(request)
+        if service.gate.is_stale:
+            await asyncio.to_thread(service.gate.refresh)
+        account = service.gate.caller(request.headers)
+        if not account.may(role):
+            raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
+        return Access(service, account, await service.tenants.get(account.tenant))
+
+    return access
+
+
+class BoundedRoute(APIRoute):
+    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's own handler, with the body read before."""
+        handler = super().get_route_handler()
+        if self.body_field is None:
+            return handler
+
+        async def bounded(request: Request) -> Response:
+            settings = service_of(request).settings
+            body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+            refuse_halves(body)
+            request._body = body  # where the framework looks first
+            return await handler(request)
+
+        return bounded
+
+
+Reading = Annotated[Access, Depends(_access("reader"))]
+Publishing = Annotated[Access, Depends(_access("publisher"))]
+Administering = Annotated[Access, Depends(_access("admin"))]

@@ -1,0 +1,128 @@
+"""What a service is told when it starts: where it keeps things, where it listens, and what its limits are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from triplewire.errors import ServiceError
+
+MAIN = "main"
+"""The tenant whose store is the service's own."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class TenantSettings:
+    """Where a tenant's hub keeps everything, and how much of it; None is no limit."""
+
+    store: str | None = None
+    documents: int | None = None
+    subscriptions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a service. Sizes are in bytes, times in seconds."""
+
+    store: str = "sqlite:///triplewire.db"
+    host: str = "127.0.0.1"
+    port: int = 8080
+    identity: bool | None = None
+    """Whether who asks must say who they are; None: unless only this machine can ask."""
+    document_bytes: int = 16 * 1024 * 1024
+    """The length of one document."""
+    upload_bytes: int = 1024 * 1024 * 1024
+    """The length of a bulk upload."""
+    request_bytes: int = 1024 * 1024
+    """The length of every other request."""
+    request_seconds: float = 30.0
+    """How long a request may take to arrive; of a bulk upload, each part of it."""
+    waiting_documents: int = 10_000
+    """How many documents may wait for their turn before new ones are refused."""
+    waiting_bytes: int = 256 * 1024 * 1024
+    """And how long they may be together."""
+    query_seconds: float = 20.0
+    query_bytes: int = 64 * 1024 * 1024
+    query_processes: int = 1
+    longest_wait: float = 60.0
+    """How long a request for events may wait for one."""
+    streams: int = 2_000
+    """How many event streams may be open."""
+    quotas: TenantSettings = field(default_factory=TenantSettings)
+    """Of tenants that have none of their own."""
+    tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Settings:
+        """The settings that a TOML file gives; ServiceError says what is wrong with it."""
+        try:
+            given = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ServiceError(f"{path}: the settings cannot be read: {error}") from None
+        return cls.of(given, str(path))
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], source: str = "settings") -> Settings:
+        """The settings of a mapping, as a TOML file has them."""
+        plain = {name: value for name, value in given.items() if name not in ("quotas", "tenants")}
+        _check(cls, plain, source)
+        quotas = _tenant(given.get("quotas", {}), f"{source}, quotas")
+        named = given.get("tenants", {})
+        if not isinstance(named, dict):
+            raise ServiceError(f"{source}: tenants are tables: [tenants.NAME]")
+        for name in named:
+            refuse_bad_name(name)
+        tenants = {name: _tenant(table, f"{source}, tenants.{name}") for name, table in named.items()}
+        return replace(cls(), **plain, quotas=quotas, tenants=tenants)
+
+    def of_tenant(self, name: str) -> TenantSettings:
+        """The settings of a tenant, those of all filled in where it has none."""
+        refuse_bad_name(name)
+        own = self.tenants.get(name, TenantSettings())
+        return TenantSettings(
+            own.store or self._store_of(name),
+            self.quotas.documents if own.documents is None else own.documents,
+            self.quotas.subscriptions if own.subscriptions is None else own.subscriptions,
+        )
+
+    def _store_of(self, name: str) -> str:
+        """A tenant without a store of its own has a file beside the main one."""
+        if name == MAIN:
+            return self.store
+        if not self.store.startswith("sqlite:///"):
+            raise ServiceError(
+                f"the tenant {name!r} has no store; name one in the settings: [tenants.{name}] store = 'postgresql://…'"
+            )
+        return f"{self.store.removesuffix('.db')}.{name}.db"
+
+
+def refuse_bad_name(name: str) -> None:
+    """ServiceError for a name that could not be part of a file's name everywhere."""
+    if not _NAME.fullmatch(name):
+        raise ServiceError(f"{name!r} is no name for a tenant: use small letters, digits, - and _, at most 63 of them")
+
+
+def _tenant(table: Any, source: str) -> TenantSettings:
+    if not isinstance(table, dict):
+        raise ServiceError(f"{source}: this must be a table")
+    _check(TenantSettings, table, source)
+    return TenantSettings(**table)
+
+
+def _check(kind: type[Settings] | type[TenantSettings], given: Mapping[str, Any], source: str) -> None:
+    """Refuse names that mean nothing, and values of another type than the default's."""
+    known = {each.name: str(each.type) for each in fields(kind)}
+    for name, value in given.items():
+        if name not in known:
+            raise ServiceError(f"{source}: there is no setting {name!r}; there are: {', '.join(known)}")
+        wanted = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[known[name].split(" ")[0]]
+        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+            raise ServiceError(f"{source}: {name} is {value!r}; it must be of type {known[name]}")
+        if isinstance(value, int | float) and value < 0:
+            raise ServiceError(f"{source}: {name} is {value!r}; it must not be negative")

@@ -1,0 +1,87 @@
+"""Tenants: each is a hub of its own, with its own store, so that no answer can hold what is another's (X9)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from triplewire.documents import Limits
+from triplewire.engine import Hub
+from triplewire.errors import QuotaExceeded
+from triplewire.hub.asking import Asker
+from triplewire.hub.intake import GroupCommit, Intake, Room
+from triplewire.hub.listening import Bell
+from triplewire.hub.settings import Settings, TenantSettings
+
+
+@dataclass(slots=True)
+class Tenant:
+    """A hub, and what serves its clients."""
+
+    name: str
+    hub: Hub
+    settings: TenantSettings
+    intake: Intake
+    bell: Bell
+    asker: Asker
+    subscribing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def check_subscriptions(self) -> None:
+        """QuotaExceeded if there must not be one more; asked while `subscribing` is held."""
+        most = self.settings.subscriptions
+        if most is not None:
+            with self.hub.store.reading() as reader:
+                if reader.subscriptions.count() >= most:
+                    raise QuotaExceeded("subscriptions", most)
+
+    async def close(self) -> None:
+        """Finish, and let go of everything."""
+        await self.bell.close()
+        await self.intake.close()
+        await asyncio.to_thread(self.asker.close)
+        await asyncio.to_thread(self.hub.close)
+
+
+class Tenants:
+    """The tenants of a service, each opened when it is first asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[str, Tenant] = {}
+        self._opening = asyncio.Lock()
+
+    async def get(self, name: str) -> Tenant:
+        """The tenant of a name."""
+        if name not in self._open:
+            async with self._opening:
+                if name not in self._open:
+                    self._open[name] = await self._opened(name)
+        return self._open[name]
+
+    async def _opened(self, name: str) -> Tenant:
+        settings = self._settings
+        own = settings.of_tenant(name)
+        limits = Limits(bytes=settings.document_bytes)
+        assert own.store is not None
+        hub = await asyncio.to_thread(Hub, own.store, limits=limits, durable=True)
+        bell = Bell(hub.store)
+        bell.start()
+        room = Room(settings.waiting_documents, settings.waiting_bytes, documents=own.documents)
+        asker = Asker(
+            own.store,
+            seconds=settings.query_seconds,
+            most_bytes=settings.query_bytes,
+            processes=settings.query_processes,
+        )
+        return Tenant(name, hub, own, GroupCommit(hub, limits, room, bell.ring), bell, asker)
+
+    def __iter__(self) -> Iterator[Tenant]:
+        """Those that are open."""
+        return iter(list(self._open.values()))
+
+    async def close(self) -> None:
+        """Close all of them."""
+        for tenant in self._open.values():
+            await tenant.close()
+        self._open = {}
