@@ -28,9 +28,6 @@ from triplewire.errors import (
 from triplewire.model import Change, Publish, Retract
 from triplewire.store import DocumentRecord
 
-_MOMENT = 0.005
-"""Seconds; much less than a commit that waits for a disk takes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -183,7 +180,7 @@ class GroupCommit:
         self._thread.shutdown()
 
     async def _serve(self) -> None:
-        loop, last = asyncio.get_running_loop(), 0
+        loop = asyncio.get_running_loop()
         while True:
             await self._work.wait()
             if not self._queue:
@@ -191,9 +188,7 @@ class GroupCommit:
                     return
                 self._work.clear()
                 continue
-            await self._gather(last)
             group = self._next_group()
-            last = len(group)
             answers = await loop.run_in_executor(self._thread, self._apply, group)
             self._applied()
             for waiting, answer in zip(group, answers, strict=True):
@@ -203,16 +198,6 @@ class GroupCommit:
                     waiting.answer.set_exception(answer)
                 else:
                     waiting.answer.set_result(answer)
-
-    async def _gather(self, last: int) -> None:
-        """Wait a moment for those who were answered together to ask again, where there were several.
-
-        Without it, the first of them would be a batch alone, and all others would wait for it.
-        """
-        loop = asyncio.get_running_loop()
-        ends = loop.time() + (_MOMENT if last > 1 else 0)
-        while len(self._queue) < last and not self._is_closing and loop.time() < ends:
-            await asyncio.sleep(_MOMENT / 10)
 
     def _next_group(self) -> list[_Waiting]:
         """What is applied together: in order of arrival, each uri once; what must be alone is."""
