@@ -89,7 +89,8 @@ class Batches:
                 done.entries, done.oldest = len(waiting), min(one.received for one in waiting)
                 self._apply(waiting, waiting[-1].position, batch, done)
             done.apply = perf_counter() - started - done.parse
-        self._tell(done)
+        if waiting:
+            self._tell(done)
 
     # -- parsing
 
