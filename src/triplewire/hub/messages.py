@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from triplewire.languages import LANGUAGES
 from triplewire.model import Scope, Start
 
-Language = Literal["sparql", "rules", "gql", "qel", "conjunctive"]
+Language = Literal["sparql", "rules", "gql", "qel", "conjunctive", "xpath"]
 assert set(LANGUAGES) == set(Language.__args__)  # type: ignore[attr-defined]  # the names that a Literal allows
 
 Cursor = Annotated[int, Field(ge=0, le=2**60)]

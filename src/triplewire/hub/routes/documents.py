@@ -22,7 +22,6 @@ from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
-from triplewire.store import digest
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -104,7 +103,7 @@ async def read(
     found = await run_in_threadpool(access.tenant.hub.document, uri, version)
     if found is None:
         raise UnknownDocument(uri, version=version)
-    mark = digest(found.ntriples).hex()
+    mark = found.digest
     headers = {"ETag": tag(mark, media_type), "Vary": "Accept"}
     known = digests(if_none_match)
     if known is not None and ("*" in known or mark in known):
