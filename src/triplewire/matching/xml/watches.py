@@ -79,6 +79,13 @@ class Thresholds:
         sure, all_ = bisect_left(self._keys, number - near), bisect_right(self._keys, number + near)
         return self._entries[:sure], self._entries[sure:all_]
 
+    @property
+    def first(self) -> float:
+        """The threshold that is passed first."""
+        if self._new:
+            self._settle()
+        return self._keys[0] if self._keys else math.inf
+
     def __len__(self) -> int:
         return len(self._keys) + len(self._new)
 
