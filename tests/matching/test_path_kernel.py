@@ -116,3 +116,22 @@ def test_a_document_without_declarations_matches_as_lxml_says() -> None:
         expected += [text] if is_true else []
     assert list(together.match(document).subscriptions) == expected
     assert len(expected) == 20
+
+
+def test_matches_stay_what_they_were_when_thresholds_and_texts_come_and_go() -> None:
+    """Neither is copied when a document matches: a change lets those who hold matches have their own before."""
+    document = parse("<a><b>7</b><c>x</c></a>", uri="urn:x:held", media_type="application/xml")
+    index = Index()
+    texts = {f"above {number}": f"/a[b > {number}]" for number in range(20)} | {"same": "/a[c = 'x']", "place": "/a/c"}
+    for id, text in texts.items():
+        index.add(id, compile(text, language="xpath"))
+    expected = [f"above {number}" for number in range(7)] + ["same", "place"]
+    held, asked = index.match(document), index.match(document)
+    assert asked
+    for id in texts:
+        index.remove(id)
+    index.add("new", compile("/a[b > 2.5][c]", language="xpath"))
+    assert index.match(document).subscriptions == ["new"]
+    assert held
+    assert asked
+    assert held.subscriptions == asked.subscriptions == expected

@@ -13,7 +13,7 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
 from triplewire.matching.xml.grams import NO_GRAMS, Grams
 from triplewire.matching.xml.machine import Found, Machine, Marks
-from triplewire.matching.xml.watches import Entries, number_of
+from triplewire.matching.xml.watches import Entries, Part, number_of
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
@@ -34,7 +34,10 @@ _ANYWHERE: Span = (0, 1 << 62)
 
 
 class Scan:
-    """What one document meets: `sure` entries are matched, `maybe` entries must be verified."""
+    """What one document meets: `sure` entries are matched, `maybe` entries must be verified.
+
+    Both are lists of the index itself, or parts of them, and good until it changes.
+    """
 
     __slots__ = (
         "_automaton",
@@ -54,8 +57,8 @@ class Scan:
     def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
         self._automaton, self._machine = automaton, machine
         self._compiled: Found | None = None
-        self.sure: list[Entries] = []
-        self.maybe: list[Entries] = []
+        self.sure: list[Entries | Part] = []
+        self.maybe: list[Entries | Part] = []
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
@@ -173,9 +176,9 @@ class Scan:
             return
         sure, maybe = look.sure, look.maybe
         if value in sure.equal:
-            self.sure.append(sure.equal[value][:])
+            self.sure.append(sure.equal[value])
         if value in maybe.equal:
-            self.maybe.append(maybe.equal[value][:])
+            self.maybe.append(maybe.equal[value])
         if sure.pieces or maybe.pieces:
             grams = (
                 self._grams.between(*where) if where is not None else self._waiting.found_in(value.encode()).everywhere
@@ -207,7 +210,8 @@ class Scan:
                 for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
                     if len(thresholds):
                         passed, near = thresholds.passed(number)
-                        told.append(passed)
+                        if passed:
+                            told.append(passed)
                         if near:
                             self.maybe.append(near)
         for state in self._states:
@@ -217,9 +221,9 @@ class Scan:
 
     def _tell(self, look: Look) -> None:
         if look.sure.exists:
-            self.sure.append(look.sure.exists[:])
+            self.sure.append(look.sure.exists)
         if look.maybe.exists:
-            self.maybe.append(look.maybe.exists[:])
+            self.maybe.append(look.maybe.exists)
 
 
 def _whole(piece: str) -> tuple[str, str]:
