@@ -13,7 +13,7 @@ from triplewire.matching.xml.kernel import number_in
 from triplewire.matching.xml.watches import number_of
 
 WRITTEN = st.text("0123456789.-eE \t+x", max_size=24) | st.floats(allow_nan=False).map(str) | st.integers().map(str)
-TEXTS = st.text("ab é", min_size=1, max_size=40)
+TEXTS = st.text("ab é", min_size=1, max_size=30)
 
 
 @settings(max_examples=400, deadline=None)
@@ -60,6 +60,27 @@ def test_thousands_of_texts_come_and_go_and_those_that_stay_are_found() -> None:
     for number, text in enumerate(texts):
         is_there = number % 2 == 1 or number < 100
         assert bool(len(grams.found_in(f"so {text}.".encode()))) == is_there
+
+
+def test_a_long_text_is_compared_to_its_end() -> None:
+    start = "a text that is longer than what the kernel compares of any, and so "
+    index = Index()
+    for end in ("right", "wrong"):
+        index.add(end, compile(f"//a[contains(., '{start}{end}')]", language="xpath"))
+    found = index.match(parse(f"<a>{start}right</a>", uri="urn:x:long", media_type="application/xml"))
+    assert len(start) > 64
+    assert found.subscriptions == ["right"]
+
+
+def test_a_document_with_more_states_than_are_remembered_is_matched(monkeypatch) -> None:
+    monkeypatch.setattr("triplewire.matching.xml.automaton.MOST_STATES", 5)
+    index = Index()
+    for number in range(20):
+        index.add(str(number), compile(f"/a/b{number}[. = '{number % 2}']", language="xpath"))
+    text = "<a>" + "".join(f"<b{number}>0</b{number}>" for number in range(20)) + "</a>"
+    for _ in range(2):
+        found = index.match(parse(text, uri="urn:x:wide", media_type="application/xml"))
+        assert found.subscriptions == [str(number) for number in range(0, 20, 2)]
 
 
 DOCUMENT = (

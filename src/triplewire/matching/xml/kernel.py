@@ -23,21 +23,12 @@ _MOST_DIGITS = 15
 """Numbers of so many digits are exact before and after one division, and rounded as Python rounds them."""
 _NEAR = 2e-12
 _POWERS = np.array([10.0**power for power in range(_MOST_DIGITS + 1)])
-_LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _DASH, _DOT, _ZERO, _NINE, _COLON = (
-    60,
-    62,
-    47,
-    32,
-    34,
-    61,
-    45,
-    46,
-    48,
-    57,
-    58,
-)
+_LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _COLON = 60, 62, 47, 32, 34, 61, 58
+_DASH, _DOT, _ZERO, _NINE = 45, 46, 48, 57
 _EXPONENT = 101
 _LOWER = 32
+_MOST_COMPARED = 64
+"""So many bytes of a piece are compared here, the rest by Python: a long one must not cost its length at every byte."""
 
 
 @compiled
@@ -132,6 +123,19 @@ def number_in(data: Array, start: int, end: int) -> tuple[int, float]:
 
 
 @compiled
+def first_from(ends: Array, count: int, start: int) -> int:
+    """Which of so many ascending numbers is the first that is not below another."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] < start:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def _is_wanted(
     data: Array, start: int, end: int, look: int, flag: int, marks: Array, ends: Array, count: int, extremes: Array
 ) -> bool:
@@ -145,10 +149,10 @@ def _is_wanted(
         if kind == _NUMBER:
             extremes[look, 0] = min(extremes[look, 0], number)
             extremes[look, 1] = max(extremes[look, 1], number)
-    if flag & PIECES:
-        for i in range(count):
-            if start <= ends[i] < end:
-                return True
+    if flag & PIECES and count:
+        at = first_from(ends, count, start)
+        if at < count and ends[at] < end:
+            return True
     return flag & EQUAL != 0 and is_marked(marks, hash_of(data, start, end) & (8 * marks.size - 1))
 
 
@@ -317,16 +321,16 @@ def link_piece(gram: np.uint64, piece: int, marks: Array, keys: Array, heads: Ar
 
 @compiled
 def _is_there(data: Array, at: int, gram: np.uint64, keys: Array, heads: Array, pieces: Array, texts: Array) -> bool:
-    """True if one of the pieces that wait under a gram, which begins here, stands here as a whole."""
+    """True if one of the pieces that wait under a gram, which begins here, stands here; of long ones, the beginning."""
     piece = heads[slot_of(gram, keys, heads)]
     while piece != 0:
         offset, first, length = pieces[piece - 1, 0], pieces[piece - 1, 1], pieces[piece - 1, 2]
         start = at - offset
         if start >= 0 and start + length <= data.size:
-            i = 0
-            while i < length and data[start + i] == texts[first + i]:
+            i, compared = 0, min(length, _MOST_COMPARED)
+            while i < compared and data[start + i] == texts[first + i]:
                 i += 1
-            if i == length:
+            if i == compared:
                 return True
         piece = pieces[piece - 1, 3]
     return False
@@ -346,6 +350,8 @@ def find_pieces(
 ) -> int:
     """Write the grams under which a piece waits that is in the document, and where they end; gives how many.
 
+    Nothing is called before the filter has been asked: what a call costs would be paid for every byte.
+
     `uses` says how many pieces wait under grams of sixteen, of eight and of four bytes.
     """
     has_wide, has_long, has_short = uses[0] > 0, uses[1] > 0, uses[2] > 0
@@ -353,7 +359,6 @@ def find_pieces(
     for i in range(data.size):
         before = (before >> np.uint64(8)) | (gram << np.uint64(56))
         gram = (gram >> np.uint64(8)) | (np.uint64(data[i]) << np.uint64(56))
-        # nothing is called before the filter has been asked: what a call costs would be paid for every byte
         if has_wide and i >= 15:
             wide = wide_gram(before, gram)
             may_be = is_marked(marks, mixed(wide) & mask)

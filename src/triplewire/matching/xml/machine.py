@@ -104,7 +104,7 @@ class Machine:
         """The least and the greatest number of each look that the document met; the other way round if none."""
 
     def run(self, raw: bytes, marks: Marks, ends: Array, pieces: int) -> Found | None:
-        """Where a document is, and the values to look at; None if it is too deep for this.
+        """Where a document is, and the values to look at; None if it is too deep for this, or has too many states.
 
         `ends` is where so many pieces of text were found in it.
         """
@@ -138,23 +138,24 @@ class Machine:
                 return Found(values, self._told[:third].tolist() if third else [], self._met[:second])
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
-            elif status == DEEP:
+            elif status == DEEP or not self._learn(first, second, is_state=status == NEW_STATE):
                 return None
-            else:
-                self._learn(first, second, is_state=status == NEW_STATE)
 
-    def _learn(self, number: int, label: int, *, is_state: bool) -> None:
-        """Ask the automaton for a state, or a look at an attribute, that is not in the table yet."""
+    def _learn(self, number: int, label: int, *, is_state: bool) -> bool:
+        """Ask the automaton for a state, or a look at an attribute, that is not in the table yet.
+
+        False if it had too many states and has forgotten them: a document with more than it remembers would never end.
+        """
         state, name = self._by_number[number], self._labels[label]
         if is_state:
             following = self._automaton.step(state, name)
             if self._automaton.shape != self._shape:
-                self._bring_up()  # all begins anew
-            else:
-                self._transitions[number, label] = self._number(following)
+                return False
+            self._transitions[number, label] = self._number(following)
         else:
             look = self._automaton.look_at(state, name)
             self._attributes[number, label] = self._look(look) if look.nodes else NOWHERE
+        return True
 
     def _number(self, state: State) -> int:
         found = self._states.get(state)

@@ -188,7 +188,7 @@ class Watch:
         """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
         pieces, waiting = self.pieces, self.grams
         found = [entry for entry in self.short if pieces[entry] in text] if self.short else []
-        for gram in grams:
+        for gram in set(grams):
             if gram in waiting:
                 found += [entry for entry in waiting[gram] if pieces[entry] in text]
         return found
