@@ -17,14 +17,15 @@ OWN, TEXT, ATTRIBUTES = 0, 1, 2
 UNKNOWN, NOWHERE = -1, -2
 COLUMNS = 4
 """A value that must be looked at: its look, its first byte, the one after its last, and if elements are inside."""
-DONE, NEW_STATE, NEW_LOOK, FULL, DEEP = 0, 1, 2, 3, 4
+DONE, NEW_STATE, NEW_LOOK, FULL, DEEP, STRANGE = 0, 1, 2, 3, 4, 5
 _NO_NUMBER, _NUMBER, _HARD = 0, 1, 2
 _MOST_DIGITS = 15
 """Numbers of so many digits are exact before and after one division, and rounded as Python rounds them."""
 _NEAR = 2e-12
 _POWERS = np.array([10.0**power for power in range(_MOST_DIGITS + 1)])
 _LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _COLON = 60, 62, 47, 32, 34, 61, 58
-_DASH, _DOT, _ZERO, _NINE = 45, 46, 48, 57
+_DASH, _DOT, _ZERO, _NINE, _BANG, _QUESTION = 45, 46, 48, 57, 33, 63
+_XMLNS = (120, 109, 108, 110, 115)
 _EXPONENT = 101
 _LOWER = 32
 _MOST_COMPARED = 64
@@ -156,6 +157,18 @@ def _is_wanted(
     return flag & EQUAL != 0 and is_marked(marks, hash_of(data, start, end) & (8 * marks.size - 1))
 
 
+@inlined
+def _declares(data: Array, name: int) -> bool:
+    """True if an attribute's name begins as those do that declare namespaces."""
+    return (
+        data[name] == _XMLNS[0]
+        and data[name + 1] == _XMLNS[1]
+        and data[name + 2] == _XMLNS[2]
+        and data[name + 3] == _XMLNS[3]
+        and data[name + 4] == _XMLNS[4]
+    )
+
+
 @compiled
 def _passes(number: float, edge: float) -> bool:
     return number + abs(number) * _NEAR + 5e-324 >= edge
@@ -206,6 +219,8 @@ def scan(
                 i += 1
             state = stack[depth, 0]
             depth -= 1
+        elif data[i + 1] in (_BANG, _QUESTION):
+            return STRANGE, 0, 0, 0
         else:
             end = i + 1
             while data[end] != _SPACE and data[end] != _GT:
@@ -233,6 +248,8 @@ def scan(
                 while data[i] != _EQUALS:
                     i += 1
                 name_end = i
+                if name_end - name >= 5 and _declares(data, name):
+                    return STRANGE, 0, 0, 0
                 start = i + 2
                 i = start
                 while data[i] != _QUOTE:
@@ -300,6 +317,28 @@ def mixed(gram: np.uint64) -> int:
 
 
 @compiled
+def shift_of(marks: Array) -> int:
+    """By how many bits a number of 64 is shifted to say a place in a filter."""
+    shift, size = 64, 8 * marks.size
+    while size > 1:
+        shift, size = shift - 1, size >> 1
+    return shift
+
+
+@inlined
+def mark_of(gram: np.uint64, shift: np.uint64) -> np.uint64:
+    """The place of a gram in the filter: the uppermost bits of a product depend on all bytes."""
+    return (gram * np.uint64(0x9E3779B97F4A7C15)) >> shift
+
+
+@inlined
+def _may_be(gram: np.uint64, shift: np.uint64, marks: Array) -> bool:
+    """True if somebody may wait under a gram."""
+    place = mark_of(gram, shift)
+    return ((marks[place >> np.uint64(3)] >> (place & np.uint64(7))) & np.uint64(1)) != 0
+
+
+@compiled
 def slot_of(gram: np.uint64, keys: Array, heads: Array) -> int:
     """The place of a gram in the table, or the empty one where it would be."""
     at = mixed(gram) & (keys.size - 1)
@@ -311,7 +350,7 @@ def slot_of(gram: np.uint64, keys: Array, heads: Array) -> int:
 @compiled
 def link_piece(gram: np.uint64, piece: int, marks: Array, keys: Array, heads: Array, pieces: Array) -> None:
     """Let a piece of text wait under a gram, before those that do already."""
-    place = mixed(gram) & (8 * marks.size - 1)
+    place = np.int64(mark_of(gram, np.uint64(shift_of(marks))))
     marks[place >> 3] |= np.uint8(1 << (place & 7))
     at = slot_of(gram, keys, heads)
     pieces[piece, 3] = heads[at]
@@ -355,25 +394,22 @@ def find_pieces(
     `uses` says how many pieces wait under grams of sixteen, of eight and of four bytes.
     """
     has_wide, has_long, has_short = uses[0] > 0, uses[1] > 0, uses[2] > 0
-    before, gram, count, mask = np.uint64(0), np.uint64(0), 0, 8 * marks.size - 1
+    before, gram, count, shift = np.uint64(0), np.uint64(0), 0, np.uint64(shift_of(marks))
     for i in range(data.size):
         before = (before >> np.uint64(8)) | (gram << np.uint64(56))
         gram = (gram >> np.uint64(8)) | (np.uint64(data[i]) << np.uint64(56))
         if has_wide and i >= 15:
             wide = wide_gram(before, gram)
-            may_be = is_marked(marks, mixed(wide) & mask)
-            if may_be and _is_there(data, i - 15, wide, keys, heads, pieces, texts):
+            if _may_be(wide, shift, marks) and _is_there(data, i - 15, wide, keys, heads, pieces, texts):
                 found[count], ends[count] = wide, i
                 count += 1
-        if has_long and i >= 7:
-            may_be = is_marked(marks, mixed(gram) & mask)
-            if may_be and _is_there(data, i - 7, gram, keys, heads, pieces, texts):
-                found[count], ends[count] = gram, i
-                count += 1
+        is_long = has_long and i >= 7 and _may_be(gram, shift, marks)
+        if is_long and _is_there(data, i - 7, gram, keys, heads, pieces, texts):
+            found[count], ends[count] = gram, i
+            count += 1
         if has_short and i >= 3:
             short = gram >> np.uint64(32)
-            may_be = is_marked(marks, mixed(short) & mask)
-            if may_be and _is_there(data, i - 3, short, keys, heads, pieces, texts):
+            if _may_be(short, shift, marks) and _is_there(data, i - 3, short, keys, heads, pieces, texts):
                 found[count], ends[count] = short, i
                 count += 1
     return count

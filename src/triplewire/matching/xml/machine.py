@@ -22,6 +22,7 @@ from triplewire.matching.xml.kernel import (
     NUMBERS,
     PIECES,
     SAME,
+    STRANGE,
     UNKNOWN,
     VALUES,
     find_label,
@@ -104,9 +105,10 @@ class Machine:
         """The least and the greatest number of each look that the document met; the other way round if none."""
 
     def run(self, raw: bytes, marks: Marks, ends: Array, pieces: int) -> Found | None:
-        """Where a document is, and the values to look at; None if it is too deep for this, or has too many states.
+        """Where a document is, and the values to look at; None if this does not serve it.
 
-        `ends` is where so many pieces of text were found in it.
+        It serves no document with namespaces, references, comments or instructions, that is very deep or has too many
+        states; references must be looked for before. `ends` is where so many pieces of text were found in it.
         """
         data = np.frombuffer(raw, dtype=np.uint8)
         self._bring_up()
@@ -138,7 +140,7 @@ class Machine:
                 return Found(values, self._told[:third].tolist() if third else [], self._met[:second])
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
-            elif status == DEEP or not self._learn(first, second, is_state=status == NEW_STATE):
+            elif status in (DEEP, STRANGE) or not self._learn(first, second, is_state=status == NEW_STATE):
                 return None
 
     def _learn(self, number: int, label: int, *, is_state: bool) -> bool:

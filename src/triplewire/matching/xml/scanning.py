@@ -65,9 +65,9 @@ class Scan:
         self._waiting = grams
         self._grams = grams.found_in(raw) if grams else NO_GRAMS
         self._room = MOST_TEXT
-        self._somewhere = _ANYWHERE if b"&" not in raw else None
-        is_plain = not (b"&" in raw or b"<!" in raw or b"<?" in raw or b"xmlns" in raw)
-        if not is_plain or not self._run_compiled(raw, machine, marks, grams.ends):
+        has_references = b"&" in raw
+        self._somewhere = None if has_references else _ANYWHERE
+        if has_references or not self._run_compiled(raw, machine, marks, grams.ends):
             xml = raw.decode()
             if "<!" in xml or "<?" in xml:
                 xml = _ASIDE.sub("<!>", xml)
