@@ -17,6 +17,8 @@ MOST_STATES = 20_000
 """So many states are remembered; then all are forgotten, and made again as they are asked for."""
 OTHER = "\0"
 """A label that stands for all that no place names."""
+XML = "{http://www.w3.org/XML/1998/namespace}"
+"""How labels of the namespace begin that needs no declaration."""
 _MOST_STRANGERS = 1_000
 """A state remembers so many labels; those that no place names share one state, so a document cannot fill the memory."""
 
@@ -181,8 +183,8 @@ class Automaton:
         self._start = None
 
     def plain_labels(self) -> list[str]:
-        """The labels that are in no namespace."""
-        return sorted(label for label in self._labels if label != ANY and label[0] != "{")
+        """The labels that a document without namespaces may have."""
+        return sorted(label for label in self._labels if label != ANY and (label[0] != "{" or label.startswith(XML)))
 
     # -- states
 

@@ -1,120 +1,161 @@
-"""Grams: eight bytes of a text, or four of a shorter one, as numbers.
+"""Grams: sixteen bytes of a text, or eight or four of a shorter one, as numbers.
 
-A text that `contains` asks for waits under one gram. Which of these a whole document has is found by a few operations
-over all of its bytes; most documents have none, and then no text is looked at.
+A text that `contains` asks for waits under one gram. Where a document has this gram, the whole text is compared, all of
+it compiled; so most documents have none of them, and then no value is looked at.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
 
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.xml.kernel import find_grams, place_of
+from triplewire.matching.xml.kernel import find_pieces, link_piece
 
-_LONG, _SHORT = 8, 4
-_LEAST_MARKS = 1 << 14
+_SIZES = (16, 8, 4)
+_WIDE, _ALL_BITS = 0xC2B2AE3D27D4EB4F, (1 << 64) - 1
+_LEAST = 1 << 10
 _ROOM = 16
-"""A filter has so many places for a gram."""
-
-
-def grams_of(text: str) -> set[int]:
-    """All grams of a text."""
-    raw = text.encode()
-    return {
-        int.from_bytes(raw[at : at + size], "little") for size in (_LONG, _SHORT) for at in range(len(raw) - size + 1)
-    }
+"""A filter has so many bits for a gram."""
+_NOWHERE = 1 << 62
+"""The length of a piece that nobody waits for any more: it is in no document."""
 
 
 def _number(piece: bytes) -> int:
-    return int.from_bytes(piece, "little")
+    """The number of a gram, as the kernel has it; grams of two sizes may be the same number, texts are compared."""
+    if len(piece) < _SIZES[0]:
+        return int.from_bytes(piece, "little")
+    before, after = np.frombuffer(piece, dtype="<u8").tolist()
+    return (before * _WIDE + after) & _ALL_BITS
+
+
+def _kind(raw: bytes) -> int:
+    """Which size of grams a text has."""
+    return next(kind for kind, size in enumerate(_SIZES) if len(raw) >= size)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A text that somebody waits for: its row in the table, its gram, where this begins in it, and how many wait."""
+
+    row: int
+    gram: int
+    offset: int
+    uses: int = 0
 
 
 class Grams:
     """The grams that some entry waits under, and which of them a document has."""
 
     def __init__(self) -> None:
-        self._kinds = {size: _Kind() for size in (_LONG, _SHORT)}
+        self._pieces: dict[bytes, _Piece] = {}
+        self._counts: dict[int, int] = {}
+        self._rows = 0
+        self._uses: Array = np.zeros(len(_SIZES), dtype=np.int64)
+        self._make(_LEAST)
         self._found: Array = np.zeros(0, dtype=np.uint64)
-        self._places: Array = np.zeros(0, dtype=np.int64)
+        self.ends: Array = np.zeros(0, dtype=np.int64)
+        """Where the grams end that were found last, as many as were found."""
 
     def __bool__(self) -> bool:
-        return any(kind.counts for kind in self._kinds.values())
+        return bool(self._pieces)
 
     def add(self, text: str) -> int | None:
         """The gram that a text waits under from now on: one that few others have; None if it is too short."""
         raw = text.encode()
-        size = _size(raw)
-        if len(raw) < size:
+        if len(raw) < _SIZES[-1]:
             return None
-        kind = self._kinds[size]
-        pieces = [raw[at : at + size] for at in range(len(raw) - size + 1)]
-        # one that goes over the end of a word is rarer in documents than one inside a word
-        piece = min(pieces, key=lambda one: (kind.counts.get(_number(one), 0), b" " not in one[1:-1]))
-        kind.add(_number(piece))
-        return _number(piece)
+        piece = self._pieces.get(raw)
+        if piece is None:
+            if self._rows == len(self._table):
+                self._make(4 * len(self._pieces) + _LEAST)
+            gram, offset = self._choose(raw)
+            piece = self._pieces[raw] = _Piece(0, gram, offset)
+            self._counts[gram] = self._counts.get(gram, 0) + 1
+            self._uses[_kind(raw)] += 1
+            self._enter(raw, piece)
+        piece.uses += 1
+        return piece.gram
+
+    def _choose(self, raw: bytes) -> tuple[int, int]:
+        """A gram of a text, and where it begins; one that goes over the end of a word is rarer than one inside."""
+        size = _SIZES[_kind(raw)]
+        pieces = [(at, raw[at : at + size]) for at in range(len(raw) - size + 1)]
+        at, piece = min(pieces, key=lambda one: (self._counts.get(_number(one[1]), 0), b" " not in one[1][1:-1]))
+        return _number(piece), at
 
     def remove(self, text: str, gram: int | None) -> None:
         """A text waits no more."""
-        if gram is not None:
-            self._kinds[_size(text.encode())].remove(gram)
+        if gram is None:
+            return
+        raw = text.encode()
+        piece = self._pieces[raw]
+        piece.uses -= 1
+        if not piece.uses:
+            del self._pieces[raw]
+            self._table[piece.row, 2] = _NOWHERE
+            self._uses[_kind(raw)] -= 1
+            self._counts[gram] -= 1
+            if not self._counts[gram]:
+                del self._counts[gram]
+
+    def _make(self, room: int) -> None:
+        """Tables with room for so many pieces, and in them those that there are."""
+        size = 1 << room.bit_length()
+        self._marks: Array = np.zeros(size * _ROOM // 8, dtype=np.uint8)
+        self._keys: Array = np.zeros(2 * size, dtype=np.uint64)
+        self._heads: Array = np.zeros(2 * size, dtype=np.int64)
+        self._table: Array = np.zeros((size, 4), dtype=np.int64)
+        self._texts: Array = np.zeros(16 * size, dtype=np.uint8)
+        self._rows = self._used = 0
+        for raw, piece in self._pieces.items():
+            self._enter(raw, piece)
+
+    def _enter(self, raw: bytes, piece: _Piece) -> None:
+        end = self._used + len(raw)
+        if end > len(self._texts):
+            self._texts = np.concatenate([self._texts, np.zeros(end, dtype=np.uint8)])
+        self._texts[self._used : end] = np.frombuffer(raw, dtype=np.uint8)
+        piece.row = self._rows
+        self._table[piece.row] = piece.offset, self._used, len(raw), 0
+        self._rows, self._used = self._rows + 1, end
+        link_piece(np.uint64(piece.gram), piece.row, self._marks, self._keys, self._heads, self._table)
 
     def found_in(self, raw: bytes) -> FoundGrams:
-        """The grams of a document that somebody waits under."""
-        data = np.frombuffer(raw, dtype=np.uint8)
-        if len(self._found) < len(raw):
-            self._found, self._places = np.zeros(2 * len(raw), np.uint64), np.zeros(2 * len(raw), np.int64)
-        met: list[tuple[int, int]] = []
-        for size, kind in self._kinds.items():
-            if kind.counts:
-                number = find_grams(data, size, kind.marks, self._found, self._places)
-                found = zip(self._places[:number].tolist(), self._found[:number].tolist(), strict=True)
-                met += [pair for pair in found if pair[1] in kind.counts]
-        met.sort()
-        return FoundGrams(met)
-
-
-class _Kind:
-    """Grams of one size: how many wait under each, and a filter of them that grows with their number."""
-
-    def __init__(self) -> None:
-        self.counts: dict[int, int] = {}
-        self.marks: Array = np.zeros(_LEAST_MARKS, dtype=np.bool_)
-
-    def add(self, gram: int) -> None:
-        self.counts[gram] = self.counts.get(gram, 0) + 1
-        if len(self.counts) * _ROOM > self.marks.size:
-            self.marks = np.zeros(4 * self.marks.size, dtype=np.bool_)
-            for each in self.counts:
-                self._mark(each)
-        self._mark(gram)
-
-    def remove(self, gram: int) -> None:
-        self.counts[gram] -= 1
-        if not self.counts[gram]:
-            del self.counts[gram]
-
-    def _mark(self, gram: int) -> None:
-        self.marks[place_of(np.uint64(gram), self.marks.size)] = True
-
-
-def _size(raw: bytes) -> int:
-    return _LONG if len(raw) >= _LONG else _SHORT
+        """The grams under which somebody waits for a text that is in a document."""
+        if len(self._found) < 2 * len(raw):
+            self._found, self.ends = np.zeros(4 * len(raw), np.uint64), np.zeros(4 * len(raw), np.int64)
+        number = find_pieces(
+            np.frombuffer(raw, dtype=np.uint8),
+            self._uses,
+            self._marks,
+            self._keys,
+            self._heads,
+            self._table,
+            self._texts,
+            self._found,
+            self.ends,
+        )
+        return FoundGrams(self.ends[:number].tolist(), self._found[:number].tolist()) if number else NO_GRAMS
 
 
 class FoundGrams:
-    """Grams of a document, and where they are in it."""
+    """Grams of a document, and where they end in it."""
 
-    __slots__ = ("_places", "everywhere")
+    __slots__ = ("_ends", "everywhere")
 
-    def __init__(self, met: list[tuple[int, int]]) -> None:
-        self._places = [place for place, _ in met]
-        self.everywhere = [gram for _, gram in met]
+    def __init__(self, ends: list[int], grams: list[int]) -> None:
+        self._ends = ends
+        self.everywhere = grams
+
+    def __len__(self) -> int:
+        return len(self._ends)
 
     def between(self, start: int, end: int) -> list[int]:
-        """The grams that begin in a part of the document."""
-        return self.everywhere[bisect_left(self._places, start) : bisect_left(self._places, end)]
+        """The grams that end in a part of the document."""
+        return self.everywhere[bisect_left(self._ends, start) : bisect_left(self._ends, end)]
 
 
-NO_GRAMS = FoundGrams([])
+NO_GRAMS = FoundGrams([], [])

@@ -19,7 +19,7 @@ from triplewire.matching.xml.automaton import Automaton, Node
 from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.machine import Machine, Marks
 from triplewire.matching.xml.scanning import Scan
-from triplewire.matching.xml.watches import Entries
+from triplewire.matching.xml.watches import Entries, Part
 
 _RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
 """Which kinds of conditions are rarely met; those that are not here come before the last."""
@@ -67,7 +67,7 @@ class PathMatches:
         self,
         entries: Sequence[Entry | None],
         lock: RLock,
-        sure: list[Entries],
+        sure: list[Entries | Part],
         verified: list[Standing],
         failed: dict[int, str],
     ) -> None:
@@ -87,10 +87,12 @@ class PathMatches:
                         assert entry is not None, "the index lets matches be named before it changes"
                         found[entry.standing] = None
                 self._numbers = {number: standing.query for standing in found for number in standing.numbers}
+                self._sure, self._verified = [], []
             return self._numbers
 
     def __bool__(self) -> bool:
-        return bool(self._verified) or any(self._sure)
+        with self._lock:
+            return bool(self._numbers or self._verified) or any(self._sure)
 
 
 class PathIndex:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from array import array
 
-from triplewire.matching.xml.automaton import Automaton, Look, Node, State
-from triplewire.matching.xml.grams import NO_GRAMS, Grams, grams_of
-from triplewire.matching.xml.kernel import ATTRIBUTE, ELEMENT
-from triplewire.matching.xml.machine import Machine, Marks
-from triplewire.matching.xml.watches import Entries, number_of
+from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
+from triplewire.matching.xml.grams import NO_GRAMS, Grams
+from triplewire.matching.xml.machine import Found, Machine, Marks
+from triplewire.matching.xml.watches import Entries, Part, number_of
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
@@ -24,7 +24,6 @@ _TAGS = re.compile(r'<[^">]*(?:"[^"]*"[^">]*)*>')
 _ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
 _REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
 _REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
-_XML = "{http://www.w3.org/XML/1998/namespace}"
 _NO_NAMESPACES: dict[str, str] = {"": ""}
 
 
@@ -35,32 +34,40 @@ _ANYWHERE: Span = (0, 1 << 62)
 
 
 class Scan:
-    """What one document meets: `sure` entries are matched, `maybe` entries must be verified."""
+    """What one document meets: `sure` entries are matched, `maybe` entries must be verified.
+
+    Both are lists of the index itself, or parts of them, and good until it changes.
+    """
 
     __slots__ = (
         "_automaton",
+        "_compiled",
         "_extremes",
         "_grams",
         "_looks",
+        "_machine",
         "_room",
         "_somewhere",
         "_states",
+        "_waiting",
         "maybe",
         "sure",
     )
 
     def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
-        self._automaton = automaton
-        self.sure: list[Entries] = []
-        self.maybe: list[Entries] = []
+        self._automaton, self._machine = automaton, machine
+        self._compiled: Found | None = None
+        self.sure: list[Entries | Part] = []
+        self.maybe: list[Entries | Part] = []
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
+        self._waiting = grams
         self._grams = grams.found_in(raw) if grams else NO_GRAMS
         self._room = MOST_TEXT
-        self._somewhere = _ANYWHERE if b"&" not in raw else None
-        is_plain = not any(sign in raw for sign in (b"&", b"<!", b"<?", b"xmlns"))
-        if not is_plain or not self._run_compiled(raw, machine, marks):
+        has_references = b"&" in raw
+        self._somewhere = None if has_references else _ANYWHERE
+        if has_references or not self._run_compiled(raw, machine, marks, grams.ends):
             xml = raw.decode()
             if "<!" in xml or "<?" in xml:
                 xml = _ASIDE.sub("<!>", xml)
@@ -75,32 +82,30 @@ class Scan:
             met |= state.look.nodes
         for look in self._looks:
             met |= look.nodes
+        if self._compiled is not None:
+            for number in self._compiled.met.tolist():
+                met |= self._machine.looks[number].nodes
         return met
 
-    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks) -> bool:
+    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks, ends: Array) -> bool:
         """See what the compiled pass finds; False if it does not serve this document."""
-        done = machine.run(raw, marks)
-        if done is None:
+        found = self._compiled = machine.run(raw, marks, ends, len(self._grams))
+        if found is None:
             return False
-        visited, found = done
-        self._states.update((state, None) for state in visited if state.is_watched)
-        states = machine.states
-        for kind, number, start, end, one, other in found:
-            state, value = states[number], raw[start:end].decode()
-            if kind == ELEMENT:
-                if one:  # there are elements inside
-                    texts = _TAGS.sub("\0", value).split("\0")
-                    self._see(state.look, "".join(texts), None)
-                else:
-                    self._see(state.look, value, (start, end))
-            elif kind == ATTRIBUTE:
-                name = raw[one:other].decode()
-                label = _XML + name[4:] if ":" in name else name
-                look = state.attributes.get(label) or self._automaton.look_at(state, label)
-                if look.nodes:
-                    self._meet(look, value, (start, end))
-            elif state.text is not None:
-                self._meet(state.text, value, (start, end))
+        looks = machine.looks
+        for number, start, end, has_elements in found.values:
+            value = raw[start:end].decode()
+            if has_elements:
+                self._see(looks[number], _TAGS.sub("", value), None)
+            else:
+                self._see(looks[number], value, (start, end))
+        for number in found.told:
+            look = looks[number]
+            least, greatest = machine.extremes[number].tolist()
+            if least <= greatest:
+                self._note(look, least)
+                self._note(look, greatest)
+            self._tell(look)
         return True
 
     def _run(self, xml: str, scopes: _Scopes | None) -> None:
@@ -152,7 +157,7 @@ class Scan:
                 continue
             label = name
             if ":" in name:
-                label = _XML + name[4:] if scopes is None else scopes.attribute(name)
+                label = XML + name[4:] if scopes is None else scopes.attribute(name)
             look = state.attributes.get(label) or self._automaton.look_at(state, label)
             if look.nodes:
                 self._meet(look, unescaped(value) if "&" in value else value, self._somewhere)
@@ -171,11 +176,13 @@ class Scan:
             return
         sure, maybe = look.sure, look.maybe
         if value in sure.equal:
-            self.sure.append(sure.equal[value][:])
+            self.sure.append(sure.equal[value])
         if value in maybe.equal:
-            self.maybe.append(maybe.equal[value][:])
+            self.maybe.append(maybe.equal[value])
         if sure.pieces or maybe.pieces:
-            grams = self._grams.between(*where) if where is not None else grams_of(value)
+            grams = (
+                self._grams.between(*where) if where is not None else self._waiting.found_in(value.encode()).everywhere
+            )
             for watch, told in ((sure, self.sure), (maybe, self.maybe)):
                 if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
                     told.append(array("q", entries))
@@ -185,6 +192,9 @@ class Scan:
     def _number(self, look: Look, number: float) -> None:
         if look.maybe.same:
             self.maybe.append(look.maybe.near(number))
+        self._note(look, number)
+
+    def _note(self, look: Look, number: float) -> None:
         known = self._extremes.get(look)
         if known is None:
             self._extremes[look] = [number, number]
@@ -200,7 +210,8 @@ class Scan:
                 for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
                     if len(thresholds):
                         passed, near = thresholds.passed(number)
-                        told.append(passed)
+                        if passed:
+                            told.append(passed)
                         if near:
                             self.maybe.append(near)
         for state in self._states:
@@ -210,9 +221,9 @@ class Scan:
 
     def _tell(self, look: Look) -> None:
         if look.sure.exists:
-            self.sure.append(look.sure.exists[:])
+            self.sure.append(look.sure.exists)
         if look.maybe.exists:
-            self.maybe.append(look.maybe.exists[:])
+            self.maybe.append(look.maybe.exists)
 
 
 def _whole(piece: str) -> tuple[str, str]:
@@ -254,7 +265,7 @@ class _Scopes:
     def attribute(self, name: str) -> str:
         """The expanded name of an attribute that has a prefix."""
         prefix, _, local = name.partition(":")
-        return _XML + local if prefix == "xml" else f"{{{self._now[prefix]}}}{local}"
+        return XML + local if prefix == "xml" else f"{{{self._now[prefix]}}}{local}"
 
     def leave(self) -> None:
         self._now = self._stack.pop()

@@ -24,6 +24,21 @@ to a threshold than this, in proportion, is left to it."""
 _NUMBER = re.compile(r"[ \t\r\n]*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?:[eE][-+]?)?[ \t\r\n]*\Z")
 
 
+class Part:
+    """A part of a list of entries: not copied, so good only until the list changes."""
+
+    __slots__ = ("_end", "_entries", "_start")
+
+    def __init__(self, entries: Entries, start: int, end: int) -> None:
+        self._entries, self._start, self._end = entries, start, end
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._entries[self._start : self._end])
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+
 def no_entries() -> Entries:
     """An empty list of entries."""
     return array("q")
@@ -71,13 +86,20 @@ class Thresholds:
             self._keys = array("d", [key for key, _ in both])
             self._entries = array("q", [entry for _, entry in both])
 
-    def passed(self, number: float) -> tuple[Entries, Entries]:
+    def passed(self, number: float) -> tuple[Part, Part]:
         """Those that a number is above, for sure; and those that are too near to it to say."""
         if self._new:
             self._settle()
         near = abs(number) * _NEAR + 5e-324 if math.isfinite(number) else 0.0
         sure, all_ = bisect_left(self._keys, number - near), bisect_right(self._keys, number + near)
-        return self._entries[:sure], self._entries[sure:all_]
+        return Part(self._entries, 0, sure), Part(self._entries, sure, all_)
+
+    @property
+    def first(self) -> float:
+        """The threshold that is passed first."""
+        if self._new:
+            self._settle()
+        return self._keys[0] if self._keys else math.inf
 
     def __len__(self) -> int:
         return len(self._keys) + len(self._new)
@@ -166,7 +188,7 @@ class Watch:
         """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
         pieces, waiting = self.pieces, self.grams
         found = [entry for entry in self.short if pieces[entry] in text] if self.short else []
-        for gram in grams:
+        for gram in set(grams):
             if gram in waiting:
                 found += [entry for entry in waiting[gram] if pieces[entry] in text]
         return found
@@ -183,8 +205,8 @@ class Watch:
         for entries in (*self.equal.values(), *self.same.values(), self.pieces):
             yield from entries
         for thresholds in (self.above, self.below):
-            for entries in thresholds.passed(math.inf):
-                yield from entries
+            for part in thresholds.passed(math.inf):
+                yield from part
 
 
 def _rounded(number: float) -> float:
