@@ -6,12 +6,14 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from benchmarks.report import Line
 from benchmarks.spark import batch
 from benchmarks.spark.processes import cpu_seconds, mapped
 from tests.benchmarks.test_engine_run import run_benchmark
 
 
+@pytest.mark.slow
 def test_quick_run_measures_every_alternative_and_writes_the_common_form(tmp_path: Path) -> None:
     """X8: the run itself stops when Spark and one process differ in the number of rows."""
     told = run_benchmark("spark", "--part", "batch", "--quick", "--json", str(tmp_path / "spark.jsonl"))
