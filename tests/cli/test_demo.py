@@ -29,7 +29,7 @@ def _no_java(*_, **__):
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 23)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 24)]
 
 
 def test_story_ends_well_without_a_java(told):
@@ -181,3 +181,13 @@ def test_a_feed_is_a_document_and_what_leaves_its_window_stays(told):
     assert "unmatched" not in later
     assert "Sofie still has 3 rows" in later
     assert "<title>New crane for the east quay</title>" in later
+
+
+def test_story_asks_a_menu_in_xpath(told):
+    menu = told.partition("The café writes XML")[2].partition("Closed for the night")[0]
+    assert "/menu/softdrinks[price > 1.80]/name" in menu
+    assert [line.split()[1] for line in menu.splitlines() if line.split()[:1] == ["emil"]] == [
+        "matched",
+        "unmatched",
+        "matched",
+    ]

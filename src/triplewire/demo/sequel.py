@@ -22,6 +22,7 @@ _SOFIE = """\
 PREFIX rss: <http://purl.org/rss/1.0/>
 PREFIX dc: <http://purl.org/dc/elements/1.1/>
 SELECT ?item ?title { ?item dc:subject "Harbour" ; rss:title ?title }"""
+_EMIL = "/menu/softdrinks[price > 1.80]/name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def tell(stage: Stage) -> None:
                 other_themes,
                 a_feed,
                 a_week_later,
+                a_menu,
             ):
                 scene(setting)
         the_restart(stage, url)
@@ -178,6 +180,17 @@ def a_week_later(setting: Setting) -> None:
     stage.show(*(line.strip() for line in atom.decode().splitlines() if "<title>" in line))
 
 
+def a_menu(setting: Setting) -> None:
+    stage, hub = setting.stage, setting.hub
+    stage.scene("The café writes XML")
+    stage.talk("Its menu is XML of its own kind. Emil checks prices, and asks in XPath for drinks over 1.80:")
+    stage.show(_EMIL)
+    hub.subscribe(_EMIL, language="xpath", id="emil")
+    _tell_hits(stage, hub.publish(_read("later/menu.xml")))
+    stage.talk("The next day one drink is dearer, and another one cheaper:")
+    _tell_hits(stage, hub.publish(_read("later/menu-changed.xml")))
+
+
 def the_restart(stage: Stage, url: str) -> None:
     """The hub was closed; who opens the same file goes on where it stood."""
     stage.scene("Closed for the night, and opened again")
@@ -219,6 +232,11 @@ def _tell_events(stage: Stage, events: Iterable[Event]) -> None:
 
 def _tell_titles(stage: Stage, events: Iterable[Event]) -> None:
     stage.table(("who", "event", "title"), [(e.subscription, e.kind, str(e.row["title"])) for e in events])
+
+
+def _tell_hits(stage: Stage, events: Iterable[Event]) -> None:
+    told = [(e.subscription, e.kind, str(e.row["node"]), str(e.row["text"])) for e in events]
+    stage.table(("who", "event", "where", "text"), told)
 
 
 def _difference(event: Event) -> list[str]:
