@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from documents.feeds.samples import SAMPLES, URI, items, said, sample
 from triplewire import DocumentError, DocumentTooLarge, Feed, Limits, parse
@@ -268,3 +269,15 @@ def test_any_title_is_read_back_as_plain_text(text):
     entry = f'<entry><id>urn:1</id><title type="text">{escape(legal)}</title></entry>'
     found = titles(read(f'<feed xmlns="http://www.w3.org/2005/Atom">{entry}</feed>'))
     assert found == [{" ".join(legal.split())} if legal.split() else set()]
+
+
+def test_a_namespace_that_cannot_be_written_again_hides_the_xml_and_not_the_items():
+    text = (
+        '<rss version="2.0" xmlns:a="http://x.example/?a=1&amp;b=2"><channel><title>t</title>'
+        "<item><guid>1</guid><title>Rain</title><a:b>1</a:b></item></channel></rss>"
+    )
+    for spelled in (text, text.replace("&amp;", "&")):
+        feed = parse(spelled, uri="https://example.org/x.rss")
+        assert len(feed.items) == 1
+        for part in (feed, *feed.parts):
+            assert not part.xml or etree.fromstring(part.xml) is not None

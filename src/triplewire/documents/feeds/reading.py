@@ -18,7 +18,7 @@ from triplewire.documents.feeds.recoding import utf8
 from triplewire.documents.feeds.sniffing import is_json_feed
 from triplewire.documents.limits import Limits
 from triplewire.documents.xml import written
-from triplewire.errors import DocumentTooLarge
+from triplewire.errors import DocumentError, DocumentTooLarge
 from triplewire.model import Document, Feed
 
 _COMPARISONS_PER_MICROSECOND = 16
@@ -92,11 +92,18 @@ class _Reading:
         return Document.from_lines(uri, blank_nodes.named(lines, uri=self.uri, limits=self.limits))
 
     def canonical_xml(self) -> bytes:
-        """What XPath sees of the feed: nothing, if a namespace is a relative reference, which XPath has no word for."""
-        try:
-            return written(self.root) if self.has_xml else b""
-        except etree.C14NError:
+        """What XPath sees of the feed: nothing, if a namespace is a relative reference, which XPath has no word for.
+
+        Nor if what was mended cannot be written so that it can be read again, as with a namespace that has a bare `&`.
+        """
+        if not self.has_xml:
             return b""
+        try:
+            text = written(self.root)
+            parsed(text, self.uri)
+        except (etree.LxmlError, DocumentError):
+            return b""
+        return text
 
     def xml_of_parts(self, xml: bytes, items: list[Item]) -> tuple[bytes, list[bytes]]:
         """Of the channel, and of each item; the channel has all of it where it is not plain which items there are."""
