@@ -88,7 +88,9 @@ def _measured(
     def counting() -> None:
         spark.read.parquet(str(documents)).selectExpr("sum(length(content))").collect()
 
-    java = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None, "a session that runs has its Java"
+    java = jvm.ProcessHandle.current().pid()
     used = {"process": process_time, "spark": lambda: cpu_seconds(java), "count": lambda: cpu_seconds(java)}
     alternatives: dict[str, Callable[[], None]] = {"process": process, "spark": on_spark, "count": counting}
     counting()  # what happens only once, such as loading classes and starting workers, is not part of it

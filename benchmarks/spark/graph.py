@@ -72,7 +72,9 @@ def _measured(
         "spark": lambda: by_spark(spark, index, documents, folder / "answers"),
     }
     by_spark(spark, index, folder / "sample.parquet", folder / "answers")  # what happens only once is not part of it
-    java = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None, "a session that runs has its Java"
+    java = jvm.ProcessHandle.current().pid()
     used = {"process": process_time, "spark": lambda: process_time() + cpu_seconds(java)}
     times: dict[str, list[float]] = {name: [] for name in alternatives}
     cpu: dict[str, list[float]] = {name: [] for name in alternatives}

@@ -69,7 +69,7 @@ def filled(url: str, workload: Workload, triples: int, progress: Progress) -> Hi
     history = workload.history()
     with Hub(url) as hub:
         below = NamedNode(RDFS + "subClassOf")
-        hub.set_taxonomy([Triple(narrow, below, broad) for narrow, broad in workload.taxonomy.below()])  # type: ignore[arg-type]
+        hub.set_taxonomy([Triple(narrow, below, broad) for narrow, broad in workload.taxonomy.below()])  # type: ignore[arg-type]  # no literals
         documents, done = history.background(triples), 0
         while some := list(islice(documents, _AT_ONCE)):
             hub.apply([Publish(document) for document in some])

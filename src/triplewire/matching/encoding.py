@@ -57,7 +57,7 @@ def decode_triple(plain: Plain, names: Sequence[str]) -> TriplePattern:
     """A triple pattern that was encoded as the list of its places."""
     assert isinstance(plain, list)
     subject, predicate, object = (_named(place) if isinstance(place, str) else decode(place, names) for place in plain)
-    return TriplePattern(subject, predicate, object)  # type: ignore[arg-type]
+    return TriplePattern(subject, predicate, object)  # type: ignore[arg-type]  # each was written from its place
 
 
 def dumps(plain: object) -> bytes:

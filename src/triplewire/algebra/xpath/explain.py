@@ -79,7 +79,7 @@ def why_not(query: PathQuery, document: Document) -> WhyNot:
 
 def _alternatives(expression: Expression) -> tuple[Expression, ...]:
     is_choice = isinstance(expression, Several) and expression.operator in ("|", "or")
-    return expression.parts if is_choice else (expression,)  # type: ignore[union-attr]
+    return expression.parts if is_choice else (expression,)  # type: ignore[union-attr]  # a choice has them
 
 
 def _failed(number: int, reached: str, stops: str, values: tuple[str, ...]) -> PathFailure:

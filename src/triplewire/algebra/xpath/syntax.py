@@ -308,7 +308,7 @@ def plain(value: object) -> Any:
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if type(value).__name__ in _CLASSES:
-        return {type(value).__name__: [plain(getattr(value, name)) for name in type(value).__slots__]}  # type: ignore[attr-defined]
+        return {type(value).__name__: [plain(getattr(value, name)) for name in type(value).__slots__]}  # type: ignore[attr-defined]  # all have them
     return value
 
 
