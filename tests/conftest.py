@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from postgres import HOW_TO_GET_IT, binaries, running
+
+# The quick tests take the same random examples each time, so that a change is judged by what it changes; the slow ones
+# look for new ones (`./run test --slow` asks for this profile).
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("exploring", derandomize=False, print_blob=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")

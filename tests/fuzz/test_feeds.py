@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -105,3 +106,18 @@ def test_cleaned_markup_has_nothing_that_acts(markup):
             assert name == "title" or value.startswith(("http://x.example", "https://x.example/"))
     assert clean(cleaned, "https://x.example/") == cleaned, "what is clean stays as it is"
     assert isinstance(text_of(markup), str)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<a href='javascript:x'><x href='javascript:x'><a href='javascript:x'>",
+        "<p><x><p>one</x></p>two",
+        "&lt;script>x()&lt;/script>" * 3,
+        "".join(f"<a><x{n}>" for n in range(40)),
+    ],
+    ids=["nested links", "nested paragraphs", "escaped", "deep"],
+)
+def test_what_is_clean_reads_as_itself(markup):
+    cleaned = clean(markup, "https://x.example/")
+    assert clean(cleaned, "https://x.example/") == cleaned

@@ -7,6 +7,7 @@ lxml's parser is linear, and an allowlist is short.
 from __future__ import annotations
 
 import re
+from html import escape
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
@@ -34,6 +35,7 @@ _BLOCKS = _KEPT & _words(
 _ATTRIBUTES = _words("alt cite colspan datetime dir height href lang rowspan src start title width")
 _ADDRESSES = frozenset({"href", "src", "cite"})
 _SCHEMES = frozenset({"", "http", "https", "mailto", "ftp", "tel", "xmpp", "magnet", "geo"})
+_ROUNDS = 8
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\ufeff]")
 _LOOKS_LIKE_MARKUP = re.compile(r"<[A-Za-z/!]|&(?:#?\w+);")
@@ -73,6 +75,16 @@ def clean(html: str, base: str) -> str:
     """
     if not has_markup(html):
         return html.strip()
+    cleaned = _cleaned(html, base)
+    for _ in range(_ROUNDS):  # a reader's parser must see what was cleaned here: as written, it reads as itself
+        again = _cleaned(cleaned, base)
+        if again == cleaned:
+            return cleaned
+        cleaned = again
+    return escape(text_of(html), quote=False)
+
+
+def _cleaned(html: str, base: str) -> str:
     body = _body(html)
     if body is None:
         return ""
