@@ -72,7 +72,8 @@ def test_what_makes_no_sense_is_a_usage_error(folder, call, arguments):
     assert call("poll", "hub.db", "--once", *arguments).exit_code == 2
 
 
-def test_it_goes_on_until_it_is_interrupted(folder, site):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_it_goes_on_until_it_is_interrupted(folder, site, sent):
     command = [sys.executable, "-m", "triplewire.cli", "poll", "hub.db", site.url("/feed"), "--allow-private"]
     with subprocess.Popen(
         [*command, "--every", "0.2s", "--pause", "0", "--json"], stdout=subprocess.PIPE, text=True, env=os.environ
@@ -81,6 +82,7 @@ def test_it_goes_on_until_it_is_interrupted(folder, site):
             assert json.loads(process.stdout.readline())["row"]["i"] == "<urn:1>"
             site.put("/feed", rss(2, 1), ETag='"2"')
             assert json.loads(process.stdout.readline())["row"]["i"] == "<urn:2>"
+            process.send_signal(sent)
+            assert process.wait(timeout=60) == 0
         finally:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+            process.kill()

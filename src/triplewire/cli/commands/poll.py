@@ -16,6 +16,7 @@ from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.signals import ended_by, interrupt
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -88,10 +89,11 @@ def run(
             usage("no feeds are followed yet; name one, or a list of them with --opml")
         count = asked = 0
         try:
-            for told in _once(poller, problems) if once else _for_ever(poller, problems):
-                count += print_records(told, _COLUMNS, options.chosen(format, json), known)
-                asked += 1
-                sys.stdout.flush()
+            with ended_by(interrupt):
+                for told in _once(poller, problems) if once else _for_ever(poller, problems):
+                    count += print_records(told, _COLUMNS, options.chosen(format, json), known)
+                    asked += 1
+                    sys.stdout.flush()
         except KeyboardInterrupt:
             problems.note("interrupted; the list and its state are kept")
     problems.note(f"{counted(asked, 'question')}: {counted(count, 'event')}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +16,7 @@ from triplewire.cli.counts import counted
 from triplewire.cli.hubs import store_at, store_class, url_of
 from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.signals import ended_by
 from triplewire.errors import PipelineError, StoreError
 
 if TYPE_CHECKING:
@@ -118,22 +118,12 @@ def _follow(stream: Stream, once: bool, say: Callable[[str], None]) -> None:
         say("stopping, when this batch is committed")
         stream.stop()
 
-    with _signals(end):
+    with ended_by(end):
         if once:
             stream.once()
         else:
             say("waiting for changes; stop with Ctrl-C")
             stream.run()
-
-
-@contextmanager
-def _signals(end: Callable[..., None]) -> Iterator[None]:
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def status(store: StoreOption, json: options.AsJson = False) -> None:
