@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -13,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from triplewire.errors import StoreBusy, TriplewireError
+from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.metrics import Measured
@@ -73,7 +74,9 @@ def _refused(_: Request, error: Exception) -> Response:
     headers = {}
     if told["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if told["status"] == 503 or isinstance(error, StoreBusy):
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(math.ceil(error.seconds))
+    elif told["status"] == 503 or isinstance(error, StoreBusy):
         headers["Retry-After"] = "5"
     if told["status"] >= 500:
         log.error("%s", error)
