@@ -44,6 +44,7 @@ EXAMPLES = [
     errors.NotAuthenticated("no token"),
     errors.NotAllowed("a reader"),
     errors.QuotaExceeded("documents", 10),
+    errors.TooManyRequests(100, 0.5),
     errors.ServiceUnavailable("stopping"),
     errors.TriplewireError("anything"),
 ]

@@ -35,6 +35,7 @@
         ├── NotAuthenticated       nobody knows who asks
         ├── NotAllowed             who asks may not
         ├── QuotaExceeded          the tenant has as much as it may have
+        ├── TooManyRequests        the client asks too fast
         └── ServiceUnavailable     it cannot be reached, or is stopping
 
 Every error carries its data as attributes, reads as a sentence that says what to do, and survives pickling,
@@ -285,6 +286,15 @@ class QuotaExceeded(ServiceError):
         super().__init__(f"the quota of {most} {what} is used up; remove some, or ask whoever runs this hub for more")
         self.what = what
         self.most = most
+
+
+class TooManyRequests(ServiceError):
+    """Who asks, asks too fast: wait for so many `seconds`."""
+
+    def __init__(self, rate: float, seconds: float) -> None:
+        super().__init__(f"more than {rate:g} requests a second; come back in {seconds:.2g} seconds")
+        self.rate = rate
+        self.seconds = seconds
 
 
 class ServiceUnavailable(ServiceError):

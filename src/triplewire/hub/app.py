@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -13,11 +14,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from triplewire.errors import StoreBusy, TriplewireError
+from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.metrics import Measured
-from triplewire.hub.routes import documents, events, metadata, questions, subscriptions, upkeep, uploads
+from triplewire.hub.routes import documents, events, metadata, questions, subscriptions, upkeep, uploads, xml_rpc
 from triplewire.hub.service import Service
 from triplewire.hub.settings import Settings
 
@@ -51,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in (documents, uploads, subscriptions, events, questions, metadata, upkeep):
+    for module in (documents, uploads, subscriptions, events, questions, metadata, xml_rpc, upkeep):
         app.include_router(module.router)
     service.metrics.watch(service.tenants)
     app.add_middleware(Measured, metrics=service.metrics)
@@ -73,7 +74,9 @@ def _refused(_: Request, error: Exception) -> Response:
     headers = {}
     if told["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if told["status"] == 503 or isinstance(error, StoreBusy):
+    if isinstance(error, TooManyRequests):
+        headers["Retry-After"] = str(math.ceil(error.seconds))
+    elif told["status"] == 503 or isinstance(error, StoreBusy):
         headers["Retry-After"] = "5"
     if told["status"] >= 500:
         log.error("%s", error)

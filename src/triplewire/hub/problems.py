@@ -43,6 +43,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
     errors.QuotaExceeded: 403,
+    errors.TooManyRequests: 429,
     errors.ServiceUnavailable: 503,
 }
 """The status of an error; of one that is not here, that of the nearest above it in the tree, and 500 for the rest."""

@@ -10,13 +10,19 @@ from typing import Annotated, Any
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
-from triplewire.errors import NotAllowed
+from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
+from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings
 from triplewire.hub.tenants import Tenant, Tenants
+
+_BURST = 10.0
+_REQUESTS = 100.0
+_REFUSALS = 5.0
+"""How many requests without a valid token a machine may send in a second."""
 
 
 class Service:
@@ -30,6 +36,9 @@ class Service:
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
+        rate = settings.requests if settings.requests is not None else 0.0 if is_loopback(settings.host) else _REQUESTS
+        self.pace = Pace(rate, burst=_BURST * rate)
+        self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
 
     @property
     def gate(self) -> Gate:
@@ -93,12 +102,25 @@ def _access(role: Role) -> Callable[[Request], object]:
         service = service_of(request)
         if service.gate.is_stale:
             await asyncio.to_thread(service.gate.refresh)
-        account = service.gate.caller(request.headers)
+        account = _caller(service, request)
         if not account.may(role):
             raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
         return Access(service, account, await service.tenants.get(account.tenant))
 
     return access
+
+
+def _caller(service: Service, request: Request) -> Account:
+    """Who asks, if not too fast; from a machine that guesses tokens, nobody does for a while."""
+    machine = request.client.host if request.client is not None else ""
+    service.refusals.refuse_spent(machine)
+    try:
+        account = service.gate.caller(request.headers)
+    except NotAuthenticated:
+        service.refusals.spend(machine)
+        raise
+    service.pace.spend(account.id or machine)
+    return account
 
 
 class BoundedRoute(APIRoute):

@@ -54,6 +54,9 @@ class Settings:
     """How long a request for events may wait for one."""
     streams: int = 2_000
     """How many event streams may be open."""
+    requests: float | None = None
+    """How many requests a second an account may send, ten seconds' worth of them at once; 0 is no limit, None is 100
+    where other machines can ask."""
     quotas: TenantSettings = field(default_factory=TenantSettings)
     """Of tenants that have none of their own."""
     tenants: Mapping[str, TenantSettings] = field(default_factory=dict)

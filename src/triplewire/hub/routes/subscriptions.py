@@ -51,7 +51,7 @@ def listing(
 @router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
 async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
     """Register a query; an id is made if none is given."""
-    made = await _subscribed(access, wanted, wanted.id)
+    made = await subscribed(access, wanted, wanted.id)
     response.headers["Location"] = f"/v1/subscriptions/{quote(made.id, safe='')}"
     return _told(made)
 
@@ -70,7 +70,7 @@ async def put(access: Reading, id: Id, wanted: NewSubscription, response: Respon
         there = await run_in_threadpool(access.tenant.hub.subscription, id)
     except UnknownSubscription:
         response.status_code = 201
-        return _told(await _subscribed(access, wanted, id))
+        return _told(await subscribed(access, wanted, id))
     if not await run_in_threadpool(_is_same, access, there, wanted):
         raise DuplicateSubscription(id)
     return _told(there)
@@ -85,9 +85,7 @@ def read(access: Reading, id: Id) -> SubscriptionTold:
 @router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)
 async def unsubscribe(access: Reading, id: Id) -> None:
     """Forget a subscription, its rows and its events; who follows them is told that it is gone."""
-    queries = await run_in_threadpool(queries_of, access, id)
-    await run_in_threadpool(_forget, access, id)
-    access.tenant.bell.wake(queries)
+    await forget(access, id)
 
 
 @router.get("/subscriptions/{id}/rows", summary="List the answers", response_model=Rows)
@@ -129,9 +127,16 @@ def queries_of(access: Access, id: str) -> tuple[int, ...]:
     return record.query, -record.number
 
 
-def _forget(access: Access, id: str) -> None:
-    access.require_owner(access.tenant.hub.subscription(id).owner)
-    access.tenant.hub.unsubscribe(id)
+async def forget(access: Access, id: str) -> None:
+    """Unsubscribe, if it is the caller's, and tell whoever follows it."""
+
+    def unsubscribe() -> None:
+        access.require_owner(access.tenant.hub.subscription(id).owner)
+        access.tenant.hub.unsubscribe(id)
+
+    queries = await run_in_threadpool(queries_of, access, id)
+    await run_in_threadpool(unsubscribe)
+    access.tenant.bell.wake(queries)
 
 
 def term_of(text: str) -> Term:
@@ -142,7 +147,7 @@ def term_of(text: str) -> Term:
         raise BadRequest(f"{text!r} is no term: {error}; write an IRI, or a term as in N-Triples") from None
 
 
-async def _subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
+async def subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
     """Registered, if the quota allows one more: one at a time, so that each count is right."""
 
     def register() -> Subscription:
