@@ -61,10 +61,8 @@ def run(names: Sequence[str], subscriptions: int, seed: int, progress: Progress)
 def _figures(workload: Workload, progress: Progress) -> Iterator[Figure]:
     patterns = [(str(i), workload.pattern(i)) for i in range(workload.subscriptions)]
     progress("compiling")
-    yield from _compiling([pattern for _, pattern in patterns[:COMPILED]])
+    yield from _compiling([pattern for _, pattern in patterns])
     progress("building")
-    size = sum(len(branch) for _, pattern in patterns for branch in canonical(pattern))
-    yield Figure("canonical", 0.0, size)
     index = Index(workload.taxonomy)
     building = _microseconds(lambda: _add_all(index, patterns))
     yield Figure("build", building, index.nbytes)
@@ -119,7 +117,8 @@ def _new_process(path: Path, document: Document) -> Iterator[Figure]:
 
 def _compiling(patterns: Sequence[Pattern]) -> Iterator[Figure]:
     """A text to a pattern that is ready to be added; and the last step of it, to bring its normal form to bytes."""
-    asked = [_as_text(pattern) for pattern in patterns]
+    size = sum(len(branch) for pattern in patterns for branch in canonical(pattern))
+    asked = [_as_text(pattern) for pattern in patterns[:COMPILED]]
     compiled = [compile(text, language=language) for text, language in asked]
     whole, last = [], []
     with undisturbed():
@@ -127,7 +126,7 @@ def _compiling(patterns: Sequence[Pattern]) -> Iterator[Figure]:
             whole.append(_nanoseconds(partial(compile, text, language=language)))
             last.append(_nanoseconds(partial(canonical, copy(pattern))))  # a copy has left its bytes behind
     yield Figure("compile", median(whole) / 1e3)
-    yield Figure("compile-bytes", median(last) / 1e3)
+    yield Figure("compile-bytes", median(last) / 1e3, size)
 
 
 def _as_text(pattern: Pattern) -> tuple[str, str]:
