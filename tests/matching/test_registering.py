@@ -12,8 +12,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from strategies import iri
 from triplewire import DuplicateSubscription, Index, PatternError, Taxonomy, compile, evaluate
-from triplewire.algebra.canonical import prepared
+from triplewire.algebra.canonical import HEAD, TESTS, prepared
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
+from triplewire.matching import layout
 from triplewire.model import RDFS, Document
 
 X, T, N = variable("x"), variable("t"), variable("n")
@@ -163,6 +164,11 @@ def test_a_pattern_with_bytes_and_one_without_are_one_record(copied):
     assert index.pattern("again") == index.pattern("ready") == pattern
     found = document(Triple(NamedNode("urn:s"), NamedNode("urn:label"), Literal("a")))
     assert index.match(found).subscriptions == ["ready", "again"]
+
+
+def test_the_kernel_reads_what_the_algebra_writes():
+    assert [name for name in vars(layout) if name.startswith("Q_")][3:] == [f"Q_{name.upper()}" for name in HEAD]
+    assert len(layout.OPERATIONS) == len(TESTS)
 
 
 def test_a_prepared_pattern_knows_nothing_of_an_index():

@@ -27,7 +27,7 @@ def compile(
     prefixes: Mapping[str, str] | None = None,
     named: Mapping[str, Pattern] | None = None,
 ) -> Pattern:
-    """The pattern that a text in one of LANGUAGES means.
+    """The pattern that a text in one of LANGUAGES means, ready to be added to an index.
 
     `prefixes` maps prefixes to namespaces; the empty prefix is the vocabulary of bare names. `named` has the rules
     that a rule may use as its extension.
