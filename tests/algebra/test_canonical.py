@@ -7,7 +7,7 @@ from copy import copy, deepcopy
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from strategies import iri, patterns
 from triplewire import LANGUAGES, compile, normalize
@@ -25,6 +25,9 @@ TEXTS = {
 }
 
 
+relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
 def carries_bytes(pattern: Pattern) -> bool:
     return pattern._canonical is not None
 
@@ -36,13 +39,13 @@ def test_what_is_compiled_carries_its_bytes(language):
     assert len(canonical(pattern)) == len(pattern.branches)
 
 
-@settings(max_examples=100, deadline=None)
+@relaxed
 @given(patterns())
 def test_a_pattern_and_its_normal_form_have_the_same_bytes(pattern):
     assert canonical(pattern) == canonical(normalize(pattern)) == canonical(prepared(copy(pattern)))
 
 
-@settings(max_examples=100, deadline=None)
+@relaxed
 @given(patterns(), patterns())
 def test_different_normal_forms_have_different_bytes(first, second):
     assert (canonical(first) == canonical(second)) == (normalize(first) == normalize(second))

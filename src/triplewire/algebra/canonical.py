@@ -92,18 +92,18 @@ class _Body:
     """A conjunction, its variables and constants numbered in the order in which they come."""
 
     def __init__(self, branch: Conjunction) -> None:
-        self.variables: dict[str, int] = {}
-        self.tests: list[int] = []
-        self.amounts: list[float] = []
-        self._known: dict[str, int] = {}
+        variables: dict[str, int] = {}
+        known: dict[str, int] = {}
         self.places = [
-            self.variables.setdefault(text, len(self.variables))
+            variables.setdefault(text, len(variables))
             if (text := str(node))[0] == "?"
-            else self._known.setdefault(text, -1 - len(self._known))
+            else known.setdefault(text, -1 - len(known))
             for triple in branch.triples
             for node in triple
         ]
-        self.constants = list(self._known)
+        self.variables, self._known, self.constants = variables, known, list(known)
+        self.tests: list[int] = []
+        self.amounts: list[float] = []
 
     def place(self, term: str) -> int | str:
         """Which constant a term is; the term itself if it is none."""
