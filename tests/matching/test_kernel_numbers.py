@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from triplewire.algebra.canonical import is_simple_number
 from triplewire.algebra.values import loose_number, number
-from triplewire.matching.bodies import is_simple_number
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, STRICT, STRICT_EXACT, read_number
 from triplewire.model import XSD
 

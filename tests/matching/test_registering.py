@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyoxigraph import Literal, Triple
+from pyoxigraph import Literal, NamedNode, Triple
 
 from strategies import iri
-from triplewire import DuplicateSubscription, Index, PatternError, compile, evaluate
+from triplewire import DuplicateSubscription, Index, PatternError, Taxonomy, compile, evaluate
+from triplewire.algebra.canonical import HEAD, TESTS, prepared
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
-from triplewire.model import Document
+from triplewire.matching import layout
+from triplewire.model import RDFS, Document
 
 X, T, N = variable("x"), variable("t"), variable("n")
 SIZE, LABEL = iri("size"), iri("label")
@@ -129,3 +134,59 @@ def test_explain_does_not_count_what_has_gone():
     index.remove("asked")
     index.add("asked", compile("SELECT ?x { ?x <urn:r> 3 }", language="sparql"))
     assert index.explain("other").branches[0].atoms[0].shared_with == 0
+
+
+def test_a_branch_that_is_refused_takes_the_ones_before_it_along():
+    small = Conjunction((TriplePattern(X, LABEL, T),))
+    large = Conjunction(tuple(TriplePattern(X, SIZE, variable(f"v{i}")) for i in range(600)))
+    index = Index()
+    before = index.nbytes
+    with pytest.raises(PatternError, match="too large"):
+        index.add("both", Pattern(("x",), (small, large), is_normal=True))
+    assert (len(index), index.nbytes) == (0, before)
+
+
+def test_a_pattern_without_triples_has_its_bytes_and_is_refused_by_an_index():
+    """Its rows do not depend on any document; who evaluates it gets them."""
+    pattern = prepared(Pattern(("x",), (Conjunction((), bindings=(("x", Literal(1)),)),)))
+    assert evaluate(pattern, []) == [{"x": Literal(1)}]
+    with pytest.raises(PatternError, match="at least one triple"):
+        Index().add("constant", pattern)
+
+
+@pytest.mark.parametrize("copied", [copy, lambda pattern: pickle.loads(pickle.dumps(pattern))])
+def test_a_pattern_with_bytes_and_one_without_are_one_record(copied):
+    pattern = compile("SELECT ?x { ?x <urn:label> ?t FILTER(CONTAINS(?t, 'a')) }", language="sparql")
+    index = Index()
+    index.add("ready", pattern)
+    index.add("again", copied(pattern))
+    assert index.explain("again").branches[0].equal == 2
+    assert index.pattern("again") == index.pattern("ready") == pattern
+    found = document(Triple(NamedNode("urn:s"), NamedNode("urn:label"), Literal("a")))
+    assert index.match(found).subscriptions == ["ready", "again"]
+
+
+def test_the_kernel_reads_what_the_algebra_writes():
+    assert [name for name in vars(layout) if name.startswith("Q_")][3:] == [f"Q_{name.upper()}" for name in HEAD]
+    assert len(layout.OPERATIONS) == len(TESTS)
+
+
+def test_a_prepared_pattern_knows_nothing_of_an_index():
+    """One pattern, added to indexes with other taxonomies and limits, answers by those of each."""
+    kind, below = NamedNode("urn:kind"), Call("descendant", (T, NamedNode("urn:Animal")))
+    pattern = prepared(Pattern(("x",), (Conjunction((TriplePattern(X, kind, T),), (below,)),)))
+    cats, dogs = (
+        Taxonomy.from_triples([Triple(iri(name), NamedNode(RDFS + "subClassOf"), NamedNode("urn:Animal"))])
+        for name in ("cat", "dog")
+    )
+    found = document(*(Triple(iri(f"{name}{i}"), kind, iri(name)) for name in ("cat", "dog") for i in range(3)))
+    for index, names in ((Index(cats), ["cat"]), (Index(dogs), ["dog"]), (Index(), [])):
+        index.add("animals", pattern)
+        rows = [str(row["x"]) for match in index.match(found) for row in match.rows]
+        assert sorted(rows) == [str(iri(f"{name}{i}")) for name in names for i in range(3)]
+        index.set_taxonomy(dogs)
+        [match] = index.match(found)
+        assert {str(row["x"]) for row in match.rows} == {str(iri(f"dog{i}")) for i in range(3)}
+    strict = Index(cats, max_rows=2)
+    strict.add("animals", pattern)
+    assert list(strict.match(found).errors) == ["animals"]

@@ -162,12 +162,14 @@ class Pattern:
     """What a subscription compiles to: rows of `answer` variables, from any of the `branches`.
 
     No answer variable (SPARQL's ASK) means one empty row if anything matches.
-    No branch means that it can never match. `is_normal` is set by `normalize`, so that nothing is normalized twice.
+    No branch means that it can never match. `is_normal` is set by `normalize`, so that nothing is normalized twice;
+    `canonical` keeps the bytes of the normal form with it. These are left behind when a pattern is copied or pickled.
     """
 
     answer: tuple[str, ...]
     branches: tuple[Conjunction, ...]
     is_normal: bool = field(default=False, repr=False, compare=False)
+    _canonical: tuple[bytes, ...] | None = field(default=None, init=False, repr=False, compare=False)
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixes) -> str`; this package looks them up
 by name, and normalizes what they give, so that equivalent queries become the same pattern whatever they were written
-in. It never evaluates anything, never does IO.
+in, with the canonical bytes that an index reads. It never evaluates anything, never does IO.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from triplewire.algebra.normalize import normalize
+from triplewire.algebra.canonical import prepared
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.errors import QueryError, UnsupportedQuery
@@ -27,14 +27,14 @@ def compile(
     prefixes: Mapping[str, str] | None = None,
     named: Mapping[str, Pattern] | None = None,
 ) -> Pattern:
-    """The pattern that a text in one of LANGUAGES means.
+    """The pattern that a text in one of LANGUAGES means, ready to be added to an index.
 
     `prefixes` maps prefixes to namespaces; the empty prefix is the vocabulary of bare names. `named` has the rules
     that a rule may use as its extension.
     """
     context = Context(prefixes=dict(prefixes or {}), named=dict(named or {}))
     context.check(text, language)
-    return normalize(_module(language).compile(text, context))
+    return prepared(_module(language).compile(text, context))
 
 
 def render(pattern: Pattern, *, language: str, prefixes: Mapping[str, str] | None = None) -> str:

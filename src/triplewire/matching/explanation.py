@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from pyoxigraph import NamedNode, Variable
 
+from triplewire.algebra.encoding import slot_name
 from triplewire.algebra.pattern import Conjunction, TriplePattern, render, variables_of
 from triplewire.algebra.substitution import renamed
-from triplewire.matching.encoding import slot_name
 from triplewire.matching.kernel.families import find_member
 from triplewire.matching.kernel.sharing import atoms, sharers
 from triplewire.matching.layout import (

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from triplewire.algebra.canonical import canonical
+from triplewire.algebra.encoding import slot_name
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Expression, Pattern
@@ -24,7 +26,6 @@ from triplewire.errors import (
     UnknownSubscription,
 )
 from triplewire.matching.classes import install_taxonomy, read_taxonomy
-from triplewire.matching.encoding import slot_name
 from triplewire.matching.image import Image
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
@@ -43,7 +44,7 @@ from triplewire.matching.layout import (
 )
 from triplewire.matching.matches import Matches
 from triplewire.matching.registry import Registry
-from triplewire.matching.request import prepare
+from triplewire.matching.request import check
 from triplewire.matching.room import Room
 from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term
@@ -123,13 +124,13 @@ class Index:
         name = _spelled(id)
         if not isinstance(pattern, Pattern):
             raise TypeError(f"a subscription is a Pattern; compile the {type(pattern).__name__} first")
-        normal = normalize(pattern)
-        branches = [prepare(branch, normal.answer) for branch in normal.branches]
+        branches = canonical(pattern)
+        check(branches)
         with self._lock:
             if not self._registry.add(name, branches):
                 raise DuplicateSubscription(id)
-            if isinstance(normal, PathQuery):
-                self._paths.add(self._registry.number_of(name), normal)
+            if isinstance(pattern, PathQuery):
+                self._paths.add(self._registry.number_of(name), pattern)
             self._conditions.clear()
 
     def remove(self, id: str) -> None:

@@ -71,6 +71,13 @@ EQ, LT, LE, GT, GE = range(5)
 CONTAINS, STARTS, ENDS = range(3)
 BELOW_OR_SELF, BELOW, CHILD = range(3)
 
+OPERATIONS = (
+    *(TEST_NUMBER + comparison for comparison in (EQ, LT, LE, GT, GE)),
+    *(TEST_TEXT + place for place in (CONTAINS, STARTS, ENDS)),
+    *(TEST_CLASS + relation for relation in (BELOW_OR_SELF, BELOW, CHILD)),
+)
+"""The operation of each of `algebra.canonical.TESTS`."""
+
 # What the kernel writes for each match: these, then (start, length) in the text for each variable.
 M_DOCUMENT, M_RECORD, M_LOW, M_HIGH, M_FLAGS, M_VARIABLES = range(6)
 EMISSION = 6
@@ -175,13 +182,9 @@ ABSENT, PRESENT = 0, -1
 # A request to enter one branch of a subscription, or to take a subscription out. First who it is about:
 Q_SUBSCRIPTION, Q_SIBLING = 0, 1  # what the branches before this one have made, or -1
 Q_ID = 2  # how many bytes the id has
-# Then the branch: how many triples, tests, tests of numbers and wanted variables it has, and how many bytes its places,
-# its residual conditions and its columns; (operation, variable, bytes of the constant, strict) for each test; and the
-# wanted variables, on which its rows depend.
-Q_TRIPLES, Q_TESTS, Q_NUMBERS, Q_WANTED, Q_PLACES, Q_RESIDUAL, Q_COLUMNS = range(3, 10)
-REQUEST = 10
-# Behind these numbers the bytes: what the tests of numbers compare with, the places (a line each, the last without its
-# end), the constants of the tests, the residual conditions, the columns, the id.
+# Then the branch as `algebra.canonical` writes it: its HEAD, the other numbers, the texts. Last the id.
+Q_TRIPLES, Q_TESTS, Q_VARIABLES, Q_CONSTANTS, Q_CONDITIONS, Q_WANTED, Q_AMOUNTS, Q_TEXT, Q_COLUMNS = range(3, 12)
+REQUEST = 12
 
 # How a call of the kernel ends.
 DONE, NEED_LINES, NEED_CANDIDATES, NEED_OUTPUT, NEED_TOLD, MALFORMED = range(6)

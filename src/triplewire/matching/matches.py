@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, overload
 
+from triplewire.algebra.encoding import decode, decode_triple, loads, slot_name
 from triplewire.algebra.evaluate import Graph, optional_rows
 from triplewire.algebra.pattern import Optional
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
-from triplewire.matching.encoding import decode, decode_triple, loads, slot_name
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
 from triplewire.matching.strings import Strings

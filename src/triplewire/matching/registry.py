@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from triplewire.algebra.encoding import decode, decode_triple, loads, slot_name
 from triplewire.algebra.pattern import Conjunction, Optional, Pattern
 from triplewire.algebra.substitution import renamed
 from triplewire.matching.bodies import read_body
-from triplewire.matching.encoding import decode, decode_triple, loads, slot_name
 from triplewire.matching.image import Image
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.kernel.planning import body_of
@@ -61,13 +61,13 @@ class Registry:
         return int(subscription_of(self._addresses.table))
 
     def add(self, id: bytes, branches: Sequence[bytes]) -> bool:
-        """Enter a subscription, whose branches are prepared; False if its id is in use."""
+        """Enter a subscription of canonical branches, which are checked; False if its id is in use."""
         first, *others = branches or (NEVER,)
         self._request.write(id, first)
         if not self._enter():
             return False
         for branch in others:
-            self._request.go_on(id, branch)
+            self._request.go_on(branch)
             self._enter()
         return True
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.canonical import simple_test
 from triplewire.algebra.conditions import arranged
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import (
@@ -26,7 +27,6 @@ from triplewire.algebra.pattern import (
     variables_of,
 )
 from triplewire.algebra.substitution import replace_nodes, replace_variables
-from triplewire.matching.bodies import write_body
 from triplewire.matching.incremental.patterns import dump_pattern
 from triplewire.matching.incremental.shapes import shape_of
 
@@ -100,7 +100,7 @@ def _seeding(triple: TriplePattern, conditions: tuple[Expression, ...], is_norma
     names = {node.value: place for node, place in zip(reversed(triple), "ops", strict=True) if type(node) is Variable}
     swap: dict[str, Node] = {old: variable(new) for old, new in names.items()}
     renamed = replace_nodes(triple, swap)
-    kept = {arranged(replace_variables(condition, swap)) for condition in _cheap(triple, conditions)}
+    kept = {arranged(replace_variables(condition, swap)) for condition in _cheap(conditions)}
     atom = Conjunction((renamed,), tuple(sorted(kept, key=render) if len(kept) > 1 else kept))
     pattern = Pattern((), (atom,), is_normal)
     return (pattern, dump_pattern(pattern)) if is_normal else _normal(pattern)
@@ -112,13 +112,13 @@ def _normal(pattern: Pattern) -> tuple[Pattern, str]:
     return normal, dump_pattern(normal)
 
 
-def _cheap(triple: TriplePattern, conditions: Iterable[Expression]) -> Iterator[Expression]:
+def _cheap(conditions: Iterable[Expression]) -> Iterator[Expression]:
     """Those of the conditions that the index tests itself; no inequalities.
 
     Why not: thousands of thresholds would be thousands of atoms that all fire for one large number. As it is they are
     one atom, and the index with the whole patterns finds the thresholds by a slice.
     """
     for condition in conditions:
-        body = write_body(Conjunction((triple,), (condition,)))
-        if not body.has_inequality and not body.residual:
+        test = simple_test(condition)
+        if test is not None and not test.is_inequality:
             yield condition

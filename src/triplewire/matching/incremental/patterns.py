@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from triplewire.algebra.encoding import Plain, decode, decode_triple, dumps, encode, loads
 from triplewire.algebra.pattern import Conjunction, Expression, Optional, Pattern, TriplePattern
 from triplewire.algebra.xpath.query import PathQuery, dump, load
-from triplewire.matching.encoding import Plain, decode, decode_triple, dumps, encode, loads
 from triplewire.model import parse_term
 
 

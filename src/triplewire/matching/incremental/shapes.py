@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.encoding import dumps, loads
 from triplewire.algebra.pattern import Conjunction, Node, Optional, TriplePattern
 from triplewire.algebra.substitution import replace_nodes
-from triplewire.matching.encoding import dumps, loads
 from triplewire.model import Term
 
 Places = tuple[int, int | str, int]

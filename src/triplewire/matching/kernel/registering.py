@@ -15,7 +15,7 @@ from triplewire.matching.kernel.families import add_member, find_member, remove_
 from triplewire.matching.kernel.hashing import find_string, hash_bytes, intern_string, place_of, tag_of
 from triplewire.matching.kernel.planning import deepen_cut, hash_body, test_at, varied_by, varying
 from triplewire.matching.kernel.recording import find, give, make, remove, take
-from triplewire.matching.kernel.requests import id_at, lacking, lacking_for_member, read_request
+from triplewire.matching.kernel.requests import id_at, lacking, lacking_for_member, read_request, wanted_of
 from triplewire.matching.layout import (
     A_CODE,
     A_COUNTS,
@@ -54,14 +54,11 @@ from triplewire.matching.layout import (
     Q_ID,
     Q_SIBLING,
     Q_SUBSCRIPTION,
-    Q_TESTS,
     Q_TRIPLES,
-    Q_WANTED,
     R_FAMILY,
     R_HEAD,
     RECORD_COLUMNS,
     REFUSED,
-    REQUEST,
 )
 
 
@@ -157,9 +154,7 @@ def _add_entry(table: Array, record: int, columns: int, threshold: int) -> int:
     row = entries[entry]
     row[E_SUBSCRIPTION], row[E_COLUMNS], row[E_SIBLING] = request[Q_SUBSCRIPTION], columns, request[Q_SIBLING]
     row[E_NEXT], row[E_PREVIOUS], row[E_RECORD], row[E_THRESHOLD] = head, -1, record, threshold
-    first = REQUEST + 4 * request[Q_TESTS]
-    wanted = request[first : first + request[Q_WANTED]]
-    deepen_cut(record, wanted, records, shorts_at(table, A_CODE))
+    deepen_cut(record, wanted_of(request), records, shorts_at(table, A_CODE))
     return entry
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from triplewire.matching.kernel.addresses import bytes_at, floats_at, integers_at, longs_at, rows_at
 from triplewire.matching.kernel.compiled import Array, compiled
 from triplewire.matching.kernel.families import room_for_member
-from triplewire.matching.kernel.hashing import find_byte, intern_string, same_bytes
+from triplewire.matching.kernel.hashing import intern_string
 from triplewire.matching.kernel.planning import B_CONSTANTS, B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY, test_at
 from triplewire.matching.layout import (
     A_CONSTANTS,
@@ -44,13 +44,16 @@ from triplewire.matching.layout import (
     C_THRESHOLDS,
     FAMILY_COLUMNS,
     HEADER,
+    OPERATIONS,
+    Q_AMOUNTS,
     Q_COLUMNS,
+    Q_CONDITIONS,
+    Q_CONSTANTS,
     Q_ID,
-    Q_NUMBERS,
-    Q_PLACES,
-    Q_RESIDUAL,
     Q_TESTS,
+    Q_TEXT,
     Q_TRIPLES,
+    Q_VARIABLES,
     Q_WANTED,
     R_FAMILY,
     RECORD_COLUMNS,
@@ -63,9 +66,6 @@ from triplewire.matching.layout import (
 _MOST_COUNTERS = 1 << 22
 """How far the counters of keys' popularity grow."""
 
-_NEWLINE, _QUESTION = 10, 63
-"""What ends a place, and what a variable begins with."""
-
 
 @compiled
 def lacking(table: Array) -> int:
@@ -77,9 +77,8 @@ def lacking(table: Array) -> int:
         return A_SUBSCRIPTIONS
     if request[Q_TRIPLES] == 0:
         return -1
-    steps = request[Q_TRIPLES] + request[Q_TESTS]
-    constants = 3 * request[Q_TRIPLES] + request[Q_TESTS] + 1
-    if _lacks_strings(table, A_SLOTS, counts[C_TERMS], constants + 1, _text_size(request)):
+    steps, constants = request[Q_TRIPLES] + request[Q_TESTS], request[Q_CONSTANTS]
+    if _lacks_strings(table, A_SLOTS, counts[C_TERMS], constants + 1, request[Q_TEXT] + request[Q_COLUMNS]):
         return A_SLOTS
     if _lacks_strings(table, A_PROGRAM_SLOTS, counts[C_PROGRAMS], 1, 2 * (HEADER + STEP * steps)):
         return A_PROGRAM_SLOTS
@@ -113,25 +112,36 @@ def _lacks_strings(table: Array, slots: int, count: int, more: int, size: int) -
 
 
 @compiled
-def _text_at(request: Array) -> int:
-    """Where the strings of a request begin."""
-    numbers = REQUEST + 4 * request[Q_TESTS] + request[Q_WANTED]
-    return 4 * numbers + 8 * request[Q_NUMBERS]
+def wanted_of(request: Array) -> Array:
+    """The variables that the rows of a request depend on."""
+    at = _places_end(request) + 4 * request[Q_TESTS]
+    return request[at : at + request[Q_WANTED]]
 
 
 @compiled
 def id_at(request: Array) -> int:
     """Where the id of a request begins."""
-    return _text_at(request) + _text_size(request)
+    return _text_at(request) + request[Q_TEXT] + request[Q_COLUMNS]
 
 
 @compiled
-def _text_size(request: Array) -> int:
-    """How many bytes the spellings of a branch have together."""
-    size = request[Q_PLACES] + request[Q_RESIDUAL] + request[Q_COLUMNS]
-    for i in range(request[Q_TESTS]):
-        size += request[REQUEST + 4 * i + 2]
-    return size
+def _places_end(request: Array) -> int:
+    return REQUEST + 3 * request[Q_TRIPLES]
+
+
+@compiled
+def _lengths_at(request: Array) -> int:
+    return _places_end(request) + 4 * request[Q_TESTS] + request[Q_WANTED]
+
+
+@compiled
+def _amounts_at(request: Array) -> int:
+    return 4 * (_lengths_at(request) + request[Q_CONSTANTS])
+
+
+@compiled
+def _text_at(request: Array) -> int:
+    return _amounts_at(request) + 8 * request[Q_AMOUNTS]
 
 
 @compiled
@@ -151,79 +161,32 @@ def lacking_for_member(table: Array, record: int) -> int:
 def read_request(table: Array) -> tuple[Array, Array, int]:
     """The requested body, the numbers of its constants, and that of its columns; all are terms of the index then."""
     request, text = integers_at(table, A_REQUEST), bytes_at(table, A_REQUEST_TEXT)
-    numbers, triples, tests = floats_at(table, A_NUMBERS), request[Q_TRIPLES], request[Q_TESTS]
-    at = _text_at(request)
-    values = text[at - 8 * request[Q_NUMBERS] : at].view(np.float64)
-    body = np.zeros(BODY + 3 * triples + 4 * tests, dtype=np.int16)
-    ids = np.empty(3 * triples + tests + 1, dtype=np.int32)
-    body[B_TRIPLES], body[B_TESTS] = triples, tests
-    count, at = _read_places(table, body, ids), at + request[Q_PLACES]
-    compared = 0
-    for i in range(tests):
-        asked, test = REQUEST + 4 * i, test_at(body, i)
-        id = _term(table, text, at, at + request[asked + 2])
-        at += request[asked + 2]
-        is_number = request[asked] < TEST_FAMILY
-        place = -1 if is_number else _index_of(id, ids, count)  # a number is its own: a family takes its threshold out
-        if place < 0:
-            ids[count], place = id, count
-            count += 1
-        if is_number:
-            numbers[id] = values[compared]
-            compared += 1
-        body[test], body[test + 1] = request[asked], request[asked + 1]
-        body[test + 2], body[test + 3] = -1 - place, request[asked + 3]
-    if request[Q_RESIDUAL] > 0:
-        body[B_FLAGS] = RESIDUAL
-        ids[count] = _term(table, text, at, at + request[Q_RESIDUAL])
-        count, at = count + 1, at + request[Q_RESIDUAL]
-    body[B_CONSTANTS] = count
-    return body, ids[:count], _term(table, text, at, at + request[Q_COLUMNS])
+    ids = np.empty(request[Q_CONSTANTS], dtype=np.int32)
+    at, lengths = _text_at(request), _lengths_at(request)
+    for i in range(ids.size):
+        end = at + request[lengths + i]
+        ids[i] = _term(table, text, at, end)
+        at = end
+    return _body(table, ids), ids, _term(table, text, at, at + request[Q_COLUMNS])
 
 
 @compiled
-def _read_places(table: Array, body: Array, ids: Array) -> int:
-    """Number the variables and the constants in the order in which they come; gives how many constants there are."""
+def _body(table: Array, ids: Array) -> Array:
+    """The requested body; what its tests of numbers compare with is noted."""
     request, text = integers_at(table, A_REQUEST), bytes_at(table, A_REQUEST_TEXT)
-    places = 3 * request[Q_TRIPLES]
-    starts, ends = np.empty(places, dtype=np.int32), np.empty(places, dtype=np.int32)
-    at = _text_at(request)
-    last = at + request[Q_PLACES]
-    variables, count = 0, 0
-    for i in range(places):
-        end = find_byte(text, at, last, _NEWLINE)
-        if text[at] == _QUESTION:
-            place = 0
-            while place < variables and not _same(text, starts[place], ends[place], at, end):
-                place += 1
-            if place == variables:
-                starts[place], ends[place] = at, end
-                variables += 1
-        else:
-            id = _term(table, text, at, end)
-            place = _index_of(id, ids, count)
-            if place < 0:
-                ids[count], place = id, count
-                count += 1
-            place = -1 - place
-        body[BODY + i] = place
-        at = end + 1
-    body[B_VARIABLES] = variables
-    return count
-
-
-@compiled
-def _same(text: Array, start: int, end: int, at: int, last: int) -> bool:
-    return end - start == last - at and same_bytes(text, start, text, at, end - start)
-
-
-@compiled
-def _index_of(id: int, ids: Array, count: int) -> int:
-    """Where a number is among the first ones, or -1."""
-    for i in range(count):
-        if ids[i] == id:
-            return i
-    return -1
+    body = np.empty(BODY + 3 * request[Q_TRIPLES] + 4 * request[Q_TESTS], dtype=np.int16)
+    body[B_VARIABLES], body[B_TRIPLES], body[B_TESTS] = request[Q_VARIABLES], request[Q_TRIPLES], request[Q_TESTS]
+    body[B_FLAGS], body[B_CONSTANTS] = RESIDUAL * request[Q_CONDITIONS], request[Q_CONSTANTS]
+    body[BODY:] = request[REQUEST : REQUEST + body.size - BODY]
+    amounts = text[_amounts_at(request) : _text_at(request)].view(np.float64)
+    numbers, compared = floats_at(table, A_NUMBERS), 0
+    for i in range(body[B_TESTS]):
+        test = test_at(body, i)
+        body[test] = OPERATIONS[body[test]]
+        if body[test] < TEST_FAMILY:
+            numbers[ids[-1 - body[test + 2]]] = amounts[compared]
+            compared += 1
+    return body
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from triplewire.matching.encoding import dumps, loads
+from triplewire.algebra.encoding import dumps, loads
 from triplewire.matching.image import Image
 
 if TYPE_CHECKING:  # whoever matches triples alone need not load lxml
