@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from triplewire import Index, compile, parse
 from triplewire.algebra.xpath.evaluate import matches, tree_of
 from triplewire.matching.xml.grams import Grams
-from triplewire.matching.xml.kernel import number_in
+from triplewire.matching.xml.kernel.values import number_in
 from triplewire.matching.xml.watches import number_of
 
 WRITTEN = st.text("0123456789.-eE \t+x", max_size=24) | st.floats(allow_nan=False).map(str) | st.integers().map(str)

@@ -182,9 +182,15 @@ class Automaton:
         self._states.clear()
         self._start = None
 
-    def plain_labels(self) -> list[str]:
-        """The labels that a document without namespaces may have."""
-        return sorted(label for label in self._labels if label != ANY and (label[0] != "{" or label.startswith(XML)))
+    @property
+    def labels(self) -> Iterator[str]:
+        """The names that places have."""
+        return (label for label in self._labels if label not in (ANY, TEXT))
+
+    @property
+    def namespaces(self) -> Iterator[str]:
+        """The namespaces of which places have all names, as labels begin with them."""
+        return iter(self._wild)
 
     # -- states
 

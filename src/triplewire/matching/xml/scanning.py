@@ -1,17 +1,17 @@
 """One pass over the tags of a document: which entries its places and values meet.
 
 The XML is canonical (`documents.xml`): every element has its end tag, attributes are in double quotes, and < stands for
-nothing but the start of a tag. So tags are found by splitting, which is several times faster than building a tree.
+nothing but the start of a tag. The pass is compiled (`machine`); the same in Python is for what that does not serve.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Collection, Sequence
 
-from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
-from triplewire.matching.xml.grams import NO_GRAMS, Grams
+from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.machine import Found, Machine, Marks
 from triplewire.matching.xml.watches import Entries, Part, number_of
 
@@ -20,17 +20,10 @@ MOST_TEXT = 64 * 1024 * 1024
 
 _ASIDE = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _TAG = re.compile(r'([^">]*(?:"[^"]*"[^">]*)*)>(.*)\Z', re.DOTALL)
-_TAGS = re.compile(r'<[^">]*(?:"[^"]*"[^">]*)*>')
 _ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
-_REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
-_REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
+_REFERRED = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x9;": "\t", "&#xA;": "\n", "&#xD;": "\r", "&amp;": "&"}
+"""All that canonical XML refers to; & comes last, because what it stands before is no reference."""
 _NO_NAMESPACES: dict[str, str] = {"": ""}
-
-
-Span = tuple[int, int]
-"""Where a value stands in a document: its first byte, and the one after its last."""
-
-_ANYWHERE: Span = (0, 1 << 62)
 
 
 class Scan:
@@ -43,11 +36,9 @@ class Scan:
         "_automaton",
         "_compiled",
         "_extremes",
-        "_grams",
         "_looks",
         "_machine",
         "_room",
-        "_somewhere",
         "_states",
         "_waiting",
         "maybe",
@@ -63,11 +54,8 @@ class Scan:
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
         self._waiting = grams
-        self._grams = grams.found_in(raw) if grams else NO_GRAMS
         self._room = MOST_TEXT
-        has_references = b"&" in raw
-        self._somewhere = None if has_references else _ANYWHERE
-        if has_references or not self._run_compiled(raw, machine, marks, grams.ends):
+        if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
             if "<!" in xml or "<?" in xml:
                 xml = _ASIDE.sub("<!>", xml)
@@ -87,21 +75,19 @@ class Scan:
                 met |= self._machine.looks[number].nodes
         return met
 
-    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks, ends: Array) -> bool:
+    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks) -> bool:
         """See what the compiled pass finds; False if it does not serve this document."""
-        found = self._compiled = machine.run(raw, marks, ends, len(self._grams))
+        found = self._compiled = machine.run(raw, marks, self._waiting)
         if found is None:
             return False
         looks = machine.looks
-        for number, start, end, has_elements in found.values:
-            value = raw[start:end].decode()
-            if has_elements:
-                self._see(looks[number], _TAGS.sub("", value), None)
-            else:
-                self._see(looks[number], value, (start, end))
+        for number, start, end in found.values:
+            look = looks[number]
+            if self._has_room(look, end - start):
+                self._see(look, found.plain[start:end].tobytes().decode(), found.grams.between(start, end))
         for number in found.told:
             look = looks[number]
-            least, greatest = machine.extremes[number].tolist()
+            least, greatest = machine.extremes(number)
             if least <= greatest:
                 self._note(look, least)
                 self._note(look, greatest)
@@ -120,8 +106,7 @@ class Scan:
             if head[0] == "/":
                 if state.look.has_values:
                     start = starts.pop()
-                    value = texts[start] if len(texts) == start + 1 else "".join(texts[start:])
-                    self._see(state.look, value, self._somewhere if len(texts) == start + 1 else None)
+                    self._read(state.look, texts[start:])
                     if not starts:
                         texts.clear()
                 state = stack.pop()
@@ -149,43 +134,49 @@ class Scan:
                 if starts:
                     texts.append(text)
                 if state.text is not None:
-                    self._meet(state.text, text, self._somewhere)
+                    self._meet(state.text, text)
 
     def _attributes(self, state: State, attributes: str, scopes: _Scopes | None) -> None:
         for name, value in _ATTRIBUTE.findall(attributes):
-            if scopes is not None and (name == "xmlns" or name.startswith("xmlns:")):
+            if scopes is not None and _declares(name):
                 continue
             label = name
             if ":" in name:
                 label = XML + name[4:] if scopes is None else scopes.attribute(name)
             look = state.attributes.get(label) or self._automaton.look_at(state, label)
             if look.nodes:
-                self._meet(look, unescaped(value) if "&" in value else value, self._somewhere)
+                self._meet(look, unescaped(value) if "&" in value else value)
 
-    def _meet(self, look: Look, value: str, where: Span | None) -> None:
+    def _meet(self, look: Look, value: str) -> None:
         """An attribute, or a text."""
         self._looks[look] = None
         if look.has_values:
-            self._see(look, value, where)
+            self._read(look, [value])
 
-    def _see(self, look: Look, value: str, where: Span | None) -> None:
-        """Tell those who wait a value; None: it does not stand so in the document, but in pieces or with references."""
-        self._room -= len(value)
+    def _read(self, look: Look, texts: Sequence[str]) -> None:
+        """Tell those who wait a value that stands in pieces."""
+        if self._has_room(look, sum(map(len, texts))):
+            value = "".join(texts)
+            has_pieces = look.sure.pieces or look.maybe.pieces
+            self._see(look, value, self._waiting.found_in(value.encode()).everywhere if has_pieces else ())
+
+    def _has_room(self, look: Look, size: int) -> bool:
+        """True if a value of such a size is to be looked at; else all who wait there are told."""
+        self._room -= size
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
-            return
+        return self._room >= 0
+
+    def _see(self, look: Look, value: str, grams: Collection[int]) -> None:
+        """Tell those who wait a value, with the grams in it that somebody waits under."""
         sure, maybe = look.sure, look.maybe
         if value in sure.equal:
             self.sure.append(sure.equal[value])
         if value in maybe.equal:
             self.maybe.append(maybe.equal[value])
-        if sure.pieces or maybe.pieces:
-            grams = (
-                self._grams.between(*where) if where is not None else self._waiting.found_in(value.encode()).everywhere
-            )
-            for watch, told in ((sure, self.sure), (maybe, self.maybe)):
-                if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
-                    told.append(array("q", entries))
+        for watch, told in ((sure, self.sure), (maybe, self.maybe)):
+            if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
+                told.append(array("q", entries))
         if (sure.has_numbers or maybe.has_numbers) and (number := number_of(value)) is not None:
             self._number(look, number)
 
@@ -233,13 +224,20 @@ def _whole(piece: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
+def _declares(name: str) -> bool:
+    """True if an attribute declares a namespace."""
+    return name == "xmlns" or name.startswith("xmlns:")
+
+
 def unescaped(text: str) -> str:
     """A text of canonical XML as it is meant.
 
     >>> unescaped("a &lt; b &amp;lt; c&#xD;")
     'a < b &lt; c\\r'
     """
-    return _REFERENCE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _REFERRED[found[2]], text)
+    for reference, referred in _REFERRED.items():
+        text = text.replace(reference, referred)
+    return text
 
 
 class _Scopes:
@@ -256,7 +254,7 @@ class _Scopes:
         """The expanded name of a tag that opens."""
         self._stack.append(self._now)
         if "xmlns" in attributes:
-            declared = {key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if key[:5] == "xmlns"}
+            declared = {key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if _declares(key)}
             self._now = {**self._now, **declared}
         prefix, colon, local = name.partition(":")
         namespace = self._now[prefix] if colon else self._now[""]
