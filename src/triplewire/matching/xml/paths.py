@@ -12,7 +12,8 @@ from lxml import etree
 
 from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
 from triplewire.algebra.xpath.cost import cost, safe_size
-from triplewire.algebra.xpath.evaluate import Tree, compiled, tree_of
+from triplewire.algebra.xpath.evaluate import compiled, tree_of
+from triplewire.algebra.xpath.places import Tree
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
