@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from triplewire import Index, compile, parse
 from triplewire.algebra.xpath.evaluate import matches, tree_of
+from triplewire.algebra.xpath.numbers import number_of
 from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.kernel.values import number_in
 from triplewire.matching.xml.machine import Machine
-from triplewire.matching.xml.watches import number_of
 
 WRITTEN = st.text("0123456789.-eE \t+x", max_size=24) | st.floats(allow_nan=False).map(str) | st.integers().map(str)
 TEXTS = st.text("ab é", min_size=1, max_size=30)
@@ -27,7 +28,16 @@ def test_a_number_is_read_as_python_reads_it_or_left_to_python(text: str) -> Non
     if kind == 0:
         assert expected is None
     elif kind == 1:
-        assert number == expected
+        assert (number, True) == expected
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text("0123456789", min_size=1, max_size=15), st.integers(0, 15), st.booleans())
+def test_a_number_that_is_known_exactly_is_the_one_that_lxml_has(digits: str, point: int, is_negative: bool) -> None:
+    text = ("-" if is_negative else "") + (f"{digits[:point]}.{digits[point:]}" if point < len(digits) else digits)
+    element = etree.Element("a")
+    element.text = text
+    assert number_of(text) == (element.xpath("number(.)"), True) == (element.xpath(text), True)
 
 
 def test_a_number_of_fifteen_digits_is_not_left_to_python() -> None:

@@ -27,6 +27,9 @@ from triplewire.matching.xml.kernel.values import (
 )
 from triplewire.matching.xml.vocabulary import Vocabulary
 
+Shape = tuple[int, int, int]
+"""Nodes, bytes and levels of a document; of nodes, how many it may have at most."""
+
 _DEEPEST = 1_024
 _MOST_DECLARED = 64
 """Of so many namespaces at a tag, one is found by looking at each; where there are more, Python finds it by a hash."""
@@ -68,10 +71,11 @@ class Found:
     """Looks where somebody waits for the place alone, or for a number that was passed."""
     met: Array
     """All looks that the document met; good until the next document."""
-    plain: Array
-    """The values of the document, without references; good until the next document."""
+    plain: bytes
+    """The values of the document, without references."""
     grams: FoundGrams
     """Grams in `plain`."""
+    shape: Shape
 
 
 class Machine:
@@ -120,7 +124,7 @@ class Machine:
         self._bring_up()
         while True:
             self._turn += 1
-            status, first, second, third, fourth = scan(
+            status, first, second, third, hits, nodes, deepest = scan(
                 data,
                 self._plain,
                 self._moves,
@@ -142,7 +146,9 @@ class Machine:
             if status == DONE:
                 values = self._found[:first, :3].tolist() if first else []
                 told = self._lists[1, :third].tolist() if third else []
-                return Found(values, told, self._lists[0, :second], self._plain, grams.found(fourth))
+                plain = self._plain[: 2 * data.size].tobytes() if values else b""
+                shape = nodes, data.size, deepest
+                return Found(values, told, self._lists[0, :second], plain, grams.found(hits), shape)
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
             elif status == STRANGE or not self._learn(first, second, is_state=status == NEW_STATE):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from triplewire.algebra.xpath.numbers import number_of
 from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
 from triplewire.matching.xml.grams import Grams
-from triplewire.matching.xml.machine import Found, Machine, Marks
-from triplewire.matching.xml.watches import Entries, Part, number_of
+from triplewire.matching.xml.machine import Found, Machine, Marks, Shape
+from triplewire.matching.xml.watches import Entries, Part
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
@@ -38,6 +39,8 @@ class Scan:
         "_extremes",
         "_looks",
         "_machine",
+        "_met",
+        "_raw",
         "_room",
         "_states",
         "_waiting",
@@ -53,7 +56,8 @@ class Scan:
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
-        self._waiting = grams
+        self._raw, self._waiting = raw, grams
+        self._met: set[Look] | None = None
         self._room = MOST_TEXT
         if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
@@ -62,29 +66,29 @@ class Scan:
             self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
+    def has_met(self, nodes: Iterable[Node]) -> bool:
+        """True if the document met all these nodes of the automaton."""
+        if self._met is None:
+            self._met = {*self._looks, *(state.look for state in self._states)}
+            if self._compiled is not None:
+                self._met |= {self._machine.looks[number] for number in self._compiled.met.tolist()}
+        return not any(self._met.isdisjoint(node.looks) for node in nodes)
+
     @property
-    def nodes(self) -> set[Node]:
-        """The nodes of the automaton that the document met."""
-        met: set[Node] = set()
-        for state in self._states:
-            met |= state.look.nodes
-        for look in self._looks:
-            met |= look.nodes
-        if self._compiled is not None:
-            for number in self._compiled.met.tolist():
-                met |= self._machine.looks[number].nodes
-        return met
+    def shape(self) -> Shape:
+        """How large the document is."""
+        return shape_of(self._raw) if self._compiled is None else self._compiled.shape
 
     def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks) -> bool:
         """See what the compiled pass finds; False if it does not serve this document."""
         found = self._compiled = machine.run(raw, marks, self._waiting)
         if found is None:
             return False
-        looks = machine.looks
+        looks, plain, grams = machine.looks, found.plain, found.grams
         for number, start, end in found.values:
             look = looks[number]
             if self._has_room(look, end - start):
-                self._see(look, found.plain[start:end].tobytes().decode(), found.grams.between(start, end))
+                self._see(look, plain[start:end].decode(), grams.between(start, end) if grams else ())
         for number in found.told:
             look = looks[number]
             least, greatest = machine.extremes(number)
@@ -177,12 +181,16 @@ class Scan:
         for watch, told in ((sure, self.sure), (maybe, self.maybe)):
             if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
                 told.append(array("q", entries))
-        if (sure.has_numbers or maybe.has_numbers) and (number := number_of(value)) is not None:
-            self._number(look, number)
+        if (sure.has_numbers or maybe.has_numbers) and (found := number_of(value)) is not None:
+            self._number(look, *found)
 
-    def _number(self, look: Look, number: float) -> None:
-        if look.maybe.same:
-            self.maybe.append(look.maybe.near(number))
+    def _number(self, look: Look, number: float, is_exact: bool) -> None:
+        if not is_exact:
+            self.maybe += (*look.sure.near(number), *look.maybe.near(number))
+            return
+        for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
+            if number in watch.same:
+                told.append(watch.same[number])
         self._note(look, number)
 
     def _note(self, look: Look, number: float) -> None:
@@ -199,12 +207,8 @@ class Scan:
         for look, (least, greatest) in self._extremes.items():
             for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
                 for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
-                    if len(thresholds):
-                        passed, near = thresholds.passed(number)
-                        if passed:
-                            told.append(passed)
-                        if near:
-                            self.maybe.append(near)
+                    if len(thresholds) and (passed := thresholds.passed(number)):
+                        told.append(passed)
         for state in self._states:
             self._tell(state.look)
         for look in self._looks:
@@ -238,6 +242,19 @@ def unescaped(text: str) -> str:
     for reference, referred in _REFERRED.items():
         text = text.replace(reference, referred)
     return text
+
+
+def shape_of(xml: bytes) -> Shape:
+    """How many nodes a document may have, how many bytes it has, and how deep it goes."""
+    depth = deepest = 0
+    for tag in xml.split(b"<")[1:]:
+        if tag.startswith(b"/"):
+            depth -= 1
+        elif not tag.startswith((b"!", b"?")):
+            depth += 1
+            deepest = max(deepest, depth)
+    tags = xml.count(b"<")
+    return 2 * tags + xml.count(b'="') + 1, len(xml), deepest
 
 
 class _Scopes:

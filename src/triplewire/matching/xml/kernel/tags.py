@@ -34,7 +34,6 @@ STATE, START, BOUND = 0, 1, 2
 COLUMNS = 4
 """A value that must be looked at: its look, its first byte, the one after its last, and if that is sure."""
 DONE, NEW_STATE, NEW_LOOK, FULL, STRANGE = 0, 1, 2, 3, 4
-_NEAR = 2e-12
 _LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _COLON, _BANG, _QUESTION, _DASH = 60, 62, 47, 32, 34, 61, 58, 33, 63, 45
 
 
@@ -68,20 +67,13 @@ def _end_of_aside(data: Array, i: int) -> int:
 
 
 @compiled
-def _passes(number: float, edge: float) -> bool:
-    return number + abs(number) * _NEAR + 5e-324 >= edge
-
-
-@compiled
 def _tell(looks: Array, numbers: Array, lists: Array, met: int) -> int:
     """Write down which of the looks that are met must be told; gives how many."""
     told = 0
     for i in range(met):
         look = lists[0, i]
         least, greatest = numbers[look, LEAST], numbers[look, GREATEST]
-        passed = least <= greatest and (
-            _passes(greatest, numbers[look, ABOVE]) or _passes(-least, numbers[look, BELOW])
-        )
+        passed = greatest > numbers[look, ABOVE] or -least > numbers[look, BELOW]
         if passed or looks[look, FLAGS] & EXISTS:
             lists[1, told] = look
             told += 1
@@ -149,17 +141,19 @@ def scan(
     stack: Array,
     scopes: Array,
     turn: int,
-) -> tuple[int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int]:
     """Go through the tags from the state 0 on; writes the looks that are met, each once in a turn, and the values.
 
     `plain` has room for the data twice: texts are written from its beginning, attributes from its middle. Of the looks,
     those are told where somebody waits for the place, or for a number that was passed. Gives a status, and how many
-    values, looks, told ones and grams there are; or the state and the label whose following state or look is not known.
+    values, looks, told ones and grams there are, how many nodes at most, and how many levels; or the state and the
+    label whose following state or look is not known.
     """
     depth, state, bound, count, met, i, size = 0, 0, 0, 0, 0, 0, data.size
-    used, valued = 0, size
+    used, valued, nodes, deepest = 0, size, 1, 0
     while i < size:
         kind = data[i + 1]
+        nodes += 2
         if kind == _SLASH:
             look, start = places[state, OWN], stack[depth, START]
             count = _look_at(plain, start, used, look, looks, numbers, marks, longest, found, count)
@@ -175,8 +169,9 @@ def scan(
                     colon = end
                 end += 1
             depth += 1
+            deepest = max(deepest, depth)
             if depth >= stack.shape[0]:
-                return STRANGE, 0, 0, 0, 0
+                return STRANGE, 0, 0, 0, 0, 0, 0
             stack[depth, STATE], stack[depth, START], stack[depth, BOUND] = state, used, bound
             i = end
             while data[i] == _SPACE and declares(data, i + 1):
@@ -184,15 +179,16 @@ def scan(
                 prefix_end = _end_of(data, prefix, _EQUALS)
                 i = _end_of(data, prefix_end + 2, _QUOTE) + 1
                 if bound >= scopes.shape[0]:
-                    return STRANGE, 0, 0, 0, 0
+                    return STRANGE, 0, 0, 0, 0, 0, 0
                 scopes[bound, 0], scopes[bound, 1] = prefix, prefix_end
                 scopes[bound, 2] = namespace_of(data, prefix_end + 2, i - 1, slots, entries, names)
                 bound += 1
+                nodes += 1
             owner = scope_of(data, name, max(colon, name), scopes, bound) if bound or colon > 0 else NO_NAMESPACE
             label = label_of(data, max(colon + 1, name), end, owner, slots, entries, names)
             following = moves[0, state, label]
             if following == UNKNOWN:
-                return NEW_STATE, state, label, 0, 0
+                return NEW_STATE, state, label, 0, 0, 0, 0
             state = following
             met = _meet(places[state, OWN], turn, looks, numbers, lists, met)
             while data[i] == _SPACE:
@@ -201,13 +197,14 @@ def scan(
                     if data[end] == _COLON:
                         colon = end
                     end += 1
+                nodes += 1
                 look = NOWHERE
                 if places[state, ATTRIBUTES]:
                     owner = scope_of(data, name, colon, scopes, bound) if colon > 0 else NO_NAMESPACE
                     label = label_of(data, max(colon + 1, name), end, owner, slots, entries, names)
                     look = moves[1, state, label]
                     if look == UNKNOWN:
-                        return NEW_LOOK, state, label, 0, 0
+                        return NEW_LOOK, state, label, 0, 0, 0, 0
                 if look == NOWHERE:
                     i = _end_of(data, end + 2, _QUOTE) + 1
                 else:
@@ -223,10 +220,10 @@ def scan(
             met = _meet(look, turn, looks, numbers, lists, met)
             count = _look_at(plain, start, used, look, looks, numbers, marks, longest, found, count)
     if count > found.shape[0]:
-        return FULL, 0, 0, 0, 0
+        return FULL, 0, 0, 0, 0, 0, 0
     hits = 0
     if np.any(found[:count, 3] != YES):
         hits = find_pieces(plain, 0, used, uses, gram_marks, keys, heads, pieces, texts, grams, ends, hits)
         hits = find_pieces(plain, size, valued, uses, gram_marks, keys, heads, pieces, texts, grams, ends, hits)
         count = _keep(found, count, ends, hits)
-    return DONE, count, met, _tell(looks, numbers, lists, met), hits
+    return DONE, count, met, _tell(looks, numbers, lists, met), hits, nodes, deepest

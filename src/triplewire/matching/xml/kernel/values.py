@@ -16,7 +16,6 @@ ABOVE, BELOW, LEAST, GREATEST = 0, 1, 2, 3
 """Numbers of a look: the thresholds that are passed first, and the extremes of a turn; the wrong way round if none."""
 _NO_NUMBER, _NUMBER, _HARD = 0, 1, 2
 _MOST_DIGITS = 15
-"""Numbers of so many digits are exact before and after one division, and rounded as Python rounds them."""
 _MOST_BLANKS = 64
 _MOST_HASHED = 4_096
 """Python looks at longer values, which may be inside each other, as long as it has room for them."""
@@ -57,7 +56,7 @@ def _is_blank(byte: int) -> bool:
 
 @compiled
 def number_in(data: Array, start: int, end: int) -> tuple[int, float]:
-    """Whether a value is a number, and which; long ones and those with exponents are left to Python."""
+    """Whether a value is a number, and which, as `algebra.xpath.numbers` says; inexact ones are left to Python."""
     blanks = start + _MOST_BLANKS
     while start < end and _is_blank(data[start]):
         start += 1
@@ -71,16 +70,18 @@ def number_in(data: Array, start: int, end: int) -> tuple[int, float]:
     is_negative = start < end and data[start] == _DASH
     if is_negative:
         start += 1
-    whole, digits, decimals, has_dot = 0, 0, 0, False
+    whole, fraction, digits, decimals, has_dot = 0, 0, 0, 0, False
     for i in range(start, end):
         byte = data[i]
         if _ZERO <= byte <= _NINE:
             digits += 1
             if digits > _MOST_DIGITS:
                 return _HARD, 0.0
-            whole = 10 * whole + byte - _ZERO
             if has_dot:
+                fraction = 10 * fraction + byte - _ZERO
                 decimals += 1
+            else:
+                whole = 10 * whole + byte - _ZERO
         elif byte == _DOT and not has_dot:
             has_dot = True
         elif digits and byte | _LOWER == _EXPONENT:
@@ -89,7 +90,7 @@ def number_in(data: Array, start: int, end: int) -> tuple[int, float]:
             return _NO_NUMBER, 0.0
     if digits == 0:
         return _NO_NUMBER, 0.0
-    number = whole / _POWERS[decimals]
+    number = whole + fraction / _POWERS[decimals]
     return _NUMBER, -number if is_negative else number
 
 
