@@ -66,6 +66,20 @@ class Condition(NamedTuple):
     gram: int | None = None
     """Under which piece of its text a condition waits, once it does."""
 
+    def may_pass(self, text: str) -> bool:
+        """False if a value surely does not pass the test."""
+        if self.kind in (EXISTS, EQUAL):
+            return self.kind == EXISTS or text == self.value
+        if isinstance(self.value, str):
+            return self.value in text
+        found = number_of(text)
+        if found is None or not found[1]:
+            return found is not None
+        number = found[0]
+        if number == self.value:
+            return self.is_inclusive or self.kind == SAME
+        return number > self.value if self.kind == ABOVE else number < self.value and self.kind == BELOW
+
     def __str__(self) -> str:
         if self.kind == EXISTS:
             return str(self.place)

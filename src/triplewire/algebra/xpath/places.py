@@ -12,8 +12,12 @@ from typing import Any
 
 from lxml import etree
 
+from triplewire.model import Excerpt
+
 MOST_TEXT = 1_000
 """So many characters of a node's text are told, white space in it made single spaces; … stands for the rest."""
+MOST_CONTENT = 10_000
+"""So many characters of a node's content are told."""
 ROOT_PLACE = "/"
 """Where the document itself is."""
 
@@ -69,6 +73,15 @@ class Places:
                     return leaf
             children = [*at]
         return None
+
+    def excerpt(self, place: str) -> Excerpt | None:
+        """What is at a place; None if there is nothing."""
+        node = self.find(place)
+        if node is None:
+            return None
+        content = self.content(node)
+        content = content if len(content) <= MOST_CONTENT else f"{content[:MOST_CONTENT]}…"
+        return Excerpt(place, shortened(self.text(node)), content)
 
     def _path(self, node: Any) -> str:
         """Where an element, a comment or a processing instruction is."""

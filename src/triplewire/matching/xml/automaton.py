@@ -31,6 +31,7 @@ class Node:
 
     __slots__ = (
         "attributes",
+        "checks",
         "children",
         "counts",
         "descendants",
@@ -57,6 +58,8 @@ class Node:
         """Where documents meet this node: kept up to date when something is added."""
         self.uses = 0
         """How many conditions go through here."""
+        self.checks = 0
+        """How many who wait elsewhere have a condition on values here."""
 
     def edges(self, kind: str) -> dict[str, Node]:
         """The nodes that one kind of step leads to."""

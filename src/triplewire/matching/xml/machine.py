@@ -18,6 +18,7 @@ from triplewire.matching.xml.kernel.values import (
     EQUAL,
     EXISTS,
     FLAGS,
+    KEPT,
     LEAST,
     NUMBERS,
     PIECES,
@@ -76,6 +77,8 @@ class Found:
     grams: FoundGrams
     """Grams in `plain`."""
     shape: Shape
+    kept: Array
+    """Values that some have conditions on who are woken elsewhere; good until the next document."""
 
 
 class Machine:
@@ -94,6 +97,7 @@ class Machine:
         self._make_looks(_FEW)
         self._plain: Array = np.zeros(0, dtype=np.uint8)
         self._found: Array = np.zeros((256, COLUMNS), dtype=np.int64)
+        self._kept: Array = np.zeros((256, COLUMNS - 1), dtype=np.int64)
         self._stack: Array = np.zeros((_DEEPEST, 3), dtype=np.int64)
         self._scopes: Array = np.zeros((_MOST_DECLARED, 3), dtype=np.int64)
 
@@ -124,7 +128,7 @@ class Machine:
         self._bring_up()
         while True:
             self._turn += 1
-            status, first, second, third, hits, nodes, deepest = scan(
+            status, first, second, third, hits, nodes, deepest, keeping = scan(
                 data,
                 self._plain,
                 self._moves,
@@ -139,6 +143,7 @@ class Machine:
                 marks.longest,
                 *grams.tables(data.size),
                 self._found,
+                self._kept,
                 self._stack,
                 self._scopes,
                 self._turn,
@@ -146,11 +151,18 @@ class Machine:
             if status == DONE:
                 values = self._found[:first, :3].tolist() if first else []
                 told = self._lists[1, :third].tolist() if third else []
-                plain = self._plain[: 2 * data.size].tobytes() if values else b""
-                shape = nodes, data.size, deepest
-                return Found(values, told, self._lists[0, :second], plain, grams.found(hits), shape)
+                return Found(
+                    values,
+                    told,
+                    self._lists[0, :second],
+                    self._plain[: 2 * data.size].tobytes() if values or keeping else b"",
+                    grams.found(hits),
+                    (nodes, data.size, deepest),
+                    self._kept[:keeping],
+                )
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
+                self._kept = np.zeros((len(self._kept) * 4, COLUMNS - 1), dtype=np.int64)
             elif status == STRANGE or not self._learn(first, second, is_state=status == NEW_STATE):
                 return None
 
@@ -232,7 +244,7 @@ def _flags(look: Look) -> int:
         flags |= ANYTHING if sure.short or maybe.short else 0
         flags |= NUMBERS if sure.has_numbers or maybe.has_numbers else 0
         flags |= SAME if maybe.same or sure.same else 0
-    return flags
+    return flags | KEPT if any(node.checks for node in look.nodes) else flags
 
 
 def _edges(look: Look) -> tuple[float, float]:

@@ -43,12 +43,12 @@ class Standing:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """An alternative of a query: the condition that it waits with, and the places of the others."""
+    """An alternative of a query: the condition that it waits with, and the others, each with its place."""
 
     standing: Standing
     waiting: Condition
     node: Node
-    others: tuple[Node, ...]
+    others: tuple[tuple[Node, Condition], ...]
     is_sure: bool
 
 
@@ -191,7 +191,9 @@ class PathIndex:
         """Wait with the condition that is likely to be met least often."""
         nodes = {condition: self._automaton.enter(condition.place) for condition in sorted(alternative, key=str)}
         waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition]))
-        others = tuple(node for condition, node in nodes.items() if condition is not waiting)
+        others = tuple((node, condition) for condition, node in nodes.items() if condition is not waiting)
+        for other, condition in others:
+            other.checks += condition.kind != EXISTS
         is_sure = standing.is_exact and not others
         node = nodes[waiting]
         if waiting.kind == CONTAINS:
@@ -225,8 +227,10 @@ class PathIndex:
         self._automaton.content += 1
         if entry.waiting.kind == CONTAINS:
             self._grams.remove(str(entry.waiting.value), entry.waiting.gram)
-        for node in (entry.node, *entry.others):
-            self._automaton.leave(node)
+        self._automaton.leave(entry.node)
+        for other, condition in entry.others:
+            other.checks -= condition.kind != EXISTS
+            self._automaton.leave(other)
         self.entries[number] = None
         self._free.append(number)
 
@@ -251,13 +255,13 @@ class PathIndex:
         return matches
 
     def _candidates(self, scan: Scan) -> Iterable[Standing]:
-        """The queries that are left to evaluate: all places of an alternative are there, and its value is met."""
+        """The queries that are left to evaluate: the document may meet all conditions of an alternative."""
         found = dict.fromkeys(self._always)
         for entries in scan.maybe:
             for number in entries:
                 entry = self.entries[number]
                 assert entry is not None
-                if not entry.others or scan.has_met(entry.others):
+                if all(scan.may_meet(node, condition) for node, condition in entry.others):
                     found[entry.standing] = None
         return found
 

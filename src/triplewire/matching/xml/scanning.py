@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
+from triplewire.algebra.xpath.conditions import EXISTS, Condition
 from triplewire.algebra.xpath.numbers import number_of
 from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
 from triplewire.matching.xml.grams import Grams
@@ -37,6 +38,7 @@ class Scan:
         "_automaton",
         "_compiled",
         "_extremes",
+        "_kept",
         "_looks",
         "_machine",
         "_met",
@@ -58,6 +60,7 @@ class Scan:
         self._extremes: dict[Look, list[float]] = {}
         self._raw, self._waiting = raw, grams
         self._met: set[Look] | None = None
+        self._kept: dict[Look, list[tuple[int, int]]] | None = None
         self._room = MOST_TEXT
         if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
@@ -66,13 +69,27 @@ class Scan:
             self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
-    def has_met(self, nodes: Iterable[Node]) -> bool:
-        """True if the document met all these nodes of the automaton."""
+    def may_meet(self, node: Node, condition: Condition) -> bool:
+        """False if nothing in the document is at a node of the automaton and passes the condition's test."""
         if self._met is None:
             self._met = {*self._looks, *(state.look for state in self._states)}
             if self._compiled is not None:
                 self._met |= {self._machine.looks[number] for number in self._compiled.met.tolist()}
-        return not any(self._met.isdisjoint(node.looks) for node in nodes)
+        if self._met.isdisjoint(node.looks):
+            return False
+        return condition.kind == EXISTS or self._compiled is None or self._may_pass(node, condition, self._compiled)
+
+    def _may_pass(self, node: Node, condition: Condition, found: Found) -> bool:
+        if self._kept is None:
+            self._kept = {}
+            for number, start, end in found.kept.tolist():
+                self._kept.setdefault(self._machine.looks[number], []).append((start, end))
+        for look in node.looks:
+            for start, end in self._kept.get(look, ()):
+                self._room -= end - start
+                if self._room < 0 or condition.may_pass(found.plain[start:end].decode()):
+                    return True
+        return False
 
     @property
     def shape(self) -> Shape:

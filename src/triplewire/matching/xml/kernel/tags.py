@@ -17,6 +17,7 @@ from triplewire.matching.xml.kernel.values import (
     EXISTS,
     FLAGS,
     GREATEST,
+    KEPT,
     LEAST,
     NO,
     SEEN,
@@ -92,15 +93,22 @@ def _look_at(
     longest: int,
     found: Array,
     count: int,
-) -> int:
-    """Write a value down if it must be looked at, and if there is room; gives how many are to be looked at."""
-    if looks[look, FLAGS] & VALUES:
+    kept: Array,
+    keeping: int,
+) -> tuple[int, int]:
+    """Write a value down if it must be looked at, or is kept, and if there is room; gives how many are, of both."""
+    flag = looks[look, FLAGS]
+    if flag & VALUES:
         wanted = judged(plain, start, end, look, looks, numbers, marks, longest)
         if wanted != NO:
             if count < found.shape[0]:
                 found[count, 0], found[count, 1], found[count, 2], found[count, 3] = look, start, end, wanted
             count += 1
-    return count
+    if flag & KEPT:
+        if keeping < kept.shape[0]:
+            kept[keeping, 0], kept[keeping, 1], kept[keeping, 2] = look, start, end
+        keeping += 1
+    return count, keeping
 
 
 @compiled
@@ -138,25 +146,28 @@ def scan(
     grams: Array,
     ends: Array,
     found: Array,
+    kept: Array,
     stack: Array,
     scopes: Array,
     turn: int,
-) -> tuple[int, int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int, int]:
     """Go through the tags from the state 0 on; writes the looks that are met, each once in a turn, and the values.
 
     `plain` has room for the data twice: texts are written from its beginning, attributes from its middle. Of the looks,
     those are told where somebody waits for the place, or for a number that was passed. Gives a status, and how many
-    values, looks, told ones and grams there are, how many nodes at most, and how many levels; or the state and the
-    label whose following state or look is not known.
+    values, looks, told ones and grams there are, how many nodes at most, how many levels, and how many values are
+    kept; or the state and the label whose following state or look is not known.
     """
     depth, state, bound, count, met, i, size = 0, 0, 0, 0, 0, 0, data.size
-    used, valued, nodes, deepest = 0, size, 1, 0
+    used, valued, nodes, deepest, keeping = 0, size, 1, 0, 0
     while i < size:
         kind = data[i + 1]
         nodes += 2
         if kind == _SLASH:
             look, start = places[state, OWN], stack[depth, START]
-            count = _look_at(plain, start, used, look, looks, numbers, marks, longest, found, count)
+            count, keeping = _look_at(
+                plain, start, used, look, looks, numbers, marks, longest, found, count, kept, keeping
+            )
             i = _end_of(data, i + 2, _GT)
             state, bound = stack[depth, STATE], stack[depth, BOUND]
             depth -= 1
@@ -171,7 +182,7 @@ def scan(
             depth += 1
             deepest = max(deepest, depth)
             if depth >= stack.shape[0]:
-                return STRANGE, 0, 0, 0, 0, 0, 0
+                return STRANGE, 0, 0, 0, 0, 0, 0, 0
             stack[depth, STATE], stack[depth, START], stack[depth, BOUND] = state, used, bound
             i = end
             while data[i] == _SPACE and declares(data, i + 1):
@@ -179,7 +190,7 @@ def scan(
                 prefix_end = _end_of(data, prefix, _EQUALS)
                 i = _end_of(data, prefix_end + 2, _QUOTE) + 1
                 if bound >= scopes.shape[0]:
-                    return STRANGE, 0, 0, 0, 0, 0, 0
+                    return STRANGE, 0, 0, 0, 0, 0, 0, 0
                 scopes[bound, 0], scopes[bound, 1] = prefix, prefix_end
                 scopes[bound, 2] = namespace_of(data, prefix_end + 2, i - 1, slots, entries, names)
                 bound += 1
@@ -188,7 +199,7 @@ def scan(
             label = label_of(data, max(colon + 1, name), end, owner, slots, entries, names)
             following = moves[0, state, label]
             if following == UNKNOWN:
-                return NEW_STATE, state, label, 0, 0, 0, 0
+                return NEW_STATE, state, label, 0, 0, 0, 0, 0
             state = following
             met = _meet(places[state, OWN], turn, looks, numbers, lists, met)
             while data[i] == _SPACE:
@@ -204,7 +215,7 @@ def scan(
                     label = label_of(data, max(colon + 1, name), end, owner, slots, entries, names)
                     look = moves[1, state, label]
                     if look == UNKNOWN:
-                        return NEW_LOOK, state, label, 0, 0, 0, 0
+                        return NEW_LOOK, state, label, 0, 0, 0, 0, 0
                 if look == NOWHERE:
                     i = _end_of(data, end + 2, _QUOTE) + 1
                 else:
@@ -212,18 +223,22 @@ def scan(
                     start = valued
                     i, valued = read_value(data, end + 2, _QUOTE, plain, valued)
                     i += 1
-                    count = _look_at(plain, start, valued, look, looks, numbers, marks, longest, found, count)
+                    count, keeping = _look_at(
+                        plain, start, valued, look, looks, numbers, marks, longest, found, count, kept, keeping
+                    )
         start = used
         i, used = read_value(data, i + 1, _LT, plain, used)
         if used > start and places[state, TEXT] != NOWHERE:
             look = places[state, TEXT]
             met = _meet(look, turn, looks, numbers, lists, met)
-            count = _look_at(plain, start, used, look, looks, numbers, marks, longest, found, count)
-    if count > found.shape[0]:
-        return FULL, 0, 0, 0, 0, 0, 0
+            count, keeping = _look_at(
+                plain, start, used, look, looks, numbers, marks, longest, found, count, kept, keeping
+            )
+    if count > found.shape[0] or keeping > kept.shape[0]:
+        return FULL, 0, 0, 0, 0, 0, 0, 0
     hits = 0
     if np.any(found[:count, 3] != YES):
         hits = find_pieces(plain, 0, used, uses, gram_marks, keys, heads, pieces, texts, grams, ends, hits)
         hits = find_pieces(plain, size, valued, uses, gram_marks, keys, heads, pieces, texts, grams, ends, hits)
         count = _keep(found, count, ends, hits)
-    return DONE, count, met, _tell(looks, numbers, lists, met), hits, nodes, deepest
+    return DONE, count, met, _tell(looks, numbers, lists, met), hits, nodes, deepest, keeping

@@ -6,8 +6,11 @@ import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled, inlined
 
-EXISTS, VALUES, EQUAL, PIECES, NUMBERS, SAME, ANYTHING = 1, 2, 4, 8, 16, 32, 64
-"""What waits at a look: for the place alone; for a value: equal texts, pieces of texts, thresholds, equal numbers."""
+EXISTS, VALUES, EQUAL, PIECES, NUMBERS, SAME, ANYTHING, KEPT = 1, 2, 4, 8, 16, 32, 64, 128
+"""What waits at a look: for the place alone; for a value: equal texts, pieces of texts, thresholds, equal numbers.
+
+KEPT: nobody is woken by a value there, but some who are woken elsewhere have a condition on it.
+"""
 NO, YES, IF_A_PIECE_IS_IN_IT = 0, 1, 2
 """Whether a value must be looked at."""
 FLAGS, SEEN = 0, 1
