@@ -59,8 +59,8 @@ class Scan:
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
         self._raw, self._waiting = raw, grams
-        self._met: set[Look] | None = None
-        self._kept: dict[Look, list[tuple[int, int]]] | None = None
+        self._met: list[Look] | None = None
+        self._kept: list[list[int]] | None = None
         self._room = MOST_TEXT
         if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
@@ -71,23 +71,22 @@ class Scan:
 
     def may_meet(self, node: Node, condition: Condition) -> bool:
         """False if nothing in the document is at a node of the automaton and passes the condition's test."""
+        if self._compiled is not None and condition.kind != EXISTS:
+            return self._may_pass(node, condition, self._compiled)
         if self._met is None:
-            self._met = {*self._looks, *(state.look for state in self._states)}
-            if self._compiled is not None:
-                self._met |= {self._machine.looks[number] for number in self._compiled.met.tolist()}
-        if self._met.isdisjoint(node.looks):
-            return False
-        return condition.kind == EXISTS or self._compiled is None or self._may_pass(node, condition, self._compiled)
+            numbers = [] if self._compiled is None else self._compiled.met.tolist()
+            looks = self._machine.looks
+            self._met = [*self._looks, *(state.look for state in self._states), *(looks[number] for number in numbers)]
+        return any(node in look.nodes for look in self._met)
 
     def _may_pass(self, node: Node, condition: Condition, found: Found) -> bool:
         if self._kept is None:
-            self._kept = {}
-            for number, start, end in found.kept.tolist():
-                self._kept.setdefault(self._machine.looks[number], []).append((start, end))
-        for look in node.looks:
-            for start, end in self._kept.get(look, ()):
+            self._kept = found.kept.tolist()
+        looks, plain = self._machine.looks, found.plain
+        for number, start, end in self._kept:
+            if node in looks[number].nodes:
                 self._room -= end - start
-                if self._room < 0 or condition.may_pass(found.plain[start:end].decode()):
+                if self._room < 0 or condition.may_pass(plain[start:end].decode()):
                     return True
         return False
 
@@ -191,13 +190,14 @@ class Scan:
     def _see(self, look: Look, value: str, grams: Collection[int]) -> None:
         """Tell those who wait a value, with the grams in it that somebody waits under."""
         sure, maybe = look.sure, look.maybe
-        if value in sure.equal:
-            self.sure.append(sure.equal[value])
-        if value in maybe.equal:
-            self.maybe.append(maybe.equal[value])
-        for watch, told in ((sure, self.sure), (maybe, self.maybe)):
-            if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
-                told.append(array("q", entries))
+        if (entries := sure.equal.get(value)) is not None:
+            self.sure.append(entries)
+        if (entries := maybe.equal.get(value)) is not None:
+            self.maybe.append(entries)
+        if sure.pieces and (grams or sure.short) and (contained := sure.contained_in(value, grams)):
+            self.sure.append(contained)
+        if maybe.pieces and (grams or maybe.short) and (contained := maybe.contained_in(value, grams)):
+            self.maybe.append(contained)
         if (sure.has_numbers or maybe.has_numbers) and (found := number_of(value)) is not None:
             self._number(look, *found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
 from triplewire.algebra.xpath.conditions import ABOVE, EQUAL, EXISTS, SAME, Condition
@@ -176,13 +176,12 @@ class Watch:
             if not self.grams[gram]:
                 del self.grams[gram]
 
-    def contained_in(self, text: str, grams: Iterable[int]) -> list[int]:
+    def contained_in(self, text: str, grams: Collection[int]) -> Entries:
         """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
         pieces, waiting = self.pieces, self.grams
-        found = [entry for entry in self.short if pieces[entry] in text] if self.short else []
-        for gram in set(grams):
-            if gram in waiting:
-                found += [entry for entry in waiting[gram] if pieces[entry] in text]
+        found = array("q", [entry for entry in self.short if pieces[entry] in text])
+        for gram in waiting.keys() & grams if len(grams) > 1 else grams:
+            found.extend(entry for entry in waiting.get(gram, ()) if pieces[entry] in text)
         return found
 
     def near(self, number: float) -> Iterator[Entries | Part]:
