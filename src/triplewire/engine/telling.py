@@ -10,9 +10,9 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.algebra.xpath.evaluate import tree_of
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places
-from triplewire.algebra.xpath.query import DOCUMENT, NODE
 from triplewire.errors import SchemaViolation, SubscriptionError
 from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, parse_term, parse_triple
+from triplewire.model.event import DOCUMENT, NODE
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, triples_of
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}

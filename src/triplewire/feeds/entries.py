@@ -93,7 +93,7 @@ def _entry(event: Event, uri: str, time: datetime) -> Entry:
     within = f"{uri}{'&' if '#' in uri else '#'}"
     return Entry(
         id=f"{within}event-{event.cursor}",
-        row_id=f"{within}row-{_digest(event.row)}",
+        row_id=f"{within}row-{_digest(event.identity)}",
         kind=event.kind,
         title=legal(_title(event)),
         link=next((t.value for t in event.row.values() if isinstance(t, NamedNode) and _is_web(t.value)), None),

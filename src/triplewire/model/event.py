@@ -33,6 +33,12 @@ class Excerpt:
         return {"node": self.node, "text": self.text, "content": self.content}
 
 
+DOCUMENT, NODE, TEXT = "document", "node", "text"
+"""The columns of what an XPath gives: the uri of the document, the path of a node in it, and its text.
+
+Its rows are the only ones without triples behind them.
+"""
+
 Content = tuple[Triple, ...] | Excerpt | None
 """The triples about a row's resources in one state, or what is at its place; None where there is no such state."""
 
@@ -92,6 +98,13 @@ class Event:
         values = (after, before, triples, batch, cursor, documents, row, subscription)
         for name, value in zip(Event.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
+
+    @property
+    def identity(self) -> Row:
+        """What stays of the row while it changes: all of it, but of what an XPath gives not the text."""
+        if self.triples or DOCUMENT not in self.row:
+            return self.row
+        return Row({name: term for name, term in self.row.items() if name != TEXT})
 
     @property
     def triples(self) -> tuple[Triple, ...]:

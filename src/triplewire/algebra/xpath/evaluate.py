@@ -18,7 +18,7 @@ from lxml import etree
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places, Tree, shortened
-from triplewire.algebra.xpath.query import DOCUMENT, NODE, TEXT, PathQuery
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import (
     BOOLEAN,
     HERE,
@@ -34,6 +34,7 @@ from triplewire.algebra.xpath.syntax import (
 )
 from triplewire.algebra.xpath.syntax import DOCUMENT as ROOT
 from triplewire.model import Document, Term
+from triplewire.model.event import DOCUMENT, NODE, TEXT
 
 MOST_HITS = 1_000
 """So many nodes of a node-set become rows; the expression matches whatever their number."""
