@@ -41,9 +41,9 @@ def test_varied_expressions_have_every_kind_of_step_and_agree_with_lxml() -> Non
 def test_tens_of_ten_thousand_match_from_small_pools_and_in_feeds(make) -> None:
     workload = make(2_000, 3)
     ours, each = IndexedXml(build(workload, lambda done: None)), LxmlEach(workload, 2_000)
-    found = [ours.matches(document) for document in workload.documents[:4]]
-    assert found == [each.answers(document, range(2_000)) for document in workload.documents[:4]]
-    assert 4 < sum(map(len, found)) / len(found) < 60
+    found = [ours.matches(document) for document in workload.documents]
+    assert found[:3] == [each.answers(document, range(2_000)) for document in workload.documents[:3]]
+    assert 2 < sum(map(len, found)) / len(found) < 60
 
 
 def test_feeds_have_namespaces_references_and_a_comment() -> None:
