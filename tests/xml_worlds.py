@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from random import Random
 
-PREFIXES = {"p": "urn:p"}
-VALUES = ("1", "2", "2.5", "x", "xyz", "hello world", "", "-3", "1e1", "  7 ", "a&amp;b")
-CONSTANTS = ("1", "2", "2.5", "x", "xyz", "hello world", "", "-3", "lo w", "a&b")
-_ELEMENTS = ("a", "b", "c", "p:d", "e")
-_TESTS = ("a", "b", "c", "a", "b", "p:d", "*", "p:*")
+PREFIXES = {"p": "urn:p", "q": "urn:q?x&y"}
+VALUES = (
+    "1",
+    "2",
+    "2.5",
+    "x",
+    "xyz",
+    "hello world",
+    "",
+    "-3",
+    "1e1",
+    "  7 ",
+    "a&amp;b",
+    "&lt;x&gt;",
+    "&quot;&#9;",
+    "&#50;",
+)
+CONSTANTS = ("1", "2", "2.5", "x", "xyz", "hello world", "", "-3", "lo w", "a&b", "<x>", '"\t', "amp;", "worldxyz")
+_ELEMENTS = ("a", "b", "c", "p:d", "q:a", "e")
+_ATTRIBUTES = ("i", "j", "p:k", "q:i", "xml:lang", "xmlnsi")
+_DECLARED = ("urn:p", "urn:q?x&amp;y", "urn:r")
+_TESTS = ("a", "b", "c", "a", "b", "p:d", "*", "p:*", "q:a", "q:b")
 _AXES = (
     *("", "", "", "", "@", "descendant::", "parent::", "following-sibling::", "ancestor::", "self::", "child::"),
     *("descendant-or-self::", "ancestor-or-self::", "preceding::", "following::", "preceding-sibling::"),
@@ -18,22 +34,23 @@ _COMPARISONS = ("=", "<", ">", "<=", ">=", "!=")
 
 
 def random_xml(rng: Random) -> bytes:
-    """A document: with a namespace by prefix, by default, or with names that no expression has."""
+    """A document: without namespaces, with some by prefix, or with a default one and prefixes that mean others."""
     parts = "".join(_element(rng, 3) for _ in range(rng.randint(1, 3)))
-    if rng.random() < 0.4:  # nothing that the compiled pass leaves to the other one
-        plain = re.sub(
-            r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|&amp;", "", parts.replace("p:d", "d").replace("p:k", "k")
-        )
-        return f"<r>{plain}</r>".encode()
-    if rng.random() < 0.7:
-        return f'<?xml version="1.0"?><!--top--><r xmlns:p="urn:p">{parts}</r>'.encode()
-    return f'<a xmlns="urn:p" xmlns:p="urn:q">{parts}<b xmlns="">2</b></a>'.encode()
+    kind = rng.random()
+    if kind < 0.2:
+        return f"<r>{parts.replace('p:', '').replace('q:', 'y')}</r>".encode()
+    declared = 'xmlns:p="urn:p" xmlns:q="urn:q?x&amp;y"'
+    if kind < 0.7:
+        return f'<?xml version="1.0"?><!--top--><r {declared}>{parts}</r>'.encode()
+    return f'<a xmlns="urn:p" xmlns:p="urn:q" xmlns:q="urn:p">{parts}<b xmlns="">2</b></a>'.encode()
 
 
 def _element(rng: Random, depth: int) -> str:
     name = rng.choice(_ELEMENTS)
-    named = rng.sample(["i", "j", "p:k", "xml:lang"], rng.randint(0, 2))
+    named = rng.sample(_ATTRIBUTES, rng.randint(0, 2))
     attributes = "".join(f' {key}="{rng.choice(VALUES)}"' for key in named)
+    if rng.random() < 0.1:  # the namespace of a prefix, or that of names without one, is another one from here on
+        attributes += rng.choice([f' xmlns="{rng.choice((*_DECLARED, ""))}"', f' xmlns:p="{rng.choice(_DECLARED)}"'])
     body = "".join(_content(rng, depth) for _ in range(rng.randint(0, 4)))
     return f"<{name}{attributes}>{body}</{name}>"
 
@@ -43,7 +60,7 @@ def _content(rng: Random, depth: int) -> str:
     if depth and kind < 0.6:
         return _element(rng, depth - 1)
     if kind > 0.9:
-        return rng.choice(["<!-- < z -->", "<?target > data?>", "<![CDATA[1]]>"])
+        return rng.choice(["<!-- < z - > -->", "<?target > data?>", "<![CDATA[1]]>", "<![CDATA[<a> & b]]>"])
     return rng.choice(VALUES)
 
 
@@ -114,7 +131,7 @@ def _path(rng: Random, depth: int) -> str:
 
 def _step(rng: Random, depth: int) -> str:
     axis = rng.choice(_AXES)
-    test = rng.choice(("i", "j", "p:k", "*")) if axis == "@" else rng.choice(_TESTS)
+    test = rng.choice(("i", "j", "p:k", "*", "q:i", "p:*", "xmlnsi")) if axis == "@" else rng.choice(_TESTS)
     if axis != "@" and rng.random() < 0.12:
         test = rng.choice(["text()", "node()", "comment()", "processing-instruction()"])
     predicates = ""

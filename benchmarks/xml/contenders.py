@@ -31,8 +31,8 @@ class LxmlEach(Alternative):
     def __init__(self, workload: Workload, sample: int) -> None:
         step = max(1, workload.subscriptions // sample)
         chosen = range(0, workload.subscriptions, step)
-        self._compiled = {number: _compiled(workload.expressions[number]) for number in chosen}
-        self._expressions = workload.expressions
+        self._workload = workload
+        self._compiled = {number: _compiled(workload, number) for number in chosen}
         if len(self._compiled) < workload.subscriptions:
             self.sampled = len(self._compiled)
             self.share = len(self._compiled) / workload.subscriptions
@@ -52,7 +52,7 @@ class LxmlEach(Alternative):
 
     def answers(self, document: Document, asked: Collection[int]) -> set[int]:
         tree = etree.fromstring(document.xml).getroottree()
-        return {number for number in asked if _compiled(self._expressions[number])(tree)}
+        return {number for number in asked if _compiled(self._workload, number)(tree)}
 
 
 class Destinations(Alternative):
@@ -64,7 +64,8 @@ class Destinations(Alternative):
     name = "destinations"
 
     def __init__(self, workload: Workload) -> None:
-        self._profiles = [(1 << number % DESTINATIONS, _compiled(e)) for number, e in enumerate(workload.expressions)]
+        numbers = range(workload.subscriptions)
+        self._profiles = [(1 << number % DESTINATIONS, _compiled(workload, number)) for number in numbers]
 
     def ready(self, batch: Sequence[Document]) -> Timed:
         texts, profiles = [document.xml for document in batch], self._profiles
@@ -109,11 +110,11 @@ def build(workload: Workload, tell: Callable[[int], None]) -> Index:
     """The index of a workload."""
     index = Index()
     for number, expression in enumerate(workload.expressions):
-        index.add(str(number), compile(expression, language="xpath"))
+        index.add(str(number), compile(expression, language="xpath", prefixes=workload.prefixes))
         if number % 1000 == 0:
             tell(number)
     return index
 
 
-def _compiled(expression: str) -> Callable[[Any], Any]:
-    return etree.XPath(expression)
+def _compiled(workload: Workload, number: int) -> Callable[[Any], Any]:
+    return etree.XPath(workload.expressions[number], namespaces=dict(workload.prefixes))

@@ -20,6 +20,8 @@ from benchmarks.xml.workload import Workload
 WORKLOADS = {
     "MENU": ((1_000, 10_000, 100_000), menu.profiles),
     "VARIED": ((10_000, 100_000), varied.workload),
+    "VARIED-OFTEN": ((10_000, 100_000), varied.often),
+    "ATOM": ((10_000, 100_000), varied.atom),
     "VARIED-NONE": ((10_000, 100_000), lambda count, seed: varied.workload(count, seed, matching=False)),
 }
 QUICK = 300

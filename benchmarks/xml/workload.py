@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from triplewire.model import Document
 
@@ -18,6 +18,7 @@ class Workload:
     name: str
     expressions: Sequence[str]
     documents: Sequence[Document]
+    prefixes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def subscriptions(self) -> int:

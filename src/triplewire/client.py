@@ -42,6 +42,7 @@ from triplewire.model import (
     Change,
     Document,
     Event,
+    Excerpt,
     Feed,
     Publish,
     Row,
@@ -342,10 +343,13 @@ class Client:
     def _event(self, id: str, told: Mapping[str, Any]) -> Event:
         cursor = int(told["cursor"])
 
-        def content(name: str) -> tuple[Triple, ...] | None:
+        def content(name: str) -> tuple[Triple, ...] | Excerpt | None:
             params = {"after": cursor - 1, "limit": 1, "contents": "true"}
             (event,) = self._ask("GET", _path(id, "events"), params=params).json()["events"]
-            return None if event[name] is None else _triples(event[name])
+            found = event[name]
+            if isinstance(found, dict):
+                return Excerpt(**found)
+            return None if found is None else _triples(found)
 
         return EVENTS[told["kind"]](
             told["subscription"],

@@ -17,7 +17,7 @@ def test_quick_run_measures_every_workload_and_writes_the_common_form(tmp_path: 
     lines = [json.loads(line) for line in (tmp_path / "xml.jsonl").read_text().splitlines()]
     measured = {(line["workload"], line["alternative"]) for line in lines}
     ways = ("triplewire", "parse", "lxml-each", "destinations")
-    assert measured == {(name, way) for name in ("MENU", "VARIED", "VARIED-NONE") for way in ways}
+    assert measured == {(name, way) for name in run.WORKLOADS for way in ways}
     assert all(line["microseconds"] > 0 for line in lines)
 
 
@@ -35,6 +35,22 @@ def test_varied_expressions_have_every_kind_of_step_and_agree_with_lxml() -> Non
     ours, each = IndexedXml(build(workload, lambda done: None)), LxmlEach(workload, 600)
     for document in workload.documents[:10]:
         assert ours.matches(document) == each.answers(document, range(600))
+
+
+@pytest.mark.parametrize("make", [varied.often, varied.atom])
+def test_tens_of_ten_thousand_match_from_small_pools_and_in_feeds(make) -> None:
+    workload = make(2_000, 3)
+    ours, each = IndexedXml(build(workload, lambda done: None)), LxmlEach(workload, 2_000)
+    found = [ours.matches(document) for document in workload.documents]
+    assert found[:3] == [each.answers(document, range(2_000)) for document in workload.documents[:3]]
+    assert 2 < sum(map(len, found)) / len(found) < 60
+
+
+def test_feeds_have_namespaces_references_and_a_comment() -> None:
+    text = varied.atom(10, 1).documents[0].xml
+    assert all(
+        sign in text for sign in (b'xmlns="http://www.w3.org/2005/Atom"', b"<dc:subject>", b"&lt;p&gt;", b"<!--")
+    )
 
 
 def test_expressions_that_are_not_to_match_do_not() -> None:

@@ -18,6 +18,9 @@ from triplewire.algebra.content import contents
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.algebra.xpath import PathQuery
+from triplewire.algebra.xpath.evaluate import hits, row_of, tree_of
+from triplewire.algebra.xpath.places import Places
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.model import (
     RDFS,
@@ -25,6 +28,7 @@ from triplewire.model import (
     Changed,
     Document,
     Event,
+    Excerpt,
     Matched,
     Publish,
     Retract,
@@ -32,6 +36,9 @@ from triplewire.model import (
     Subscription,
     Unmatched,
 )
+
+Hits = dict[tuple[str, str | None], tuple[Row, bytes]]
+"""By document and place: the row of what an XPath selects, and a fingerprint of its content."""
 
 _BELOW = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 
@@ -57,6 +64,13 @@ class State:
     def stated(self, after: int = 0) -> dict[str, tuple[Triple, ...]]:
         """The triples of each document whose current version was published after a batch."""
         return {uri: v.triples for uri, v in self.versions.items() if v.triples is not None and v.batch > after}
+
+    def xml(self, after: int = 0) -> dict[str, bytes]:
+        """The XML of each document whose current version was published after a batch."""
+        current = {
+            uri: v.document.xml for uri, v in self.versions.items() if v.document is not None and v.batch > after
+        }
+        return {uri: xml for uri, xml in current.items() if xml}
 
     def triples(self) -> tuple[Triple, ...]:
         """The current metadata."""
@@ -164,6 +178,8 @@ class Reference:
         if id not in self._subscriptions:
             raise UnknownSubscription(id)
         subscription, since = self._subscriptions[id]
+        if isinstance(subscription.pattern, PathQuery):
+            return {row: () for row, _ in self._hits(id, state).values()}
         stated = [*state.stated(since).values()]
         graphs = stated if subscription.scope == "document" else [[t for triples in stated for t in triples]]
         rows: dict[Row, tuple[Triple, ...]] = {}
@@ -173,12 +189,24 @@ class Reference:
                 rows.setdefault(Row(row), _derivation(subscription.pattern, row, graph, taxonomy))
         return rows
 
+    def _hits(self, id: str, state: State) -> Hits:
+        """What the XPath of a subscription selects in a state."""
+        subscription, since = self._subscriptions[id]
+        query = subscription.pattern
+        return {
+            (uri, hit.path): (Row(row_of(query, uri, hit)), hit.content)
+            for uri, xml in state.xml(since).items()
+            for hit in hits(query, tree_of(xml))
+        }
+
     def _tell(self, before, after, state: State, batch: str) -> list[Event]:
         old, self._state = self._state, state
         told = self._batches[batch] = []
         for id, rows in after.items():
             gone = before.get(id, {})
-            for kind, row, triples in self._kinds(gone, rows, old, state):
+            is_xpath = isinstance(self._subscriptions[id][0].pattern, PathQuery)
+            kinds = self._kinds_of_hits(id, old, state) if gone and is_xpath else self._kinds(gone, rows, old, state)
+            for kind, row, triples in kinds:
                 event = self._event(kind, id, row, batch, triples, old, state)
                 self._log.append(event)
                 told.append(event)
@@ -192,6 +220,16 @@ class Reference:
             elif self._content(row, old.triples()) != self._content(row, state.triples()):
                 yield Changed, row, triples
 
+    def _kinds_of_hits(self, id: str, old: State, state: State):
+        """A node is the same while it is in the same place; its row may have another text then."""
+        was, now = self._hits(id, old), self._hits(id, state)
+        yield from ((Unmatched, row, ()) for place, (row, _) in was.items() if place not in now)
+        for place, (row, content) in now.items():
+            if place not in was:
+                yield Matched, row, ()
+            elif was[place][1] != content:
+                yield Changed, row, ()
+
     def _content(self, row: Row, triples: Sequence[Triple]) -> tuple[Triple, ...]:
         bound = [term for term in row.values() if not isinstance(term, Literal)]
         return contents(bound, lambda subjects: [t for t in triples if t.subject in subjects], self._strong)
@@ -202,18 +240,32 @@ class Reference:
             for uri in dict.fromkeys([*old.versions, *new.versions])
             if self._is_behind(uri, row, triples, old, new)
         )
-        before, after = (self._within(row, behind, state) for state in (old, new))
+        before, after = (self._within(row, behind, state, triples) for state in (old, new))
         return kind(id, row, batch, len(self._log) + 1, triples, behind, before, after)
 
     def _is_behind(self, uri: str, row: Row, triples, old: State, new: State) -> bool:
+        if _is_of_xpath(row, triples):
+            return uri == row["document"].value
         was, now = (set(state.stated().get(uri, ())) for state in (old, new))
         about = {*self._content(row, old.triples()), *self._content(row, new.triples())}
         return not (was | now).isdisjoint(triples) or not (was ^ now).isdisjoint(about)
 
-    def _within(self, row: Row, behind: tuple[Behind, ...], state: State) -> tuple[Triple, ...] | None:
+    def _within(self, row: Row, behind: tuple[Behind, ...], state: State, triples=((),)):
+        if _is_of_xpath(row, triples):
+            return _excerpt(row, state)
         stated = state.stated()
         found = [triple for document in behind for triple in stated.get(document.uri, ())]
         return self._content(row, found) if found else None
+
+
+def _is_of_xpath(row: Row, triples) -> bool:
+    """Only rows of XPath have no triples behind them."""
+    return not triples and "document" in row
+
+
+def _excerpt(row: Row, state: State) -> Excerpt | None:
+    xml = state.xml().get(row["document"].value)
+    return Places(tree_of(xml)).excerpt(row["node"].value if "node" in row else "/") if xml else None
 
 
 def _derivation(pattern, row, graph: Graph, taxonomy: Taxonomy) -> tuple[Triple, ...]:

@@ -138,6 +138,18 @@ def test_short_texts_are_guessed_right(text: str, triples: int) -> None:
     assert len(parse(text, uri=URI)) == triples
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["<menu><wine>red</wine></menu>\n", "<menu/>", "<menu a='1'><b/></menu>", "<m:enu xmlns:m='urn:m'/>", "<a>.</a>"],
+)
+def test_an_element_that_the_text_ends_with_is_xml(text: str) -> None:
+    assert parse(text, uri=URI).xml
+
+
+def test_what_only_begins_like_an_element_is_turtle() -> None:
+    assert len(parse("<menu> </menu> <b> . # </b>", uri=URI)) == 1
+
+
 def test_the_document_is_the_union_of_all_graphs() -> None:
     text = "<a:s> <a:p> 1 . <a:g> { <a:s> <a:p> 1, 2 } _:h { <a:s> <a:p> 3 }"
     assert parse(text, uri=URI) == parse("<a:s> <a:p> 1, 2, 3 .", uri=URI)

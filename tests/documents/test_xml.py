@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from triplewire import Document, DocumentError, DocumentTooLarge, Limits, parse
 
@@ -108,3 +109,17 @@ def test_whatever_the_bytes_are_nothing_but_a_document_error_comes_out(data: byt
     except DocumentError:
         return
     assert parse(document.xml, uri=URI, media_type="application/xml") == document
+
+
+def test_a_namespace_with_an_ampersand_is_written_so_that_it_can_be_read_again() -> None:
+    """libxml2 writes it as it is. What only looks like a declaration stays: in a comment, a text, an attribute."""
+    looks = 'xmlns:p="urn:p?a&b"'
+    escaped = looks.replace("&", "&amp;")
+    text = f"<p:a {escaped} x=' {escaped}'><!-- {looks} --> {escaped}<b xmlns='urn:p?a&amp;lt;b'/></p:a>"
+    document = parse(text, uri=URI, media_type="application/xml")
+    assert parse(document.xml, uri=URI, media_type="application/xml") == document
+    root = etree.fromstring(document.xml)
+    assert root.tag == "{urn:p?a&b}a"
+    assert root.get("x") == f" {looks}"
+    assert (root[0].text, root[0].tail) == (f" {looks} ", f" {looks}")
+    assert root[1].tag == "{urn:p?a&lt;b}b"

@@ -30,6 +30,10 @@ def filled(request, new_url):
                     id=f"large-{scope}-{start}",
                     **options,
                 )
+        hub.publish("<menu><wine>old</wine></menu>", uri="urn:menu:0")
+        for start in ("now", "ever"):
+            hub.subscribe("/menu/wine", language="xpath", id=f"wine-{start}", start=start)
+            hub.subscribe("not(//beer)", language="xpath", id=f"sober-{start}", start=start)
         hub.subscribe("SELECT ?d { ?d a <urn:Thing> }", id="things", scope="graph")
         taxonomy = f"<urn:Dataset> <{RDFS}subClassOf> <urn:Thing> ."
         hub.set_taxonomy(parse(taxonomy, uri="urn:taxonomy", media_type="text/turtle"))
@@ -41,6 +45,8 @@ def filled(request, new_url):
         hub.publish("<urn:a> <urn:name> 'A' ; <urn:theme> <urn:water> .", uri="urn:2", media_type="text/turtle")
         hub.publish("<urn:a> <urn:name> 'B' ; <urn:info> <urn:i> .", uri="urn:2", media_type="text/turtle")
         hub.publish("<urn:i> <urn:size> 7 .", uri="urn:3", media_type="text/turtle")
+        hub.publish("<menu><wine>red</wine><wine>white</wine></menu>", uri="urn:menu:1")
+        hub.publish("<menu><wine>red</wine><beer/></menu>", uri="urn:menu:1")
         yield hub
 
 
@@ -56,6 +62,18 @@ def test_a_row_that_is_missing_is_found(filled):
     (problem,) = filled.check()
     assert "water-graph-ever" in problem
     assert "recomputation gives a row that is not on record: d = <urn:" in problem
+
+
+def test_a_row_of_xml_that_is_missing_or_has_another_text_is_found(filled):
+    assert len(filled.rows("wine-ever")) == 2
+    with filled.store.writing() as writer:
+        (record,) = writer.subscriptions.find(["wine-ever"])
+        row = next(row for row in writer.rows.of_query(record.query) if row.document)
+        writer.rows.delete([row.id])
+        writer.rows.insert([NewRow(record.query, row.document, (*row.terms[:2], row.terms[0]), row.terms[:1])])
+    problems = [*filled.check()]
+    assert len(problems) == 2
+    assert all("wine-ever" in problem for problem in problems)
 
 
 def test_a_row_that_should_not_be_there_is_found(filled):

@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 from tests.contracts.reference import Reference
 
-from engine.workers import SUBSCRIPTIONS, do
+from engine.workers import PATHS, SUBSCRIPTIONS, do
 from triplewire import Hub
 from triplewire.model import Row
 
@@ -28,6 +28,8 @@ class Story:
                 for id, text in SUBSCRIPTIONS.items():
                     for scope in ("graph", "document"):
                         engine.subscribe(text, language="sparql", id=f"{id} {scope}", scope=scope, start="ever")
+                for id, query in PATHS.items():
+                    engine.subscribe(query, language="xpath", id=id, start="ever")
 
     def check(self) -> None:
         """All that is done is done once, and nothing is half done."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from tests.contracts.listening import replayed
 
 from triplewire import Hub
 
@@ -82,3 +83,33 @@ def test_a_query_that_nobody_asks_any_more_is_forgotten(hub, publish_in):
     with hub.store.reading() as reader:
         assert reader.settings.get("engine.failed_queries") == {}
     assert list(hub.check()) == []
+
+
+DEAR = "//b[following::b[preceding::b[. = 'x']]]"
+"""On a long document it might take too many steps."""
+
+
+def letters(count: int, first: str = "x") -> str:
+    return f"<a><b>{first}</b>{'<b>x</b>' * (count - 1)}</a>"
+
+
+def test_an_expression_that_took_too_long_is_right_again_when_documents_are_short_again(new_url):
+    uri = "https://letters.example/1.xml"
+    with Hub(new_url("sqlite")) as hub:
+        hub.subscribe(DEAR, language="xpath", id="dear")
+        hub.subscribe("/a/b[1]", language="xpath", id="cheap")
+        assert kinds(hub.publish(letters(3), uri=uri)) == {("dear", "matched"): 2, ("cheap", "matched"): 1}
+        before = set(hub.rows("dear"))
+        outcome = hub.publish(letters(3_000, "y"), uri=uri)
+        assert failed(outcome) == ["dear"]
+        assert kinds(outcome) == {("cheap", "changed"): 1}, "the others are served"
+        assert set(hub.rows("dear")) == before
+        assert failed(hub.publish(letters(3_001, "y"), uri=uri)) == ["dear"]
+        hub.publish(letters(4), uri=uri)  # it is not due, and what was there before is not known
+        outcome = hub.publish(letters(4, "w"), uri=uri)
+        assert failed(outcome) == []
+        assert len(hub.rows("dear")) == 3
+        told = [event.row for event in outcome if event.subscription == "dear"]
+        assert len(told) == len(set(told)), "each row is told of once"
+        assert list(hub.check()) == []
+        assert replayed(hub.events("dear")) == set(hub.rows("dear"))

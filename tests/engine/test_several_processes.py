@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from tests.contracts.reference import Reference
 
-from engine.workers import SUBSCRIPTIONS, TOGETHER, VALUES, batch
+from engine.workers import PATHS, SUBSCRIPTIONS, TOGETHER, VALUES, VALUES_OF_XML, batch
 from triplewire import Hub
 from triplewire.model import Row
 
@@ -23,6 +23,8 @@ def test_two_processes_that_apply_at_once_lose_no_batch_and_share_no_cursor(nurs
         for engine in (hub, reference):
             for id, text in SUBSCRIPTIONS.items():
                 engine.subscribe(text, language="sparql", id=id, scope="graph", start="ever")
+            for id, query in PATHS.items():
+                engine.subscribe(query, language="xpath", id=id, start="ever")
         workers = [nursery.start("apply", url, name) for name in ("ada", "bob")]
         assert [nursery.end(worker) for worker in workers] == [0, 0]
         order = [record.id for record in hub.batches(limit=1000)]
@@ -31,7 +33,7 @@ def test_two_processes_that_apply_at_once_lose_no_batch_and_share_no_cursor(nurs
             name, number = id.split()
             reference.apply(batch((name, int(number))), batch=id)
         cursors = []
-        for id in SUBSCRIPTIONS:
+        for id in (*SUBSCRIPTIONS, *PATHS):
             log = hub.events(id)
             assert Counter(map(_said, log)) == Counter(map(_said, reference.events(id)))
             assert set(hub.rows(id)) == set(map(Row, reference.rows(id)))
@@ -52,10 +54,12 @@ def test_readers_see_whole_batches_while_another_process_applies(nursery, new_ur
     with Hub(url) as hub:
         for scope in ("graph", "document"):
             hub.subscribe(VALUES, id=scope, scope=scope)
+        hub.subscribe(VALUES_OF_XML, id="xml")
         readers = [nursery.start("read", url, "ada 24") for _ in range(3)]
         writer = nursery.start("toggle", url, "ada")
         assert [nursery.end(worker) for worker in (writer, *readers)] == [0, 0, 0, 0]
         assert len(hub.events("graph")) == TOGETHER * (1 + 2 * 24)
+        assert Counter(event.kind for event in hub.events("xml")) == {"matched": TOGETHER, "changed": TOGETHER * 24}
 
 
 @kinds
@@ -69,8 +73,10 @@ def test_a_subscription_made_in_one_process_is_served_by_a_batch_of_another(nurs
             time.sleep(0.002)
         hub.subscribe(VALUES, id="now", scope="graph")
         hub.subscribe(VALUES, id="ever", scope="document", start="ever")
+        hub.subscribe(VALUES_OF_XML, id="xml", start="ever")
         (tmp_path / "go").touch()
         assert nursery.end(worker) == 0
         assert {row["v"].value for row in hub.rows("now")} == {"1"}
         assert [event.kind for event in hub.events("now")] == ["matched"] * TOGETHER
         assert Counter(event.kind for event in hub.events("ever")) == {"matched": 2 * TOGETHER, "unmatched": TOGETHER}
+        assert Counter(event.kind for event in hub.events("xml")) == {"matched": TOGETHER, "changed": TOGETHER}

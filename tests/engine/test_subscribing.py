@@ -44,7 +44,7 @@ def everything():
 def told(hub, ids):
     """What each subscription has heard, and its answers now."""
     for id in ids:
-        assert replayed(hub, id) == set(hub.rows(id))
+        assert replayed(hub.events(id)) == set(hub.rows(id))
     return {
         id: (
             sorted((event.kind, str(event.row), len(event.triples), str(event.documents)) for event in hub.events(id)),

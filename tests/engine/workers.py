@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire import Document, Hub, Publish, Retract
+from triplewire import Document, Hub, Publish, Retract, compile
 from triplewire.errors import DuplicateSubscription
 
 NS = "urn:w:"
@@ -26,8 +27,15 @@ SUBSCRIPTIONS = {
     "wide": "SELECT ?x ?e { ?x <urn:w:q> ?y OPTIONAL { ?x <urn:w:r> ?e } }",
     "small": 'SELECT ?x { ?x <urn:w:r> ?v FILTER(CONTAINS(STR(?v), "1")) }',
 }
+PATHS = {
+    "numbers": compile("/d/n[. > 9]", language="xpath"),
+    "second": compile("/d/n[2] | //@k", language="xpath"),
+    "without": compile("not(//n = 3)", language="xpath"),
+}
 LATE = "SELECT ?x { ?x <urn:w:p> ?y . ?x <urn:w:r> ?v }"
+LATE_PATH = compile("//n[@k]", language="xpath")
 VALUES = "SELECT ?x ?v { ?x <urn:w:value> ?v }"
+VALUES_OF_XML = compile("/d/v", language="xpath")
 TOGETHER = 12
 """Documents that always change together."""
 
@@ -45,9 +53,14 @@ def document(uri: str, chance: random.Random) -> Document:
         Triple(chance.choice(nodes), NamedNode(NS + chance.choice("pq")), chance.choice(nodes))
         for _ in range(chance.randrange(5))
     ]
-    return Document.from_triples(
-        uri, [*links, Triple(chance.choice(nodes), NamedNode(NS + "r"), Literal(str(chance.randrange(20))))]
-    )
+    stated = [*links, Triple(chance.choice(nodes), NamedNode(NS + "r"), Literal(str(chance.randrange(20))))]
+    return replace(Document.from_triples(uri, stated), xml=xml(chance) if chance.random() < 0.5 else b"")
+
+
+def xml(chance: random.Random) -> bytes:
+    """Numbers as XML, in canonical form."""
+    written = [(chance.randrange(20), chance.choice(["", ' k="1"', ' k="2"'])) for _ in range(chance.randrange(4))]
+    return f"<d>{''.join(f'<n{attribute}>{number}</n>' for number, attribute in written)}</d>".encode()
 
 
 def do(hub: Hub, number: int) -> None:
@@ -55,8 +68,9 @@ def do(hub: Hub, number: int) -> None:
     if number % 20:
         hub.apply(batch(number), batch=f"deed {number}")
     else:
+        text, scope = (LATE, "graph") if number % 60 else (LATE_PATH, "document")
         try:
-            hub.subscribe(LATE, id=f"late {number}", scope="graph", start="ever" if number % 40 else "now")
+            hub.subscribe(text, id=f"late {number}", scope=scope, start="ever" if number % 40 else "now")
         except DuplicateSubscription:
             return
 
@@ -86,13 +100,13 @@ def toggle(url: str, name: str) -> None:
 
 
 def together(number: int) -> list[Publish | Retract]:
-    value = Literal(str(number))
-    return [
-        Publish(
-            Document.from_triples(f"urn:document:{n}", [Triple(NamedNode(f"{NS}{n}"), NamedNode(NS + "value"), value)])
-        )
-        for n in range(TOGETHER)
-    ]
+    return [Publish(valued(n, str(number))) for n in range(TOGETHER)]
+
+
+def valued(n: int, value: str) -> Document:
+    """A document with a value, as a triple and as XML."""
+    stated = Triple(NamedNode(f"{NS}{n}"), NamedNode(NS + "value"), Literal(value))
+    return replace(Document.from_triples(f"urn:document:{n}", [stated]), xml=f"<d><v>{value}</v></d>".encode())
 
 
 def read(url: str, until: str) -> None:
@@ -100,14 +114,14 @@ def read(url: str, until: str) -> None:
     batches: list[str] = []
     with Hub(url) as hub:
         while until not in batches:
-            for id in ("graph", "document"):
-                values = [row["v"].value for row in hub.rows(id)]
+            for id, column, told in (("graph", "v", 2), ("document", "v", 2), ("xml", "text", 1)):
+                values = [row[column].value for row in hub.rows(id)]
                 assert len(values) in (0, TOGETHER), values
                 assert len(set(values)) <= 1, values
                 log = hub.events(id)
                 batches = [event.batch for event in log]
                 for name in set(batches):
-                    assert batches.count(name) == (TOGETHER if name.endswith(" 0") else 2 * TOGETHER), name
+                    assert batches.count(name) == TOGETHER * (1 if name.endswith(" 0") else told), name
                 cursors = [event.cursor for event in log]
                 assert cursors == sorted(set(cursors))
 
@@ -170,6 +184,8 @@ def nurse() -> None:
         for id, text in SUBSCRIPTIONS.items():
             hub.subscribe(text, id=id, scope="graph")
             hub.subscribe(text, id=f"{id} of a document")
+        for id, query in PATHS.items():
+            hub.subscribe(query, id=id)
         for number in range(5):
             do(hub, number + 1)
     print("ready", flush=True)

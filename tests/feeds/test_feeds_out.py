@@ -7,7 +7,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from io import BytesIO
+from pathlib import Path
 
+import atoma
 import feedparser
 import pytest
 from hypothesis import given, settings
@@ -25,6 +27,7 @@ AT = "{http://purl.org/atompub/tombstones/1.0}"
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 START = datetime(2026, 3, 2, tzinfo=UTC)
 TITLE = NamedNode("http://purl.org/dc/terms/title")
+GRAMMAR = etree.RelaxNG(etree.parse(Path(__file__).parents[1] / "cases" / "feeds" / "atom.rng"))
 
 
 def event(kind: type[Event], cursor: int, resource: str = "https://x.example/1", title: str | None = "One") -> Event:
@@ -51,7 +54,8 @@ def atom(*events: Event, **options) -> etree._Element:
 
 
 def check_atom(feed: etree._Element) -> None:
-    """What RFC 4287 (4.1.1, 4.1.2) and RFC 6721 (3) demand of what is written here."""
+    """What RFC 4287 (4.1.1, 4.1.2) and RFC 6721 (3) demand of what is written here: by grammar, and in words."""
+    assert GRAMMAR.validate(feed), GRAMMAR.error_log
     assert feed.tag == ATOM + "feed"
     for name in ("id", "title", "updated", "author"):
         assert len(feed.findall(ATOM + name)) == 1, name
@@ -206,6 +210,68 @@ def test_a_reader_of_atom_sees_the_rows_that_are_there_at_the_end(history):
     assert links == {iri for iri, (kind, _) in last.items() if kind != "unmatched"}
     assert len(feed.findall(AT + "deleted-entry")) == len(last) - len(links)
     assert len(read_back(written)) == len(links)
+
+
+@pytest.mark.parametrize(
+    ("part", "broken"),
+    [
+        ("<id>https://hub.example/maja.feed</id>", ""),
+        ("<title>Maja</title>", "<title>Maja</title><title>Maja</title>"),
+        ("<updated>2026-", "<updated>soon, 2026-"),
+        ('<category term="matched"/>', "<category/>"),
+        ('<content type="text">', '<content type="markdown">'),
+        ("<entry>", "<entry><subtitle>x</subtitle>"),
+        ("<name>Triplewire</name>", ""),
+        (' ref="', ' reference="'),
+    ],
+)
+def test_the_grammar_of_atom_refuses_what_is_none(part, broken):
+    """So that it says something when it accepts."""
+    written = feeds.atom(
+        [event(Matched, 1), event(Unmatched, 2, "https://x.example/2")], uri=URI, title="Maja", times=times
+    ).decode()
+    assert part in written
+    assert not GRAMMAR.validate(etree.fromstring(written.replace(part, broken, 1).encode()))
+
+
+@settings(deadline=None, max_examples=40)
+@given(histories)
+def test_a_strict_reader_accepts_every_form(history):
+    """atoma refuses a feed that lacks what its format demands; a text that is not there is no title to it."""
+    told = [event(EVENTS[kind], n, iri, title or "-") for n, (kind, iri, title) in enumerate(history, start=1)]
+    written = {write: write(told, uri=URI, title="Maja", times=times) for write in (feeds.atom, feeds.rss2)}
+    found = atoma.parse_atom_bytes(written[feeds.atom])
+    assert (found.id_, found.title.value) == (URI, "Maja")
+    assert len(found.entries) == len({iri for _, iri, _ in history}) - len(deleted(written[feeds.atom]))
+    items = atoma.parse_rss_bytes(written[feeds.rss2]).items
+    assert [item.guid for item in items] == [f"{URI}#event-{each.cursor}" for each in told[::-1]]
+    json_items = atoma.parse_json_feed_bytes(feeds.json_feed(told, uri=URI, title="Maja", times=times)).items
+    assert [item.id_ for item in json_items] == [item.guid for item in items]
+
+
+def deleted(written: bytes) -> list[etree._Element]:
+    return etree.fromstring(written).findall(AT + "deleted-entry")
+
+
+def test_a_node_of_xml_whose_text_changes_is_a_new_version_of_the_same_entry():
+    uri = "https://x.example/menu.xml"
+    with Hub(":memory:") as hub:
+        hub.subscribe("/menu/wine", language="xpath", id="wine")
+        hub.publish("<menu><wine>red</wine></menu>", uri=uri)
+        hub.publish("<menu><wine>white</wine></menu>", uri=uri)
+        (entry,) = (feed := atom_of(hub)).findall(ATOM + "entry")
+        check_atom(feed)
+        assert "white" in entry.findtext(ATOM + "content")
+        hub.retract(uri)
+        (gone,) = (feed := atom_of(hub)).findall(AT + "deleted-entry")
+        check_atom(feed)
+        assert gone.get("ref") == entry.findtext(ATOM + "id")
+        assert feed.find(ATOM + "entry") is None
+
+
+def atom_of(hub: Hub) -> etree._Element:
+    told = feeds.atom(hub.events("wine"), uri=URI, title="Wine", times=lambda batch: hub.batch(batch).committed)
+    return etree.fromstring(told)
 
 
 @settings(deadline=None)

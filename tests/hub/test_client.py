@@ -37,7 +37,10 @@ def story(hub):
     """A small history, and what was said of it."""
     hub.subscribe(TITLES, id="titles", prefixes={"u": "urn:"})
     hub.subscribe("SELECT ?d ?o { ?d <urn:by> ?o . ?o <urn:name> ?n }", id="b c", scope="graph", start="ever")
+    hub.subscribe("/menu/m:wine", language="xpath", id="wine", prefixes={"m": "urn:m"})
     told = []
+    wine = "<menu xmlns:m='urn:m'><m:wine>{}</m:wine></menu>"
+    told += [hub.publish(wine.format(sort), uri="urn:menu", media_type="text/xml") for sort in ("red", "white")]
     told.append(
         hub.publish("<urn:1> <urn:title> 'x'@en ; <urn:by> <urn:o> .", uri="urn:doc:1", media_type="text/turtle")
     )
@@ -61,7 +64,7 @@ def test_client_is_told_what_the_hub_tells(client, hub):
     assert [[plain(event) for event in outcome] for outcome in told[0]] == [
         [plain(event) for event in outcome] for outcome in told[1]
     ]
-    for id in ("titles", "b c"):
+    for id in ("titles", "b c", "wine"):
         assert client.rows(id) == hub.rows(id)
         assert [plain(event) for event in client.events(id)] == [plain(event) for event in hub.events(id)]
         assert [plain(e) for e in client.events(id, after=1, limit=2)] == [

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from triplewire import Index, compile, parse
 from triplewire.algebra.xpath.evaluate import matches, tree_of
+from triplewire.algebra.xpath.numbers import number_of
 from triplewire.matching.xml.grams import Grams
-from triplewire.matching.xml.kernel import number_in
-from triplewire.matching.xml.watches import number_of
+from triplewire.matching.xml.kernel.values import number_in
+from triplewire.matching.xml.machine import Machine
 
 WRITTEN = st.text("0123456789.-eE \t+x", max_size=24) | st.floats(allow_nan=False).map(str) | st.integers().map(str)
 TEXTS = st.text("ab é", min_size=1, max_size=30)
@@ -25,7 +28,16 @@ def test_a_number_is_read_as_python_reads_it_or_left_to_python(text: str) -> Non
     if kind == 0:
         assert expected is None
     elif kind == 1:
-        assert number == expected
+        assert (number, True) == expected
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text("0123456789", min_size=1, max_size=15), st.integers(0, 15), st.booleans())
+def test_a_number_that_is_known_exactly_is_the_one_that_lxml_has(digits: str, point: int, is_negative: bool) -> None:
+    text = ("-" if is_negative else "") + (f"{digits[:point]}.{digits[point:]}" if point < len(digits) else digits)
+    element = etree.Element("a")
+    element.text = text
+    assert number_of(text) == (element.xpath("number(.)"), True) == (element.xpath(text), True)
 
 
 def test_a_number_of_fifteen_digits_is_not_left_to_python() -> None:
@@ -137,6 +149,59 @@ def test_a_document_without_declarations_matches_as_lxml_says() -> None:
         expected += [text] if is_true else []
     assert list(together.match(document).subscriptions) == expected
     assert len(expected) == 20
+
+
+NAMESPACES = (
+    '<p:a xmlns:p="urn:p" xmlns:q="urn:q?x&amp;y"><!-- 9 < 10 --><q:b p:i="&lt;1&gt;" q:i="2" i="3">a &amp; b</q:b>'
+    '<b xmlns="urn:p">1<?go on > ?>2<c xmlns="">x</c><c/></b><p:b xmlns:p="urn:r" p:i="4"/><b xmlnsp="urn:p"/></p:a>'
+)
+ASKED = {
+    "/p:a": True,
+    "/a": False,
+    "/p:a/q:b[. = 'a & b']": True,
+    "//b[. = 'a & b']": False,
+    "//q:b[contains(., ' & b')]": True,
+    "//q:*[contains(., 'amp')]": False,
+    "//@p:i[. = '<1>']": True,
+    "//@q:i > 1": True,
+    "//@q:i > 2": False,
+    "//q:b[@i = 3]": True,
+    "//p:b/p:c": True,
+    "//p:b/c[. = 'x']": True,
+    "//p:b[. = '12x']": True,
+    "//p:b/text()[. = '12']": False,
+    "//p:b/text()[. = '2']": True,
+    "//p:b/@p:i": False,
+    "//r:b/@r:i[. = 4]": True,
+    "//r:*": True,
+    "//s:*": False,
+    "/p:a/b": True,
+    "//b[@xmlnsp = 'urn:p']": True,
+    "/p:a/p:b[2]": False,
+    "contains(/p:a, '9 < 10')": False,
+}
+
+
+@pytest.mark.parametrize("is_compiled", [True, False], ids=["compiled", "in Python"])
+def test_names_have_their_namespaces_and_values_their_references(is_compiled: bool, monkeypatch) -> None:
+    if not is_compiled:
+        monkeypatch.setattr(Machine, "run", lambda *given: None)
+    prefixes = {"p": "urn:p", "q": "urn:q?x&y", "r": "urn:r", "s": "urn:s"}
+    index = Index()
+    for text in ASKED:
+        index.add(text, compile(text, language="xpath", prefixes=prefixes))
+    found = index.match(parse(NAMESPACES, uri="urn:x:names", media_type="application/xml"))
+    assert {text: text in found.subscriptions for text in ASKED} == ASKED
+
+
+def test_more_namespaces_than_the_compiled_pass_keeps_are_told_apart() -> None:
+    declared = "".join(f' xmlns:n{number}="urn:n:{number}"' for number in range(200))
+    index = Index()
+    for number in (0, 199):
+        index.add(str(number), compile(f"//n:b[. = {number}]", language="xpath", prefixes={"n": f"urn:n:{number}"}))
+    text = f"<a{declared}><n0:b>0</n0:b><n199:b>1</n199:b><n199:b>199</n199:b></a>"
+    found = index.match(parse(text, uri="urn:x:many", media_type="application/xml"))
+    assert found.subscriptions == ["0", "199"]
 
 
 def test_matches_stay_what_they_were_when_thresholds_and_texts_come_and_go() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Index, MatchLimitExceeded, compile, parse
-from triplewire.algebra.xpath.evaluate import MOST_HITS, MOST_TEXT
+from triplewire.algebra.xpath.evaluate import MOST_HITS
+from triplewire.algebra.xpath.places import MOST_TEXT
 
 MENU = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <menu>

@@ -6,12 +6,19 @@ same nodes and say different things of the same classes. Queries come in shapes 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from tests.xml_worlds import PREFIXES as XML_PREFIXES
+from tests.xml_worlds import random_expression, random_xml
 
 from strategies import CLASSES, NODES, PREDICATES, iri, patterns, typed
+from triplewire import compile, parse
+from triplewire.algebra.xpath import PathQuery
+from triplewire.algebra.xpath.cost import safe_size
+from triplewire.matching.index import MAX_STEPS
 from triplewire.model import RDF, RDFS, Document, Publish, Retract
 from triplewire.schema import SCHEMA, Schema
 
@@ -38,10 +45,20 @@ _orders = st.builds(Triple, _classes, st.just(BELOW), _classes)
 _triples = st.one_of(_links, _links, _values, _values, _types, _types, _orders)
 
 uris = st.sampled_from(URIS)
+_xml = st.one_of(st.just(b""), st.just(b""), st.integers(0, 2**16).map(lambda seed: random_xml(Random(seed))))
+"""None for most; a document may have both, as items of feeds do."""
+
+
+def _document(uri: str, triples: list[Triple], xml: bytes) -> Document:
+    found = Document.from_triples(uri, triples)
+    return replace(found, xml=parse(xml, uri=uri, media_type="application/xml").xml) if xml else found
+
+
 documents = st.builds(
-    Document.from_triples,
+    _document,
     uris,
     st.one_of(st.lists(_triples, max_size=4), st.lists(st.one_of(_links, _values, _types), max_size=9)),
+    _xml,
 )
 publications = st.builds(Publish, documents)
 changes = st.one_of(publications, publications, publications, st.builds(Retract, uris))
@@ -120,8 +137,15 @@ def filled(shape: str, chance: Random) -> str:
 
 _WORDS = {name: st.sampled_from(words) for name, words in WORDS.items()}
 
-queries = st.one_of(_texts(), _texts(), _texts(), patterns())
-"""SPARQL, or a pattern of any form: is-a in every direction, loose comparisons, conditions between variables."""
+
+def _path(seed: int) -> PathQuery:
+    return compile(random_expression(Random(seed), 2), language="xpath", prefixes=XML_PREFIXES)
+
+
+paths = st.integers(0, 2**16).map(_path).filter(lambda query: safe_size(query.expression, MAX_STEPS) > 4_000)
+"""XPath that is served whatever the documents of a history are."""
+queries = st.one_of(_texts(), _texts(), _texts(), patterns(), paths)
+"""SPARQL, a pattern of any form (is-a in every direction, loose comparisons, conditions between variables), XPath."""
 
 __all__ = [
     "SHAPES",

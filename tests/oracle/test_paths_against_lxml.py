@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from tests.xml_worlds import PREFIXES, random_expression, random_xml
 
 from triplewire import Document, Index, Pattern, compile, parse
 from triplewire.algebra.xpath.evaluate import rows
+from triplewire.matching.xml.machine import Machine
 
 SEEDS = st.integers(0, 2**32)
 MANY_STEPS = (1 << 31) - 1
@@ -52,6 +54,19 @@ def test_the_index_finds_what_lxml_finds_one_by_one(seed: int) -> None:
     fill(index, texts)
     for _ in range(3):
         check(index, texts, document(rng))
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_what_the_compiled_pass_does_not_serve_is_matched_by_the_other_one(seed: int) -> None:
+    rng = Random(seed)
+    texts = {str(number): random_expression(rng) for number in range(60)}
+    index = Index(max_steps=MANY_STEPS)
+    fill(index, texts)
+    with patch.object(Machine, "run", return_value=None) as compiled:
+        for _ in range(3):
+            check(index, texts, document(rng))
+    assert compiled.called
 
 
 @settings(max_examples=15, deadline=None)

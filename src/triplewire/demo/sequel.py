@@ -14,6 +14,7 @@ from triplewire import Document, Event, Feed, Hub, Publish, Retract
 from triplewire.demo import files
 from triplewire.demo.stage import Stage
 from triplewire.demo.subscribers import IDA, NORA, SUBSCRIBERS
+from triplewire.model import Content, Excerpt
 
 _MAJA, _INES = (next(s for s in SUBSCRIBERS if s.name == name) for name in ("maja", "ines"))
 _FLOODS = NamedNode("https://data.lindhaven.example/dataset/flood-warnings")
@@ -240,7 +241,10 @@ def _tell_hits(stage: Stage, events: Iterable[Event]) -> None:
 
 
 def _difference(event: Event) -> list[str]:
-    """What an event's resources lost and gained."""
-    before, after = event.before or (), event.after or ()
-    gone = [f"- {triple}" for triple in before if triple not in after]
-    return gone + [f"+ {triple}" for triple in after if triple not in before]
+    """What an event's resources, or its node, lost and gained."""
+    before, after = _lines(event.before), _lines(event.after)
+    return [f"- {line}" for line in before if line not in after] + [f"+ {line}" for line in after if line not in before]
+
+
+def _lines(content: Content) -> list[str]:
+    return [content.text] if isinstance(content, Excerpt) else [*map(str, content or ())]

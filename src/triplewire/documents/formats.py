@@ -83,6 +83,7 @@ _PEEK = 4096
 _LEADING = re.compile(r"(?:\ufeff|\s|#[^\n\r]*+)*+")
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _XML_START = re.compile(r"<(?:\?xml|!--|!DOCTYPE|[A-Za-z_][^\s<>]*\s[^<>]*\bxmlns\b)")
+_ELEMENT_START = re.compile(r"<([A-Za-z_][^\s<>/]*)(?:\s[^<>]*)?(/?)>")
 _JSON_START = re.compile(r'\{\s*(?:"|\}\s*$)|\[\s*(?:[\[{"\d]|\]\s*$)')
 _TERM = r'(?:<[^<>\s]*>|_:[^\s<>"]+)'
 _QUAD_LINE = re.compile(
@@ -144,11 +145,19 @@ def _sniffed(raw: bytes, uri: str) -> Syntax:
     start = text[_leading(text) :]
     if _HTML_START.match(start):
         raise html_not_served(uri)
-    if _XML_START.match(start):
+    if _XML_START.match(start) or _is_element(start, raw):
         return XML
     if _JSON_START.match(start):
         return JSON_LD
     return N_QUADS if _QUAD_LINE.match(start) else TRIG
+
+
+def _is_element(start: str, raw: bytes) -> bool:
+    """An element that the text ends with: Turtle may begin alike, but a full stop or a bracket ends it."""
+    found = _ELEMENT_START.match(start)
+    if found is None:
+        return False
+    return raw.rstrip().endswith(b"/>" if found[2] else f"</{found[1]}>".encode())
 
 
 def html_not_served(uri: str) -> DocumentError:

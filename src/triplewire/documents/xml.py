@@ -8,10 +8,16 @@ and the matcher can read them by a simple rule: tags, and text between them.
 
 from __future__ import annotations
 
+import re
+
 from lxml import etree
 
 from triplewire.documents.markup import Markup
 from triplewire.errors import DocumentError
+
+_REFERRING = re.compile(rb' xmlns(?::[^= ]+)?="[^"]*&')
+_MARKUP = re.compile(rb'<!--.*?-->|<\?.*?\?>|<[^">]*(?:"[^"]*"[^">]*)*>', re.DOTALL)
+_DECLARATION = re.compile(rb' xmlns(?::[^= ]+)?="[^"]*"')
 
 
 def canonical(text: bytes, found: Markup, *, uri: str) -> bytes:
@@ -31,7 +37,16 @@ def canonical(text: bytes, found: Markup, *, uri: str) -> bytes:
 
 def written(root: etree._Element) -> bytes:
     """The canonical form of a tree; C14NError if a namespace is a relative reference."""
-    return bytes(etree.tostring(root.getroottree(), method="c14n", with_comments=True))
+    text = bytes(etree.tostring(root.getroottree(), method="c14n", with_comments=True))
+    return _MARKUP.sub(_with_references, text) if _REFERRING.search(text) else text
+
+
+def _with_references(markup: re.Match[bytes]) -> bytes:
+    """A tag whose declarations are well-formed: libxml2 writes an & in a namespace as it is."""
+    tag = markup[0]
+    if tag.startswith((b"<!", b"<?")):
+        return tag
+    return _DECLARATION.sub(lambda found: found[0].replace(b"&", b"&amp;"), tag)
 
 
 def _parser() -> etree.XMLParser:

@@ -182,7 +182,9 @@ class _Application:
         Of these those of a query together, because the log is written faster where neighbours come one after another.
         """
         touched = Touched(self._writer, self._revisions, self._strong)
-        staying = self._staying(difference, touched, new) | self._changed_hits
+        staying = self._staying(difference, touched, new)
+        # a query that is answered anew begins and ends its rows by what is on record
+        staying |= {key: why for key, why in self._changed_hits.items() if key not in difference.begun}
         kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
         events = []
         for kind, rows in kinds:

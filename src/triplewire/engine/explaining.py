@@ -19,7 +19,7 @@ from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_list, word_term, word_triple
 from triplewire.algebra.xpath.explain import why_not as why_not_path
-from triplewire.algebra.xpath.query import DOCUMENT, PathQuery
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import StoreGraph, document_graphs, spelled_triples
 from triplewire.engine.lookups import StoreLookups
@@ -27,6 +27,7 @@ from triplewire.engine.standing import GRAPH
 from triplewire.errors import MatchLimitExceeded, UnknownRow
 from triplewire.matching.incremental import load_pattern, solve
 from triplewire.model import Row, Term, parse_term
+from triplewire.model.event import DOCUMENT
 from triplewire.store import DocumentRecord, QueryRecord, Reader, SubscriptionRecord
 
 _MOST_DOCUMENTS = 200

@@ -29,7 +29,7 @@ from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Replica, Results
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.standing import Standing
-from triplewire.engine.telling import Outcome, Teller, Versions, stated_in
+from triplewire.engine.telling import Outcome, Past, Teller
 from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term, Unread
@@ -334,11 +334,7 @@ class Hub:
             return self._teller(reader).events([(event, hearer) for event in told])
 
     def _teller(self, reader: Reader) -> Teller:
-        return Teller(reader, self._book.schema.strong, self._stated_in)
-
-    def _stated_in(self, versions: Versions) -> list[Triple]:
-        with self.store.reading() as reader:
-            return stated_in(reader, versions)
+        return Teller(reader, self._book.schema.strong, Past(self.store))
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""

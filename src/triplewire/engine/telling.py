@@ -8,17 +8,37 @@ from typing import overload
 from pyoxigraph import Triple
 
 from triplewire.algebra.content import contents
+from triplewire.algebra.xpath.evaluate import tree_of
+from triplewire.algebra.xpath.places import ROOT_PLACE, Places
 from triplewire.errors import SchemaViolation, SubscriptionError
-from triplewire.model import EVENTS, Behind, Event, Row, Term, parse_term, parse_triple
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, triples_of
+from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, parse_term, parse_triple
+from triplewire.model.event import DOCUMENT, NODE
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, triples_of
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
 
 Versions = tuple[tuple[int, int], ...]
 """Documents by number, each with a version."""
 
-Contents = Callable[[Versions], Sequence[Triple]]
-"""Reads what versions of documents state."""
+
+class Past:
+    """Reads versions of documents, whenever somebody asks."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def stated(self, versions: Versions) -> list[Triple]:
+        """What they state, with the hub's names for blank nodes."""
+        found: dict[tuple[str, str, str], None] = {}
+        with self._store.reading() as reader:
+            for (document, _), content in zip(versions, reader.documents.contents(versions), strict=True):
+                found.update(dict.fromkeys(triples_of(document, content or b"")))
+        return [parse_triple(*spelled) for spelled in found]
+
+    def xml(self, versions: Versions) -> list[bytes]:
+        """Their XML; nothing for those that have none."""
+        with self._store.reading() as reader:
+            return reader.documents.xml(versions)
 
 
 class Outcome(Sequence[Event]):
@@ -74,8 +94,8 @@ class Outcome(Sequence[Event]):
 class Teller:
     """Makes events of records; terms and documents are looked up for all of them together."""
 
-    def __init__(self, reader: Reader, strong: frozenset[str], read: Contents) -> None:
-        self._reader, self._strong, self._read = reader, strong, read
+    def __init__(self, reader: Reader, strong: frozenset[str], past: Past) -> None:
+        self._reader, self._strong, self._past = reader, strong, past
 
     def events(self, told: Sequence[tuple[EventRecord, Hearer]]) -> list[Event]:
         """The events, each for the subscription that hears it."""
@@ -119,7 +139,7 @@ class Teller:
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
-        state = self._state_of(row)
+        state = self._state_of(row) if record.triples or DOCUMENT not in row else self._state_of_xml(row)
         return _KINDS[record.kind](
             hearer.id,
             row,
@@ -131,12 +151,23 @@ class Teller:
             lambda: state(new),
         )
 
+    def _state_of_xml(self, row: Row) -> Callable[[Versions], Excerpt | None]:
+        """Only rows of XPath have no triples behind them; they name the one document that they are from."""
+        past, place = self._past, row[NODE].value if NODE in row else ROOT_PLACE
+
+        def state(versions: Versions) -> Excerpt | None:
+            """What these versions have where the row's node is."""
+            read = (xml for xml in past.xml(versions) if xml)
+            return next((Places(tree_of(xml)).excerpt(place) for xml in read), None)
+
+        return state
+
     def _state_of(self, row: Row) -> Callable[[Versions], tuple[Triple, ...] | None]:
-        read, strong = self._read, self._strong
+        past, strong = self._past, self._strong
 
         def state(versions: Versions) -> tuple[Triple, ...] | None:
             """What these versions say about the row's resources."""
-            stated = read(versions)
+            stated = past.stated(versions)
             if not stated:
                 return None
             by_subject: dict[object, list[Triple]] = {}
@@ -149,11 +180,3 @@ class Teller:
 
 def _row(columns: Sequence[str], numbers: Sequence[int], terms: Mapping[int, Term]) -> Row:
     return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})
-
-
-def stated_in(reader: Reader, versions: Versions) -> list[Triple]:
-    """The triples of versions of documents, with the hub's names for blank nodes."""
-    found: dict[tuple[str, str, str], None] = {}
-    for (document, _), content in zip(versions, reader.documents.contents(versions), strict=True):
-        found.update(dict.fromkeys(triples_of(document, content or b"")))
-    return [parse_triple(*spelled) for spelled in found]

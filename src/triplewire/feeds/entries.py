@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire.model import RDFS, Event, Row
+from triplewire.model import RDFS, Event, Excerpt, Row
 
 Time = datetime | str
 """A time, or its ISO 8601 spelling; without a time zone it counts as UTC."""
@@ -93,7 +93,7 @@ def _entry(event: Event, uri: str, time: datetime) -> Entry:
     within = f"{uri}{'&' if '#' in uri else '#'}"
     return Entry(
         id=f"{within}event-{event.cursor}",
-        row_id=f"{within}row-{_digest(event.row)}",
+        row_id=f"{within}row-{_digest(event.identity)}",
         kind=event.kind,
         title=legal(_title(event)),
         link=next((t.value for t in event.row.values() if isinstance(t, NamedNode) and _is_web(t.value)), None),
@@ -122,7 +122,8 @@ def _digest(row: Row) -> str:
 
 def _title(event: Event) -> str:
     """Of the first resource in the row that has one; otherwise the row itself."""
-    about = [*((event.before if event.kind == "unmatched" else event.after) or ()), *event.triples]
+    content = event.before if event.kind == "unmatched" else event.after
+    about = event.triples if content is None or isinstance(content, Excerpt) else (*content, *event.triples)
     titles = (_title_of(term, about) for term in event.row.values() if isinstance(term, NamedNode))
     return next((title for title in titles if title), str(event.row))
 

@@ -5,7 +5,7 @@ Terms and triples are pyoxigraph's own. All values are frozen; nothing here read
 
 from triplewire.model.change import Change, Publish, Retract, Unread
 from triplewire.model.document import Document
-from triplewire.model.event import EVENTS, Behind, Changed, Event, Matched, Unmatched
+from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
 from triplewire.model.feed import Feed, item_prefix, item_uri
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
@@ -19,8 +19,10 @@ __all__ = [
     "Behind",
     "Change",
     "Changed",
+    "Content",
     "Document",
     "Event",
+    "Excerpt",
     "Feed",
     "Matched",
     "Publish",

@@ -15,8 +15,32 @@ from pyoxigraph import Triple
 from triplewire.model.row import Row
 from triplewire.model.terms import Term
 
-Content = tuple[Triple, ...] | None
-"""The triples about a row's resources in one state; None where there is no such state."""
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The node of an XPath row in one state of its document: its place, its text, and all that is in it.
+
+    `text` is as in the row; `content` has the markup and the attributes too, at most 10,000 characters of it. A row
+    without a node, of an expression that gives a value, is about the document itself, whose place is `/`.
+    """
+
+    node: str
+    text: str
+    content: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"node": self.node, "text": self.text, "content": self.content}
+
+
+DOCUMENT, NODE, TEXT = "document", "node", "text"
+"""The columns of what an XPath gives: the uri of the document, the path of a node in it, and its text.
+
+Its rows are the only ones without triples behind them.
+"""
+
+Content = tuple[Triple, ...] | Excerpt | None
+"""The triples about a row's resources in one state, or what is at its place; None where there is no such state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +100,32 @@ class Event:
             object.__setattr__(self, name, value)
 
     @property
+    def identity(self) -> Row:
+        """What stays of the row while it changes: all of it, but of what an XPath gives not the text."""
+        if self.triples or DOCUMENT not in self.row:
+            return self.row
+        return Row({name: term for name, term in self.row.items() if name != TEXT})
+
+    @property
     def triples(self) -> tuple[Triple, ...]:
         """The triples that make the row, or made it."""
-        return self._state("_triples") or ()
+        found: tuple[Triple, ...] = self._known("_triples")
+        return found
 
     @property
     def before(self) -> Content:
-        """The triples about the row's resources before the batch, in the documents behind it."""
-        return self._state("_before")
+        """The triples about the row's resources before the batch, in the documents behind it; of XML, its node."""
+        found: Content = self._known("_before")
+        return found
 
     @property
     def after(self) -> Content:
-        """The triples about the row's resources after the batch, in the documents behind it."""
-        return self._state("_after")
+        """The triples about the row's resources after the batch, in the documents behind it; of XML, its node."""
+        found: Content = self._known("_after")
+        return found
 
-    def _state(self, name: str) -> Content:
-        found: Content | Callable[[], Content] = getattr(self, name)
+    def _known(self, name: str) -> Any:
+        found = getattr(self, name)
         if callable(found):
             found = found()
             object.__setattr__(self, name, found)
@@ -139,7 +173,9 @@ class Event:
         return f"<{type(self).__name__} {self.subscription} [{self.row}] batch={self.batch} cursor={self.cursor}>"
 
 
-def _spelled(content: Content) -> list[str] | None:
+def _spelled(content: Content) -> list[str] | dict[str, Any] | None:
+    if isinstance(content, Excerpt):
+        return content.as_dict()
     return None if content is None else [*map(str, content)]
 
 

@@ -10,9 +10,11 @@ What cannot be said in these words is left out: a demand may ask for too little,
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from triplewire.algebra.xpath.numbers import NEAR, number_of
 from triplewire.algebra.xpath.syntax import (
     ANYTHING,
     BOOLEAN,
@@ -64,6 +66,20 @@ class Condition(NamedTuple):
     gram: int | None = None
     """Under which piece of its text a condition waits, once it does."""
 
+    def may_pass(self, text: str) -> bool:
+        """False if a value surely does not pass the test."""
+        if self.kind in (EXISTS, EQUAL):
+            return self.kind == EXISTS or text == self.value
+        if isinstance(self.value, str):
+            return self.value in text
+        found = number_of(text)
+        if found is None or not found[1]:
+            return found is not None
+        number = found[0]
+        if number == self.value:
+            return self.is_inclusive or self.kind == SAME
+        return number > self.value if self.kind == ABOVE else number < self.value and self.kind == BELOW
+
     def __str__(self) -> str:
         if self.kind == EXISTS:
             return str(self.place)
@@ -88,6 +104,7 @@ class Demand:
 ALWAYS = Demand((frozenset(),))
 NEVER = Demand((), is_exact=True)
 _ROOT = Place(())
+_NO_NUMBER = (math.nan, False)
 
 
 def demand_of(expression: Expression) -> Demand:
@@ -167,12 +184,21 @@ def _constant(expression: Expression) -> str | float | None:
     match expression:
         case Text(value):
             return value
-        case Number():
-            return expression.value
-        case Negative(Number() as inner):
-            return -inner.value
+        case Number() | Negative(Number()):
+            return _number(expression)[0]
         case _:
             return None
+
+
+def _number(expression: Expression) -> tuple[float, bool]:
+    """A constant as a number, and whether it is known exactly; NaN for what is none."""
+    match expression:
+        case Negative(Number(digits)):
+            return number_of(f"-{digits}") or _NO_NUMBER
+        case Number(text) | Text(text):
+            return number_of(text) or _NO_NUMBER
+        case _:
+            return _NO_NUMBER
 
 
 def _comparison(comparison: Binary, at: Place | None) -> Demand:
@@ -187,26 +213,27 @@ def _comparison(comparison: Binary, at: Place | None) -> Demand:
     if BOOLEAN in (type_of(left), type_of(right)):
         return ALWAYS
     if value is not None and isinstance(left, Path):
-        return _valued(left, operator, value, at)
+        return _valued(left, operator, right, at)
     # a comparison with a node-set needs a node of it, whatever is on the other side
     sides = [_truth(side, at) for side in (left, right) if type_of(side) == NODES]
     return replace(_every(sides), is_exact=False) if sides else ALWAYS
 
 
-def _valued(path: Path, operator: str, value: str | float, at: Place | None) -> Demand:
+def _valued(path: Path, operator: str, constant: Expression, at: Place | None) -> Demand:
     """Some node of the path has a value."""
     demand, place = _path(path, at)
     if place is None or place == _ROOT or operator == "!=":
         return replace(demand, is_exact=False)
-    if operator == "=" and isinstance(value, str):
-        condition = Condition(place, EQUAL, value)
-    else:
-        number = value if isinstance(value, float) else to_number(value)
-        if number is None:
-            return replace(demand, is_exact=False)
-        kind = {"=": SAME, "<": BELOW, "<=": BELOW, ">": ABOVE, ">=": ABOVE}[operator]
-        condition = Condition(place, kind, number, operator in ("<=", ">="))
-    return _with(demand, condition)
+    if operator == "=" and isinstance(constant, Text):
+        return _with(demand, Condition(place, EQUAL, constant.value))
+    number, is_exact = _number(constant)
+    if not math.isfinite(number) or (operator == "=" and not is_exact):
+        return replace(demand, is_exact=False)
+    kind = {"=": SAME, "<": BELOW, "<=": BELOW, ">": ABOVE, ">=": ABOVE}[operator]
+    if is_exact:
+        return _with(demand, Condition(place, kind, number, operator in ("<=", ">=")))
+    wider = number - abs(number) * NEAR if kind == ABOVE else number + abs(number) * NEAR
+    return replace(_with(demand, Condition(place, kind, wider, is_inclusive=True)), is_exact=False)
 
 
 def _containing(function: str, inner: Expression, value: str, at: Place | None) -> Demand:
@@ -231,14 +258,6 @@ def _with(demand: Demand, condition: Condition) -> Demand:
     if demand.alternatives == (frozenset({bare}),):
         return Demand((frozenset({condition}),), demand.is_exact)
     return replace(_every([demand, Demand((frozenset({condition}),))]), is_exact=False)
-
-
-def to_number(text: str) -> float | None:
-    """XPath's number() of a text; None for what is none."""
-    try:
-        return float(text) if text.strip(" \t\r\n0123456789.-") == "" else None
-    except ValueError:
-        return None
 
 
 # -- paths

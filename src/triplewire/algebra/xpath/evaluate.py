@@ -8,8 +8,7 @@ the first `MOST_HITS` of them; any other value gives one row. Everything that is
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -18,7 +17,8 @@ from typing import Any
 from lxml import etree
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.algebra.xpath.query import DOCUMENT, NODE, TEXT, PathQuery
+from triplewire.algebra.xpath.places import ROOT_PLACE, Places, Tree, shortened
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import (
     BOOLEAN,
     HERE,
@@ -34,17 +34,10 @@ from triplewire.algebra.xpath.syntax import (
 )
 from triplewire.algebra.xpath.syntax import DOCUMENT as ROOT
 from triplewire.model import Document, Term
+from triplewire.model.event import DOCUMENT, NODE, TEXT
 
 MOST_HITS = 1_000
 """So many nodes of a node-set become rows; the expression matches whatever their number."""
-MOST_TEXT = 1_000
-"""So many characters of a node's text are in its row, white space in it made single spaces; … stands for the rest."""
-
-Tree = Any
-"""lxml's element tree; its type says nothing to a checker."""
-
-_SPACE = re.compile(r"[ \t\r\n]+")
-_XML = "http://www.w3.org/XML/1998/namespace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +74,15 @@ def hits(query: PathQuery, tree: Tree) -> list[Hit]:
     if not matches(query, tree):
         return []
     nodes = compiled(query.expression)(tree)
-    found = {hit.path: hit for hit in map(_Nodes(tree).hit, nodes[:MOST_HITS])}
+    places = Places(tree)
+    found = {hit.path: hit for hit in (_hit(places, node) for node in nodes[:MOST_HITS])}
     if len(found) < MOST_HITS and compiled(_selects_document(query.expression))(tree):
-        found = {"/": _document_hit(tree), **found}
+        found = {ROOT_PLACE: _hit(places, tree), **found}
     return list(found.values())
+
+
+def _hit(places: Places, node: Any) -> Hit:
+    return Hit(places.of(node), shortened(places.text(node)), _fingerprint(places.content(node).encode()))
 
 
 def _selects_document(expression: Expression) -> Expression:
@@ -101,7 +99,7 @@ def _value(query: PathQuery, tree: Tree) -> list[Hit]:
     if query.type == BOOLEAN:
         return [Hit(None, "", _fingerprint(etree.tostring(tree)))]
     text = compiled(Call("string", (query.expression,)))(tree) if query.type == NUMBER else str(value)
-    return [Hit(None, _shortened(text), _fingerprint(text.encode()))]
+    return [Hit(None, shortened(text), _fingerprint(text.encode()))]
 
 
 def rows(query: PathQuery, document: Document) -> list[dict[str, Term]]:
@@ -136,108 +134,6 @@ def _prefixed(expression: Expression) -> tuple[str, Mapping[str, str]]:
     prefixes: dict[str, str] = {}
     text = render(expression, lambda namespace: prefixes.setdefault(namespace, f"n{len(prefixes)}"))
     return text, {prefix: namespace for namespace, prefix in prefixes.items()}
-
-
-# -- nodes
-
-
-class _Nodes:
-    """The paths and texts of nodes of one tree; positions among siblings are counted once for each parent."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._paths: dict[Any, str] = {}
-
-    def hit(self, node: Any) -> Hit:
-        """A node of lxml's as a hit."""
-        if isinstance(node, tuple):  # of the namespace axis
-            prefix, namespace = node
-            return Hit(f"namespace::{prefix or '*'}", _shortened(namespace), _fingerprint(namespace.encode()))
-        if isinstance(node, str):
-            return Hit(self._path_of_text(node), _shortened(node), _fingerprint(node.encode()))
-        content = etree.tostring(node, with_tail=False)
-        text = "".join(_text_of(node)) if isinstance(node.tag, str) else node.text or ""
-        return Hit(self.path(node), _shortened(text), _fingerprint(content))
-
-    def path(self, node: Any) -> str:
-        """Where an element, a comment or a processing instruction is."""
-        known = self._paths.get(node)
-        if known is None:
-            parent = node.getparent()
-            if parent is None:
-                self._place("", [*_around(node)])
-            else:
-                self._place(self.path(parent), parent)
-            known = self._paths[node]
-        return known
-
-    def _place(self, parent: str, children: Any) -> None:
-        """The paths of all children: a name alone where there is one of the name, else with its number."""
-        named: dict[str, list[Any]] = {}
-        for child in children:
-            named.setdefault(_step(child), []).append(child)
-        for name, alike in named.items():
-            for number, child in enumerate(alike, 1):
-                self._paths[child] = f"{parent}/{name}" if len(alike) == 1 else f"{parent}/{name}[{number}]"
-
-    def _path_of_text(self, node: Any) -> str:
-        parent = node.getparent()
-        if node.is_attribute:
-            return f"{self.path(parent)}/@{_written(node.attrname, parent, is_attribute=True)}"
-        if node.is_tail:
-            around = parent.getparent()
-            own = [bool(around.text), *(bool(child.tail) for child in around)]
-            number = sum(own[: 2 + around.index(parent)])
-        else:
-            around, own, number = parent, [True, *(bool(child.tail) for child in parent)], 1
-        return f"{self.path(around)}/text()" + (f"[{number}]" if sum(own) > 1 else "")
-
-
-def _around(root: Any) -> Iterator[Any]:
-    """The root element and what stands before and after it."""
-    yield from reversed([*root.itersiblings(preceding=True)])
-    yield root
-    yield from root.itersiblings()
-
-
-def _step(node: Any) -> str:
-    if isinstance(node, etree._Comment):
-        return "comment()"
-    if isinstance(node, etree._ProcessingInstruction):
-        return f"processing-instruction('{node.target}')"
-    return _written(node.tag, node)
-
-
-def _written(name: str, element: Any, *, is_attribute: bool = False) -> str:
-    """A name with the prefix that the document gives its namespace there."""
-    if not name.startswith("{"):
-        return name
-    namespace, _, local = name[1:].partition("}")
-    if namespace == _XML:
-        return f"xml:{local}"
-    if not is_attribute:
-        return f"{element.prefix}:{local}" if element.prefix else local
-    prefix = next((p for p, uri in sorted(element.nsmap.items(), key=str) if uri == namespace and p), "")
-    return f"{prefix}:{local}"
-
-
-def _text_of(element: Any) -> Iterator[str]:
-    """The pieces of an element's string-value: text, not that of comments and processing instructions."""
-    for node in element.iter():
-        if isinstance(node.tag, str) and node.text:
-            yield node.text
-        if node is not element and node.tail:
-            yield node.tail
-
-
-def _document_hit(tree: Tree) -> Hit:
-    text = "".join(_text_of(tree.getroot()))
-    return Hit("/", _shortened(text), _fingerprint(etree.tostring(tree)))
-
-
-def _shortened(text: str) -> str:
-    text = _SPACE.sub(" ", text).strip(" ")
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"
 
 
 def _fingerprint(content: bytes) -> bytes:

@@ -9,7 +9,8 @@ from pyoxigraph import Literal
 
 from triplewire.algebra.explain import Failure, Reason, WhyNot
 from triplewire.algebra.wording import word_list, word_term
-from triplewire.algebra.xpath.evaluate import Hit, Tree, compiled, hits, matches, row_of, tree_of
+from triplewire.algebra.xpath.evaluate import Hit, compiled, hits, matches, row_of, tree_of
+from triplewire.algebra.xpath.places import Tree
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import NODES, Binary, Call, Expression, Name, Path, Several, Step, render, type_of
 from triplewire.model import Document

@@ -10,9 +10,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.xpath.normal import normal_form
 from triplewire.algebra.xpath.syntax import NODES, NUMBER, STRING, Expression, from_plain, namespaces_of, plain, render
 from triplewire.algebra.xpath.syntax import type_of as type_of_expression
-
-DOCUMENT, NODE, TEXT = "document", "node", "text"
-"""The columns: the uri of the document, the path of a node in it, and its text."""
+from triplewire.model.event import DOCUMENT, NODE, TEXT
 
 _ANSWERS = {NODES: (DOCUMENT, NODE, TEXT), NUMBER: (DOCUMENT, TEXT), STRING: (DOCUMENT, TEXT)}
 

@@ -31,6 +31,7 @@ class Node:
 
     __slots__ = (
         "attributes",
+        "checks",
         "children",
         "counts",
         "descendants",
@@ -57,6 +58,8 @@ class Node:
         """Where documents meet this node: kept up to date when something is added."""
         self.uses = 0
         """How many conditions go through here."""
+        self.checks = 0
+        """How many who wait elsewhere have a condition on values here."""
 
     def edges(self, kind: str) -> dict[str, Node]:
         """The nodes that one kind of step leads to."""
@@ -182,9 +185,15 @@ class Automaton:
         self._states.clear()
         self._start = None
 
-    def plain_labels(self) -> list[str]:
-        """The labels that a document without namespaces may have."""
-        return sorted(label for label in self._labels if label != ANY and (label[0] != "{" or label.startswith(XML)))
+    @property
+    def labels(self) -> Iterator[str]:
+        """The names that places have."""
+        return (label for label in self._labels if label not in (ANY, TEXT))
+
+    @property
+    def namespaces(self) -> Iterator[str]:
+        """The namespaces of which places have all names, as labels begin with them."""
+        return iter(self._wild)
 
     # -- states
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.xml.kernel import find_pieces, link_piece
+from triplewire.matching.xml.kernel.pieces import find_pieces, link_piece
+
+Tables = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
 
 _SIZES = (16, 8, 4)
 _WIDE, _ALL_BITS = 0xC2B2AE3D27D4EB4F, (1 << 64) - 1
@@ -56,11 +58,7 @@ class Grams:
         self._uses: Array = np.zeros(len(_SIZES), dtype=np.int64)
         self._make(_LEAST)
         self._found: Array = np.zeros(0, dtype=np.uint64)
-        self.ends: Array = np.zeros(0, dtype=np.int64)
-        """Where the grams end that were found last, as many as were found."""
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
+        self._ends: Array = np.zeros(0, dtype=np.int64)
 
     def add(self, text: str) -> int | None:
         """The gram that a text waits under from now on: one that few others have; None if it is too short."""
@@ -123,12 +121,11 @@ class Grams:
         self._rows, self._used = self._rows + 1, end
         link_piece(np.uint64(piece.gram), piece.row, self._marks, self._keys, self._heads, self._table)
 
-    def found_in(self, raw: bytes) -> FoundGrams:
-        """The grams under which somebody waits for a text that is in a document."""
-        if len(self._found) < 2 * len(raw):
-            self._found, self.ends = np.zeros(4 * len(raw), np.uint64), np.zeros(4 * len(raw), np.int64)
-        number = find_pieces(
-            np.frombuffer(raw, dtype=np.uint8),
+    def tables(self, size: int) -> Tables:
+        """What the kernel reads of them, and where it writes what it finds in so many bytes."""
+        if len(self._found) < 3 * size:
+            self._found, self._ends = np.zeros(4 * size, np.uint64), np.zeros(4 * size, np.int64)
+        return (
             self._uses,
             self._marks,
             self._keys,
@@ -136,9 +133,18 @@ class Grams:
             self._table,
             self._texts,
             self._found,
-            self.ends,
+            self._ends,
         )
-        return FoundGrams(self.ends[:number].tolist(), self._found[:number].tolist()) if number else NO_GRAMS
+
+    def found(self, number: int) -> FoundGrams:
+        """So many grams, as the kernel has written them."""
+        return FoundGrams(self._ends[:number].tolist(), self._found[:number].tolist()) if number else NO_GRAMS
+
+    def found_in(self, raw: bytes) -> FoundGrams:
+        """The grams under which somebody waits for a text that is in some bytes."""
+        if not self._pieces:
+            return NO_GRAMS
+        return self.found(find_pieces(np.frombuffer(raw, dtype=np.uint8), 0, len(raw), *self.tables(len(raw)), 0))
 
 
 class FoundGrams:

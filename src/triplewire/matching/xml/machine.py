@@ -8,30 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.xml.automaton import OTHER, XML, Automaton, Look, State
-from triplewire.matching.xml.kernel import (
+from triplewire.matching.xml.automaton import Automaton, Look, State
+from triplewire.matching.xml.grams import FoundGrams, Grams
+from triplewire.matching.xml.kernel.tags import COLUMNS, DONE, FULL, NEW_STATE, NOWHERE, STRANGE, UNKNOWN, scan
+from triplewire.matching.xml.kernel.values import (
+    ABOVE,
     ANYTHING,
-    COLUMNS,
-    DEEP,
-    DONE,
+    BELOW,
     EQUAL,
     EXISTS,
-    FULL,
-    NEW_STATE,
-    NOWHERE,
+    FLAGS,
+    KEPT,
+    LEAST,
     NUMBERS,
     PIECES,
     SAME,
-    STRANGE,
-    UNKNOWN,
     VALUES,
-    find_label,
-    hash_of,
     mark_text,
-    scan,
 )
+from triplewire.matching.xml.vocabulary import Vocabulary
+
+Shape = tuple[int, int, int]
+"""Nodes, bytes and levels of a document; of nodes, how many it may have at most."""
 
 _DEEPEST = 1_024
+_MOST_DECLARED = 64
+"""Of so many namespaces at a tag, one is found by looking at each; where there are more, Python finds it by a hash."""
 _FEW = 16
 _ROOM_FOR_MARKS = 16
 
@@ -41,6 +43,8 @@ class Marks:
 
     def __init__(self) -> None:
         self.array: Array = np.zeros(1 << 10, dtype=np.uint8)
+        self.longest = 0
+        """No text is longer, in bytes."""
         self._count = 0
 
     def add(self, text: str, everything: Iterable[str]) -> None:
@@ -54,6 +58,7 @@ class Marks:
 
     def _mark(self, text: str) -> None:
         raw = np.frombuffer(text.encode() + b"\0", dtype=np.uint8)
+        self.longest = max(self.longest, raw.size - 1)
         mark_text(raw, raw.size - 1, self.array)
 
 
@@ -62,11 +67,18 @@ class Found:
     """What the compiled pass has found in a document; looks are numbers."""
 
     values: list[list[int]]
-    """Values that must be looked at, as the kernel's COLUMNS say."""
+    """Values that must be looked at: the look, and where the value is in `plain`."""
     told: list[int]
     """Looks where somebody waits for the place alone, or for a number that was passed."""
     met: Array
     """All looks that the document met; good until the next document."""
+    plain: bytes
+    """The values of the document, without references."""
+    grams: FoundGrams
+    """Grams in `plain`."""
+    shape: Shape
+    kept: Array
+    """Values that some have conditions on who are woken elsewhere; good until the next document."""
 
 
 class Machine:
@@ -80,67 +92,78 @@ class Machine:
         self._by_number: list[State] = []
         self.looks: list[Look] = []
         self._look_numbers: dict[Look, int] = {}
-        self._labels: list[str] = []
-        self._slots: Array = np.zeros(1, dtype=np.int32)
-        self._bounds: Array = np.zeros(1, dtype=np.int64)
-        self._names: Array = np.zeros(1, dtype=np.uint8)
+        self._vocabulary = Vocabulary((), ())
         self._make_states(_FEW)
         self._make_looks(_FEW)
+        self._plain: Array = np.zeros(0, dtype=np.uint8)
         self._found: Array = np.zeros((256, COLUMNS), dtype=np.int64)
+        self._kept: Array = np.zeros((256, COLUMNS - 1), dtype=np.int64)
         self._stack: Array = np.zeros((_DEEPEST, 3), dtype=np.int64)
+        self._scopes: Array = np.zeros((_MOST_DECLARED, 3), dtype=np.int64)
 
     def _make_states(self, size: int) -> None:
-        """Tables for so many states, with nothing in them."""
-        width = len(self._labels)
-        self._transitions: Array = np.full((size, width), UNKNOWN, dtype=np.int32)
-        self._attributes: Array = np.full((size, width), UNKNOWN, dtype=np.int32)
+        """Tables for so many states, with nothing in them: where labels of elements and of attributes lead."""
+        self._moves: Array = np.full((2, size, len(self._vocabulary)), UNKNOWN, dtype=np.int32)
         self._places: Array = np.zeros((size, 3), dtype=np.int32)
 
     def _make_looks(self, size: int) -> None:
         """Tables for so many looks, with nothing in them."""
-        self._flags: Array = np.zeros(size, dtype=np.int32)
-        self._edges: Array = np.zeros((size, 2), dtype=np.float64)
-        self._seen, self._met, self._told = (np.zeros(size, dtype=np.int64) for _ in range(3))
-        self.extremes: Array = np.zeros((size, 2), dtype=np.float64)
-        """The least and the greatest number of each look that the document met; the other way round if none."""
+        self._flags: Array = np.zeros((size, 2), dtype=np.int64)
+        self._numbers: Array = np.zeros((size, 4), dtype=np.float64)
+        self._lists: Array = np.zeros((2, size), dtype=np.int64)
 
-    def run(self, raw: bytes, marks: Marks, ends: Array, pieces: int) -> Found | None:
+    def extremes(self, look: int) -> tuple[float, float]:
+        """The least and the greatest number that the document has at a look; the other way round if none."""
+        least, greatest = self._numbers[look, LEAST:].tolist()
+        return least, greatest
+
+    def run(self, raw: bytes, marks: Marks, grams: Grams) -> Found | None:
         """Where a document is, and the values to look at; None if this does not serve it.
 
-        It serves no document with namespaces, references, comments or instructions, that is very deep or has too many
-        states; references must be looked for before. `ends` is where so many pieces of text were found in it.
+        It serves no document that is very deep, declares very many namespaces, or has too many states.
         """
         data = np.frombuffer(raw, dtype=np.uint8)
+        if self._plain.size < 2 * data.size:
+            self._plain = np.zeros(4 * data.size, dtype=np.uint8)
         self._bring_up()
         while True:
             self._turn += 1
-            status, first, second, third = scan(
+            status, first, second, third, hits, nodes, deepest, keeping = scan(
                 data,
-                self._transitions,
-                self._attributes,
+                self._plain,
+                self._moves,
                 self._places,
                 self._flags,
-                self._edges,
-                self._slots,
-                self._bounds,
-                self._names,
+                self._numbers,
+                self._lists,
+                self._vocabulary.slots,
+                self._vocabulary.entries,
+                self._vocabulary.names,
                 marks.array,
-                ends,
-                pieces,
-                self._seen,
-                self._turn,
-                self.extremes,
-                self._met,
-                self._told,
+                marks.longest,
+                *grams.tables(data.size),
                 self._found,
+                self._kept,
                 self._stack,
+                self._scopes,
+                self._turn,
             )
             if status == DONE:
-                values = self._found[:first].tolist() if first else []
-                return Found(values, self._told[:third].tolist() if third else [], self._met[:second])
+                values = self._found[:first, :3].tolist() if first else []
+                told = self._lists[1, :third].tolist() if third else []
+                return Found(
+                    values,
+                    told,
+                    self._lists[0, :second],
+                    self._plain[: 2 * data.size].tobytes() if values or keeping else b"",
+                    grams.found(hits),
+                    (nodes, data.size, deepest),
+                    self._kept[:keeping],
+                )
             if status == FULL:
                 self._found = np.zeros((len(self._found) * 4, COLUMNS), dtype=np.int64)
-            elif status in (DEEP, STRANGE) or not self._learn(first, second, is_state=status == NEW_STATE):
+                self._kept = np.zeros((len(self._kept) * 4, COLUMNS - 1), dtype=np.int64)
+            elif status == STRANGE or not self._learn(first, second, is_state=status == NEW_STATE):
                 return None
 
     def _learn(self, number: int, label: int, *, is_state: bool) -> bool:
@@ -148,15 +171,15 @@ class Machine:
 
         False if it had too many states and has forgotten them: a document with more than it remembers would never end.
         """
-        state, name = self._by_number[number], self._labels[label]
+        state, name = self._by_number[number], self._vocabulary.labels[label]
         if is_state:
             following = self._automaton.step(state, name)
             if self._automaton.shape != self._shape:
                 return False
-            self._transitions[number, label] = self._number(following)
+            self._moves[0, number, label] = self._number(following)
         else:
             look = self._automaton.look_at(state, name)
-            self._attributes[number, label] = self._look(look) if look.nodes else NOWHERE
+            self._moves[1, number, label] = self._look(look) if look.nodes else NOWHERE
         return True
 
     def _number(self, state: State) -> int:
@@ -165,13 +188,9 @@ class Machine:
             found = self._states[state] = len(self._by_number)
             self._by_number.append(state)
             if found >= len(self._places):
-                transitions, attributes, places = self._transitions, self._attributes, self._places
+                moves, places = self._moves, self._places
                 self._make_states(4 * found)
-                self._transitions[:found], self._attributes[:found], self._places[:found] = (
-                    transitions,
-                    attributes,
-                    places,
-                )
+                self._moves[:, :found], self._places[:found] = moves, places
             text = self._look(state.text) if state.text is not None else NOWHERE
             self._places[found] = self._look(state.look), text, state.has_attributes
         return found
@@ -182,10 +201,10 @@ class Machine:
             found = self._look_numbers[look] = len(self.looks)
             self.looks.append(look)
             if found >= len(self._flags):
-                flags, edges = self._flags, self._edges
+                flags, numbers = self._flags, self._numbers
                 self._make_looks(4 * found)
-                self._flags[:found], self._edges[:found] = flags, edges
-            self._flags[found], self._edges[found] = _flags(look), _edges(look)
+                self._flags[:found], self._numbers[:found] = flags, numbers
+            self._describe(found)
         return found
 
     def _bring_up(self) -> None:
@@ -195,24 +214,18 @@ class Machine:
             self._begin()
         if self._content != automaton.content:
             self._content = automaton.content
-            for number, look in enumerate(self.looks):
-                self._flags[number], self._edges[number] = _flags(look), _edges(look)
+            for number in range(len(self.looks)):
+                self._describe(number)
+
+    def _describe(self, number: int) -> None:
+        """Write down what waits at a look."""
+        look = self.looks[number]
+        self._flags[number, FLAGS] = _flags(look)
+        self._numbers[number, ABOVE], self._numbers[number, BELOW] = _edges(look)
 
     def _begin(self) -> None:
         self._shape = self._automaton.shape
-        labels = self._automaton.plain_labels()
-        names = [(f"xml:{label[len(XML) :]}" if label.startswith(XML) else label).encode() for label in labels]
-        self._labels = [OTHER, *labels, XML + OTHER]
-        self._bounds = np.cumsum([0, *map(len, names)], dtype=np.int64)
-        self._names = np.frombuffer(b"".join(names) + b"\0", dtype=np.uint8)
-        self._slots = np.zeros(1 << (4 * len(names) + 1).bit_length(), dtype=np.int32)
-        for label, name in enumerate(names, 1):
-            raw = np.frombuffer(name, dtype=np.uint8)
-            at = hash_of(raw, 0, raw.size) & (self._slots.size - 1)
-            while self._slots[at]:
-                at = (at + 1) & (self._slots.size - 1)
-            self._slots[at] = label
-            assert find_label(raw, 0, raw.size, self._slots, self._bounds, self._names) == label
+        self._vocabulary = Vocabulary(self._automaton.labels, self._automaton.namespaces)
         self._make_states(_FEW)
         self._make_looks(_FEW)
         self._states, self._by_number = {}, []
@@ -231,7 +244,7 @@ def _flags(look: Look) -> int:
         flags |= ANYTHING if sure.short or maybe.short else 0
         flags |= NUMBERS if sure.has_numbers or maybe.has_numbers else 0
         flags |= SAME if maybe.same or sure.same else 0
-    return flags
+    return flags | KEPT if any(node.checks for node in look.nodes) else flags
 
 
 def _edges(look: Look) -> tuple[float, float]:

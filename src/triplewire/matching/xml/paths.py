@@ -12,21 +12,18 @@ from lxml import etree
 
 from triplewire.algebra.xpath.conditions import CONTAINS, EQUAL, EXISTS, SAME, Alternative, Condition, demand_of
 from triplewire.algebra.xpath.cost import cost, safe_size
-from triplewire.algebra.xpath.evaluate import Tree, compiled, tree_of
+from triplewire.algebra.xpath.evaluate import compiled, tree_of
+from triplewire.algebra.xpath.places import Tree
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Call
 from triplewire.matching.xml.automaton import Automaton, Node
 from triplewire.matching.xml.grams import Grams
-from triplewire.matching.xml.machine import Machine, Marks
+from triplewire.matching.xml.machine import Machine, Marks, Shape
 from triplewire.matching.xml.scanning import Scan
 from triplewire.matching.xml.watches import Entries, Part
 
 _RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
 """Which kinds of conditions are rarely met; those that are not here come before the last."""
-
-
-Shape = tuple[int, int, int]
-"""Nodes, bytes and levels of a document."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,12 +43,12 @@ class Standing:
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """An alternative of a query: the condition that it waits with, and the places of the others."""
+    """An alternative of a query: the condition that it waits with, and the others, each with its place."""
 
     standing: Standing
     waiting: Condition
     node: Node
-    others: tuple[Node, ...]
+    others: tuple[tuple[Node, Condition], ...]
     is_sure: bool
 
 
@@ -194,8 +191,10 @@ class PathIndex:
         """Wait with the condition that is likely to be met least often."""
         nodes = {condition: self._automaton.enter(condition.place) for condition in sorted(alternative, key=str)}
         waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition]))
-        others = tuple(node for condition, node in nodes.items() if condition is not waiting)
-        is_sure = standing.is_exact and not others and waiting.kind != SAME
+        others = tuple((node, condition) for condition, node in nodes.items() if condition is not waiting)
+        for other, condition in others:
+            other.checks += condition.kind != EXISTS
+        is_sure = standing.is_exact and not others
         node = nodes[waiting]
         if waiting.kind == CONTAINS:
             waiting = waiting._replace(gram=self._grams.add(str(waiting.value)))
@@ -228,8 +227,10 @@ class PathIndex:
         self._automaton.content += 1
         if entry.waiting.kind == CONTAINS:
             self._grams.remove(str(entry.waiting.value), entry.waiting.gram)
-        for node in (entry.node, *entry.others):
-            self._automaton.leave(node)
+        self._automaton.leave(entry.node)
+        for other, condition in entry.others:
+            other.checks -= condition.kind != EXISTS
+            self._automaton.leave(other)
         self.entries[number] = None
         self._free.append(number)
 
@@ -241,7 +242,7 @@ class PathIndex:
         verified: list[Standing] = []
         failed: dict[int, str] = {}
         if self._always or any(scan.maybe):
-            budget = _Budget(xml, self._max_steps)
+            budget = _Budget(xml, self._max_steps, scan)
             for standing in self._candidates(scan):
                 if standing.is_exact and standing in self._always:
                     verified.append(standing)
@@ -254,18 +255,14 @@ class PathIndex:
         return matches
 
     def _candidates(self, scan: Scan) -> Iterable[Standing]:
-        """The queries that are left to evaluate: all places of an alternative are there, and its value is met."""
+        """The queries that are left to evaluate: the document may meet all conditions of an alternative."""
         found = dict.fromkeys(self._always)
-        met: set[Node] | None = None
         for entries in scan.maybe:
             for number in entries:
                 entry = self.entries[number]
                 assert entry is not None
-                if entry.others:
-                    met = scan.nodes if met is None else met
-                    if not met.issuperset(entry.others):
-                        continue
-                found[entry.standing] = None
+                if all(scan.may_meet(node, condition) for node, condition in entry.others):
+                    found[entry.standing] = None
         return found
 
     def _verify(self, standing: Standing, tree: Tree, verified: list[Standing], failed: dict[int, str]) -> None:
@@ -282,8 +279,8 @@ class PathIndex:
 class _Budget:
     """What evaluating may cost on one document; its tree is built when something is evaluated."""
 
-    def __init__(self, xml: bytes, max_steps: int) -> None:
-        self._xml, self._max_steps = xml, max_steps
+    def __init__(self, xml: bytes, max_steps: int, scan: Scan) -> None:
+        self._xml, self._max_steps, self._scan = xml, max_steps, scan
         self._tree: Tree = None
         self._shape: Shape | None = None
 
@@ -300,7 +297,7 @@ class _Budget:
         if len(self._xml) <= standing.safe:
             return None
         if self._shape is None:
-            self._shape = _shape(self._xml)
+            self._shape = self._scan.shape
         rough = _rounded_up(self._shape)
         if rough in standing.fine:
             return None
@@ -318,19 +315,6 @@ class _Budget:
     def _steps(self, standing: Standing, shape: Shape) -> float:
         nodes, size, depth = shape
         return cost(standing.query.expression, nodes=nodes, size=size, depth=depth)
-
-
-def _shape(xml: bytes) -> Shape:
-    """How many nodes a document may have, how many bytes it has, and how deep it goes."""
-    depth = deepest = 0
-    for tag in xml.split(b"<")[1:]:
-        if tag.startswith(b"/"):
-            depth -= 1
-        elif not tag.startswith((b"!", b"?")):
-            depth += 1
-            deepest = max(deepest, depth)
-    tags = xml.count(b"<")
-    return 2 * tags + xml.count(b'="') + 1, len(xml), deepest
 
 
 def _rounded_up(shape: Shape) -> Shape:

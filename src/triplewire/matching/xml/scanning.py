@@ -1,36 +1,31 @@
 """One pass over the tags of a document: which entries its places and values meet.
 
 The XML is canonical (`documents.xml`): every element has its end tag, attributes are in double quotes, and < stands for
-nothing but the start of a tag. So tags are found by splitting, which is several times faster than building a tree.
+nothing but the start of a tag. The pass is compiled (`machine`); the same in Python is for what that does not serve.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Collection, Sequence
 
-from triplewire.matching.kernel.compiled import Array
+from triplewire.algebra.xpath.conditions import EXISTS, Condition
+from triplewire.algebra.xpath.numbers import number_of
 from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
-from triplewire.matching.xml.grams import NO_GRAMS, Grams
-from triplewire.matching.xml.machine import Found, Machine, Marks
-from triplewire.matching.xml.watches import Entries, Part, number_of
+from triplewire.matching.xml.grams import Grams
+from triplewire.matching.xml.machine import Found, Machine, Marks, Shape
+from triplewire.matching.xml.watches import Entries, Part
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
 
 _ASIDE = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _TAG = re.compile(r'([^">]*(?:"[^"]*"[^">]*)*)>(.*)\Z', re.DOTALL)
-_TAGS = re.compile(r'<[^">]*(?:"[^"]*"[^">]*)*>')
 _ATTRIBUTE = re.compile(r'([^= ]+)="([^"]*)"')
-_REFERENCE = re.compile(r"&(?:#x([0-9A-F]+)|(amp|lt|gt|quot));")
-_REFERRED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
+_REFERRED = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x9;": "\t", "&#xA;": "\n", "&#xD;": "\r", "&amp;": "&"}
+"""All that canonical XML refers to; & comes last, because what it stands before is no reference."""
 _NO_NAMESPACES: dict[str, str] = {"": ""}
-
-
-Span = tuple[int, int]
-"""Where a value stands in a document: its first byte, and the one after its last."""
-
-_ANYWHERE: Span = (0, 1 << 62)
 
 
 class Scan:
@@ -43,11 +38,12 @@ class Scan:
         "_automaton",
         "_compiled",
         "_extremes",
-        "_grams",
+        "_kept",
         "_looks",
         "_machine",
+        "_met",
+        "_raw",
         "_room",
-        "_somewhere",
         "_states",
         "_waiting",
         "maybe",
@@ -62,46 +58,56 @@ class Scan:
         self._states: dict[State, None] = {}
         self._looks: dict[Look, None] = {}
         self._extremes: dict[Look, list[float]] = {}
-        self._waiting = grams
-        self._grams = grams.found_in(raw) if grams else NO_GRAMS
+        self._raw, self._waiting = raw, grams
+        self._met: list[Look] | None = None
+        self._kept: list[list[int]] | None = None
         self._room = MOST_TEXT
-        has_references = b"&" in raw
-        self._somewhere = None if has_references else _ANYWHERE
-        if has_references or not self._run_compiled(raw, machine, marks, grams.ends):
+        if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
             if "<!" in xml or "<?" in xml:
                 xml = _ASIDE.sub("<!>", xml)
             self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
-    @property
-    def nodes(self) -> set[Node]:
-        """The nodes of the automaton that the document met."""
-        met: set[Node] = set()
-        for state in self._states:
-            met |= state.look.nodes
-        for look in self._looks:
-            met |= look.nodes
-        if self._compiled is not None:
-            for number in self._compiled.met.tolist():
-                met |= self._machine.looks[number].nodes
-        return met
+    def may_meet(self, node: Node, condition: Condition) -> bool:
+        """False if nothing in the document is at a node of the automaton and passes the condition's test."""
+        if self._compiled is not None and condition.kind != EXISTS:
+            return self._may_pass(node, condition, self._compiled)
+        if self._met is None:
+            numbers = [] if self._compiled is None else self._compiled.met.tolist()
+            looks = self._machine.looks
+            self._met = [*self._looks, *(state.look for state in self._states), *(looks[number] for number in numbers)]
+        return any(node in look.nodes for look in self._met)
 
-    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks, ends: Array) -> bool:
+    def _may_pass(self, node: Node, condition: Condition, found: Found) -> bool:
+        if self._kept is None:
+            self._kept = found.kept.tolist()
+        looks, plain = self._machine.looks, found.plain
+        for number, start, end in self._kept:
+            if node in looks[number].nodes:
+                self._room -= end - start
+                if self._room < 0 or condition.may_pass(plain[start:end].decode()):
+                    return True
+        return False
+
+    @property
+    def shape(self) -> Shape:
+        """How large the document is."""
+        return shape_of(self._raw) if self._compiled is None else self._compiled.shape
+
+    def _run_compiled(self, raw: bytes, machine: Machine, marks: Marks) -> bool:
         """See what the compiled pass finds; False if it does not serve this document."""
-        found = self._compiled = machine.run(raw, marks, ends, len(self._grams))
+        found = self._compiled = machine.run(raw, marks, self._waiting)
         if found is None:
             return False
-        looks = machine.looks
-        for number, start, end, has_elements in found.values:
-            value = raw[start:end].decode()
-            if has_elements:
-                self._see(looks[number], _TAGS.sub("", value), None)
-            else:
-                self._see(looks[number], value, (start, end))
+        looks, plain, grams = machine.looks, found.plain, found.grams
+        for number, start, end in found.values:
+            look = looks[number]
+            if self._has_room(look, end - start):
+                self._see(look, plain[start:end].decode(), grams.between(start, end) if grams else ())
         for number in found.told:
             look = looks[number]
-            least, greatest = machine.extremes[number].tolist()
+            least, greatest = machine.extremes(number)
             if least <= greatest:
                 self._note(look, least)
                 self._note(look, greatest)
@@ -120,8 +126,7 @@ class Scan:
             if head[0] == "/":
                 if state.look.has_values:
                     start = starts.pop()
-                    value = texts[start] if len(texts) == start + 1 else "".join(texts[start:])
-                    self._see(state.look, value, self._somewhere if len(texts) == start + 1 else None)
+                    self._read(state.look, texts[start:])
                     if not starts:
                         texts.clear()
                 state = stack.pop()
@@ -149,49 +154,60 @@ class Scan:
                 if starts:
                     texts.append(text)
                 if state.text is not None:
-                    self._meet(state.text, text, self._somewhere)
+                    self._meet(state.text, text)
 
     def _attributes(self, state: State, attributes: str, scopes: _Scopes | None) -> None:
         for name, value in _ATTRIBUTE.findall(attributes):
-            if scopes is not None and (name == "xmlns" or name.startswith("xmlns:")):
+            if scopes is not None and _declares(name):
                 continue
             label = name
             if ":" in name:
                 label = XML + name[4:] if scopes is None else scopes.attribute(name)
             look = state.attributes.get(label) or self._automaton.look_at(state, label)
             if look.nodes:
-                self._meet(look, unescaped(value) if "&" in value else value, self._somewhere)
+                self._meet(look, unescaped(value) if "&" in value else value)
 
-    def _meet(self, look: Look, value: str, where: Span | None) -> None:
+    def _meet(self, look: Look, value: str) -> None:
         """An attribute, or a text."""
         self._looks[look] = None
         if look.has_values:
-            self._see(look, value, where)
+            self._read(look, [value])
 
-    def _see(self, look: Look, value: str, where: Span | None) -> None:
-        """Tell those who wait a value; None: it does not stand so in the document, but in pieces or with references."""
-        self._room -= len(value)
+    def _read(self, look: Look, texts: Sequence[str]) -> None:
+        """Tell those who wait a value that stands in pieces."""
+        if self._has_room(look, sum(map(len, texts))):
+            value = "".join(texts)
+            has_pieces = look.sure.pieces or look.maybe.pieces
+            self._see(look, value, self._waiting.found_in(value.encode()).everywhere if has_pieces else ())
+
+    def _has_room(self, look: Look, size: int) -> bool:
+        """True if a value of such a size is to be looked at; else all who wait there are told."""
+        self._room -= size
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
-            return
-        sure, maybe = look.sure, look.maybe
-        if value in sure.equal:
-            self.sure.append(sure.equal[value])
-        if value in maybe.equal:
-            self.maybe.append(maybe.equal[value])
-        if sure.pieces or maybe.pieces:
-            grams = (
-                self._grams.between(*where) if where is not None else self._waiting.found_in(value.encode()).everywhere
-            )
-            for watch, told in ((sure, self.sure), (maybe, self.maybe)):
-                if watch.pieces and (grams or watch.short) and (entries := watch.contained_in(value, grams)):
-                    told.append(array("q", entries))
-        if (sure.has_numbers or maybe.has_numbers) and (number := number_of(value)) is not None:
-            self._number(look, number)
+        return self._room >= 0
 
-    def _number(self, look: Look, number: float) -> None:
-        if look.maybe.same:
-            self.maybe.append(look.maybe.near(number))
+    def _see(self, look: Look, value: str, grams: Collection[int]) -> None:
+        """Tell those who wait a value, with the grams in it that somebody waits under."""
+        sure, maybe = look.sure, look.maybe
+        if (entries := sure.equal.get(value)) is not None:
+            self.sure.append(entries)
+        if (entries := maybe.equal.get(value)) is not None:
+            self.maybe.append(entries)
+        if sure.pieces and (grams or sure.short) and (contained := sure.contained_in(value, grams)):
+            self.sure.append(contained)
+        if maybe.pieces and (grams or maybe.short) and (contained := maybe.contained_in(value, grams)):
+            self.maybe.append(contained)
+        if (sure.has_numbers or maybe.has_numbers) and (found := number_of(value)) is not None:
+            self._number(look, *found)
+
+    def _number(self, look: Look, number: float, is_exact: bool) -> None:
+        if not is_exact:
+            self.maybe += (*look.sure.near(number), *look.maybe.near(number))
+            return
+        for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
+            if number in watch.same:
+                told.append(watch.same[number])
         self._note(look, number)
 
     def _note(self, look: Look, number: float) -> None:
@@ -208,12 +224,8 @@ class Scan:
         for look, (least, greatest) in self._extremes.items():
             for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
                 for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
-                    if len(thresholds):
-                        passed, near = thresholds.passed(number)
-                        if passed:
-                            told.append(passed)
-                        if near:
-                            self.maybe.append(near)
+                    if len(thresholds) and (passed := thresholds.passed(number)):
+                        told.append(passed)
         for state in self._states:
             self._tell(state.look)
         for look in self._looks:
@@ -233,13 +245,33 @@ def _whole(piece: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
+def _declares(name: str) -> bool:
+    """True if an attribute declares a namespace."""
+    return name == "xmlns" or name.startswith("xmlns:")
+
+
 def unescaped(text: str) -> str:
     """A text of canonical XML as it is meant.
 
     >>> unescaped("a &lt; b &amp;lt; c&#xD;")
     'a < b &lt; c\\r'
     """
-    return _REFERENCE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _REFERRED[found[2]], text)
+    for reference, referred in _REFERRED.items():
+        text = text.replace(reference, referred)
+    return text
+
+
+def shape_of(xml: bytes) -> Shape:
+    """How many nodes a document may have, how many bytes it has, and how deep it goes."""
+    depth = deepest = 0
+    for tag in xml.split(b"<")[1:]:
+        if tag.startswith(b"/"):
+            depth -= 1
+        elif not tag.startswith((b"!", b"?")):
+            depth += 1
+            deepest = max(deepest, depth)
+    tags = xml.count(b"<")
+    return 2 * tags + xml.count(b'="') + 1, len(xml), deepest
 
 
 class _Scopes:
@@ -256,7 +288,7 @@ class _Scopes:
         """The expanded name of a tag that opens."""
         self._stack.append(self._now)
         if "xmlns" in attributes:
-            declared = {key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if key[:5] == "xmlns"}
+            declared = {key[6:]: unescaped(uri) for key, uri in _ATTRIBUTE.findall(attributes) if _declares(key)}
             self._now = {**self._now, **declared}
         prefix, colon, local = name.partition(":")
         namespace = self._now[prefix] if colon else self._now[""]

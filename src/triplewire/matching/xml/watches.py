@@ -7,21 +7,20 @@ under one gram of its text. Entries are numbers.
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
 from triplewire.algebra.xpath.conditions import ABOVE, EQUAL, EXISTS, SAME, Condition
+from triplewire.algebra.xpath.numbers import NEAR
 
 Entries: TypeAlias = "array[int]"
 """Numbers of entries."""
 
-_NEAR = 1e-12
-"""libxml2 reads decimals by an arithmetic of its own, which may be off by some units in the last place: what is nearer
-to a threshold than this, in proportion, is left to it."""
-_NUMBER = re.compile(r"[ \t\r\n]*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?:[eE][-+]?)?[ \t\r\n]*\Z")
+
+_LEAST = 1e-300
+"""Numbers nearer to zero are not even known nearly."""
 
 
 class Part:
@@ -42,15 +41,6 @@ class Part:
 def no_entries() -> Entries:
     """An empty list of entries."""
     return array("q")
-
-
-def number_of(text: str) -> float | None:
-    """The number that a text is for XPath, None if it is none.
-
-    libxml2 takes an exponent too, which XPath does not: it decides, so it is followed here.
-    """
-    found = _NUMBER.match(text)
-    return float(found[1]) if found else None
 
 
 class Thresholds:
@@ -86,13 +76,11 @@ class Thresholds:
             self._keys = array("d", [key for key, _ in both])
             self._entries = array("q", [entry for _, entry in both])
 
-    def passed(self, number: float) -> tuple[Part, Part]:
-        """Those that a number is above, for sure; and those that are too near to it to say."""
+    def passed(self, number: float) -> Part:
+        """Those that a number is above."""
         if self._new:
             self._settle()
-        near = abs(number) * _NEAR + 5e-324 if math.isfinite(number) else 0.0
-        sure, all_ = bisect_left(self._keys, number - near), bisect_right(self._keys, number + near)
-        return Part(self._entries, 0, sure), Part(self._entries, sure, all_)
+        return Part(self._entries, 0, bisect_left(self._keys, number))
 
     @property
     def first(self) -> float:
@@ -112,14 +100,15 @@ def _key(number: float, is_inclusive: bool) -> float:
 class Watch:
     """What waits for values, of one kind of entries: the sure ones, or those that must be verified."""
 
-    __slots__ = ("above", "below", "equal", "exists", "grams", "has_numbers", "pieces", "same", "short")
+    __slots__ = ("above", "alike", "below", "equal", "exists", "grams", "has_numbers", "pieces", "same", "short")
 
     def __init__(self) -> None:
         self.exists = no_entries()
         self.equal: dict[str, Entries] = {}
         self.above, self.below = Thresholds(), Thresholds()
         self.same: dict[float, Entries] = {}
-        """By the number, rounded to what is surely told apart."""
+        self.alike: dict[float, set[float]] = {}
+        """The numbers of `same`, by what they are when they are rounded."""
         self.has_numbers = False
         self.pieces: dict[int, str] = {}
         self.grams: dict[int, list[int]] = {}
@@ -143,7 +132,8 @@ class Watch:
         else:
             self.has_numbers = True
             if kind == SAME:
-                self.same.setdefault(_rounded(value), no_entries()).append(entry)
+                self.same.setdefault(value, no_entries()).append(entry)
+                self.alike.setdefault(_rounded(value), set()).add(value)
             elif kind == ABOVE:
                 self.above.add(value, condition.is_inclusive, entry)
             else:
@@ -161,7 +151,9 @@ class Watch:
                 self._remove_piece(entry, condition.gram)
         else:
             if kind == SAME:
-                _drop(self.same, _rounded(value), entry)
+                _drop(self.same, value, entry)
+                if value not in self.same:
+                    self.alike[_rounded(value)].discard(value)
             elif kind == ABOVE:
                 self.above.remove(value, condition.is_inclusive, entry)
             else:
@@ -184,29 +176,30 @@ class Watch:
             if not self.grams[gram]:
                 del self.grams[gram]
 
-    def contained_in(self, text: str, grams: Iterable[int]) -> list[int]:
+    def contained_in(self, text: str, grams: Collection[int]) -> Entries:
         """The entries whose piece is in a text; these grams hold all of it that some entry waits under."""
         pieces, waiting = self.pieces, self.grams
-        found = [entry for entry in self.short if pieces[entry] in text] if self.short else []
-        for gram in set(grams):
-            if gram in waiting:
-                found += [entry for entry in waiting[gram] if pieces[entry] in text]
+        found = array("q", [entry for entry in self.short if pieces[entry] in text])
+        for gram in waiting.keys() & grams if len(grams) > 1 else grams:
+            found.extend(entry for entry in waiting.get(gram, ()) if pieces[entry] in text)
         return found
 
-    def near(self, number: float) -> Entries:
-        """The entries that ask for a number, and may mean this one."""
-        found = no_entries()
-        for key in {_rounded(number), _rounded(number * (1 + _NEAR)), _rounded(number * (1 - _NEAR))}:
-            found += self.same.get(key, no_entries())
-        return found
+    def near(self, number: float) -> Iterator[Entries | Part]:
+        """The entries that wait for a number, and may get it from one that is known only nearly."""
+        slack = abs(number) * NEAR + _LEAST
+        lower, upper = number - slack, number + slack
+        yield self.above.passed(upper)
+        yield self.below.passed(-lower)
+        for key in {_rounded(number), _rounded(lower), _rounded(upper)}:
+            for value in self.alike.get(key, ()):
+                yield self.same[value]
 
     def everything(self) -> Iterator[int]:
         """All entries that wait for a value."""
         for entries in (*self.equal.values(), *self.same.values(), self.pieces):
             yield from entries
         for thresholds in (self.above, self.below):
-            for part in thresholds.passed(math.inf):
-                yield from part
+            yield from thresholds.passed(math.inf)
 
 
 def _rounded(number: float) -> float:
