@@ -16,7 +16,8 @@ from engine.workers import SUBSCRIPTIONS, batch
 from triplewire import Hub
 from triplewire.model import Row
 
-PATIENCE = 180.0
+PATIENCE = 600.0
+"""Seconds to wait for what should take some: a machine may have much else to do."""
 
 
 class Driver:
