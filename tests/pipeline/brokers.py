@@ -34,7 +34,7 @@ CONNECTORS = (
 """Spark's connector: the one of this Spark; and parts of older ones, which fit, where Maven's registry lacks that."""
 LOGIN = "username=reader", "password=secret"
 
-_START, _FETCH = 120, 600
+_START, _FETCH = 600, 600
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion>
 <groupId>triplewire</groupId><artifactId>parts</artifactId><version>1</version><packaging>pom</packaging>

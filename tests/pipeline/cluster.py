@@ -15,7 +15,7 @@ import pyspark
 
 import triplewire
 
-_START = 120
+_START = 600
 _CLASS = "org.apache.spark.deploy"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from datetime import UTC, datetime
 
 import pytest
 from tests.pipeline.streams import MicroBatches
@@ -27,7 +28,8 @@ def test_messages_whose_keys_are_no_text_are_set_aside_and_the_others_are_applie
         (b"urn:c", b"<urn:c> <urn:p> 1 .", [("content-type", b"text/\0")]),
         (b"urn:gone", None, [("other", None)]),
     ]
-    rows = [(key, value, 0, offset, None, headers) for offset, (key, value, headers) in enumerate(sent)]
+    now = datetime.now(UTC)
+    rows = [(key, value, 0, offset, now, headers) for offset, (key, value, headers) in enumerate(sent)]
     world = MicroBatches(spark, new_url("sqlite"))
     world.batches.apply(entries_of(spark.createDataFrame(rows, MESSAGES)), "batch")
     refused = [(one.uri, one.reason.partition(";")[0]) for one in world.hub.rejected()]
@@ -71,7 +73,7 @@ def test_client_settings_that_are_not_there_are_told(tmp_path):
 def test_server_that_does_not_run_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         there = f"127.0.0.1:{taken.getsockname()[1]}"
-        require_a_server(f"nowhere.invalid:1,{there}")
+        require_a_server(f"127.0.0.1:1,{there}")
     with pytest.raises(PipelineError, match=rf"{there}: .*; does it run there\?"):
         require_a_server(there)
     with pytest.raises(PipelineError, match="host:x: "):
