@@ -16,7 +16,7 @@ from engine.workers import SUBSCRIPTIONS, batch
 from triplewire import Hub
 from triplewire.model import Row
 
-PATIENCE = 600.0
+PATIENCE = 1200.0
 """Seconds to wait for what should take some: a machine may have much else to do."""
 
 

@@ -11,9 +11,11 @@ from tests.pipeline.cluster import cluster
 from tests.pipeline.drivers import Driver
 
 from triplewire import Hub
+from triplewire.pipeline.session import FAST_START
 
-FILES = 60
+FILES = 30
 SETTINGS = ("--small", "0", "--most", "5", "--conf", "spark.executor.memory=512m")
+STARTS = [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={FAST_START}")]
 
 
 def drop(folder, name: str, text: str) -> str:
@@ -34,10 +36,10 @@ def test_stream_on_a_cluster_survives_the_death_of_an_executor_and_applies_every
             return Counter(f"{event.kind} {event.row['x'].value}" for event in hub.events("joined"))
 
         drop(landing, "y.ttl", "<urn:y> <urn:q> <urn:z> .")
-        with Driver(url, tmp_path, "--source", str(landing), *SETTINGS, master=running.master) as driver:
+        with Driver(url, tmp_path, "--source", str(landing), *SETTINGS, *STARTS, master=running.master) as driver:
             for number in range(FILES // 2):
                 drop(landing, f"{number}.ttl", f"<urn:{number}> <urn:p> <urn:y> .")
-            driver.until(lambda: heard().total() >= 5, "a batch is committed")
+            driver.until(lambda: heard(), "a batch is committed")
             victim, *others = running.executors()
             assert len(others) == 1
             os.kill(victim, signal.SIGKILL)
