@@ -1,13 +1,15 @@
-"""What Linux tells of processes: how long they computed, and how much of the index's memory is a worker's own."""
+"""What Linux tells of processes: how long they computed, how much memory they had, and how much of it is shared."""
 
 from __future__ import annotations
 
 import os
 import re
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyarrow
 
@@ -50,6 +52,50 @@ def cpu_seconds(pid: int) -> float:
     seconds = (int(own[11]) + int(own[12])) / os.sysconf("SC_CLK_TCK")
     children = [task.read_text(encoding="utf-8").split() for task in Path(f"/proc/{pid}/task").glob("*/children")]
     return seconds + sum(cpu_seconds(int(child)) for some in children for child in some)
+
+
+class Peaks:
+    """The most memory that any process of a kind ever had, while a process runs: looked at now and then.
+
+    Kinds are told apart by a word of their command lines. Of a process that forks others, these are looked at, too.
+    """
+
+    def __init__(self, pid: int, kinds: Mapping[str, str], seconds: float = 0.2) -> None:
+        self.most: dict[str, int] = {}
+        self._pid, self._kinds, self._seconds = pid, kinds, seconds
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(self._seconds):
+            for pid in descendants(self._pid):
+                with suppress(OSError, StopIteration):  # it has ended meanwhile
+                    command = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+                    kind = next(kind for kind, word in self._kinds.items() if word in command)
+                    self.most[kind] = max(self.most.get(kind, 0), _peak(pid))
+
+
+def _peak(pid: int) -> int:
+    """The most bytes that a process has had in memory."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """What a process has started and still runs, and what that has started."""
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in task.read_text(encoding="utf-8").split():
+                yield int(child)
+                yield from descendants(int(child))
 
 
 def memory_of(image: str) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:

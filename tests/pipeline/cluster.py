@@ -14,8 +14,9 @@ from pathlib import Path
 import pyspark
 
 import triplewire
+from triplewire.pipeline.session import FAST_START
 
-_START = 120
+_START = 600
 _CLASS = "org.apache.spark.deploy"
 
 
@@ -63,6 +64,7 @@ def _started(log: Path, *arguments: str):
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_NO_DAEMONIZE": "1",
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": FAST_START,
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, [sources, os.environ.get("PYTHONPATH")])),
     }

@@ -49,6 +49,14 @@ def run(
     packages: Annotated[
         str | None, typer.Option("--packages", help="Packages that Spark is to fetch, such as Kafka's connector.")
     ] = None,
+    kafka_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--kafka-config",
+            metavar="FILE",
+            help="Settings of Kafka's client (security, ...), as its own tools take them: lines of name=value.",
+        ),
+    ] = None,
     conf: Annotated[
         list[str], typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.")
     ] = [],
@@ -66,6 +74,8 @@ def run(
       triplewire run --store hub.db --source landing/
       triplewire run --store hub.db --source intake --once
       triplewire run --store postgresql://me@host/hub --checkpoint /var/lib/triplewire
+      triplewire run --store hub.db --source kafka://host:9092/catalogue \\
+        --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0
     """
     problems = Problems()
     settings = batches.settings_of(conf) | ({"spark.jars.packages": packages} if packages else {})
@@ -73,9 +83,12 @@ def run(
     store_class()
     from triplewire.pipeline.session import running
     from triplewire.pipeline.streaming import CONF
+    from triplewire.pipeline.streaming.kafka import client_settings
 
     try:
-        plan = _plan(url, source, _checkpoint(url, checkpoint), interval, small, most)
+        client = None if kafka_config is None else client_settings(kafka_config)
+        given = {"interval": interval, "small": small, "most": most, "client": client}
+        plan = _plan(url, source, _checkpoint(url, checkpoint), given)
         with ExitStack() as stack:
             spark = stack.enter_context(running(master, verbose=verbose, conf=CONF | settings, tell=problems.note))
             from triplewire.pipeline.streaming.running import Stream
@@ -94,13 +107,10 @@ def run(
     raise typer.Exit(SOME_BAD if once and progress.rejected else 0)
 
 
-def _plan(url: str, source: str, checkpoint: str, interval: float, small: int | None, most: int | None) -> Plan:
+def _plan(url: str, source: str, checkpoint: str, given: Mapping[str, Any]) -> Plan:
     from triplewire.pipeline.streaming.running import Plan
 
-    given: dict[str, Any] = {"small": small, "most": most}
-    return Plan(
-        url, source, checkpoint, interval, **{name: value for name, value in given.items() if value is not None}
-    )
+    return Plan(url, source, checkpoint, **{name: value for name, value in given.items() if value is not None})
 
 
 def _checkpoint(url: str, given: str | None) -> str:

@@ -53,6 +53,8 @@ class Parse:
 
     def parsed(self, one: Waiting) -> Waiting:
         """One entry; an error that nobody has thought of concerns this one only, too."""
+        if one.reason is not None:
+            return one
         if not one.uri:
             return replace(one, uri="", reason="it has no uri; the key of a message is the uri of its document")
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -36,6 +37,8 @@ _LOOK = 0.1
 _LOOK_AGAIN, _REST = 0.05, 4
 """Seconds between two looks into a folder; and so many times as long as a look took, because it may be large."""
 _QUERY_ID = "sql.streaming.queryId"
+_PROXY, _OF_PYTHON = "Python Proxy", re.compile(r"[\w.]+(?:Error|Exception): \S")
+"""How Spark begins to tell that Python code has failed; and the line that says of what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Plan:
 
     `source` is "intake", a folder, or kafka://host:port/topic. `interval` is the least time between two batches, in
     seconds, and between two looks at the folder. Up to `small` seeds the driver finds rows by itself. `most` entries
-    make a batch.
+    make a batch. `client` are settings of Kafka's client; they may be secrets, and are not shown.
     """
 
     store: str
@@ -55,6 +58,7 @@ class Plan:
     most: int = MOST
     limits: Limits = DEFAULT_LIMITS
     most_triples: int = MOST_TRIPLES
+    client: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "store", absolute(self.store))
@@ -127,7 +131,7 @@ class Stream:
         if self._stop.is_set():
             self._end(query)
         elif error is not None:
-            raise _plain(error)
+            raise self._failed(error)
         self._try_to_save("stopped")
 
     def run(self) -> None:
@@ -179,7 +183,7 @@ class Stream:
         if error is None:
             raise PipelineError("the stream was stopped from outside; run it again")
         if not is_of_the_store(error):
-            raise _plain(error)
+            raise self._failed(error)
         pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
         self._tell(f"the store cannot be used ({_reason(error)}); trying again in {pause:g} seconds")
         self._stop.wait(pause)
@@ -207,7 +211,7 @@ class Stream:
     def _entries(self) -> DataFrame:
         plan = self._plan
         if plan.is_kafka:
-            return kafka.read_topic(self._spark, plan.source, plan.most)
+            return kafka.read_topic(self._spark, plan.source, plan.most, plan.client)
         with self._store.writing() as writer:
             writer.intake.nudge()
         self._spark.dataSource.register(IntakeSource)
@@ -240,6 +244,12 @@ class Stream:
         if self._landing is not None:
             self._landing.look()
 
+    def _failed(self, error: Exception) -> PipelineError:
+        reason = _reason(error)
+        if self._plan.is_kafka:
+            reason = kafka.explained(self._plan.source, reason)
+        return PipelineError(f"the stream failed: {reason}")
+
     def _try_to_save(self, state: str | None = None) -> None:
         """The numbers are worth a try, and not the end of a stream."""
         try:
@@ -258,12 +268,11 @@ def absolute(url: str) -> str:
     return url if path in (url, "", ":memory:") else f"sqlite:///{Path(path).resolve()}"
 
 
-def _plain(error: Exception) -> PipelineError:
-    return PipelineError(f"the stream failed: {_reason(error)}")
-
-
 def _reason(error: Exception) -> str:
     """The line that says what happened, of an error that Spark has wrapped several times."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own = [line for line in lines if line.startswith("triplewire.errors.")]
-    return own[-1].partition(": ")[2] if own else (lines or [type(error).__name__])[0]
+    if own:
+        return own[-1].partition(": ")[2]
+    python = [line for line in lines if _OF_PYTHON.match(line)] if _PROXY in (lines or [""])[0] else []
+    return (python[-1:] or lines or [type(error).__name__])[0]
