@@ -211,7 +211,7 @@ class _Run:
 
         fits = self._read(STATEMENT).select(f.explode("kinds").alias("kind"), "s", "p", "o")
         counts = {row.kind: row["count"] for row in fits.groupBy("kind").count().collect()}
-        plans = self.queries.plans(counts, self.index, self.numbering)
+        plans = self.queries.plans(counts, self.index, self.numbering.number)
         save_plans(plans, self.folder / "plans")
         kinds = sorted({kind for plan in plans for kind in plan.kinds})
         chosen = self._numbers("kind", kinds)
