@@ -273,13 +273,13 @@ Writing = Callable[[], AbstractContextManager[Writer]]
 """Opens a transaction of the hub, which knows then what others have changed."""
 
 
-def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spread) -> Filled | None:
-    """Fill subscriptions that wait, all in one job; None if there are none."""
+def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spread, at_once: int) -> Filled | None:
+    """Fill subscriptions that wait, up to so many in one job; None if there are none."""
     with store.reading() as reader:
         if not reader.backfills.queued(1):
             return None
     with writing() as writer:
-        queued = writer.backfills.queued(MANY)
+        queued = writer.backfills.queued(at_once)
         writer.backfills.begin([one.number for one in queued])
         numbers = list(dict.fromkeys(one.query for one in queued))
         queries = [record for record in writer.queries.by_ids(numbers) if record is not None]

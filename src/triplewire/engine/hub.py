@@ -178,16 +178,20 @@ class Hub:
         with self._writing() as writer:
             subscribing.unregister(writer, id)
 
-    def backfill(self, spread: backfilling.Spread | None = None) -> backfilling.Filled:
+    def backfill(
+        self, spread: backfilling.Spread | None = None, *, at_once: int = backfilling.MANY
+    ) -> backfilling.Filled:
         """Find what answers the subscriptions that wait for that, and let them hear it; batches go on meanwhile.
 
-        `spread` says who looks: this process, if it is not said. A stream calls this by itself.
+        `spread` says who looks: this process, if it is not said. `at_once` are filled together. A stream calls this by
+        itself.
         """
-        found = backfilling.Filled()
-        chosen = spread or backfilling.Here(self.store)
-        while (more := backfilling.fill_queued(self.store, self._standing, self._writing, chosen)) is not None:
+        found, chosen = backfilling.Filled(), spread or backfilling.Here(self.store)
+        while True:
+            more = backfilling.fill_queued(self.store, self._standing, self._writing, chosen, at_once)
+            if more is None:
+                return found
             found.add(more)
-        return found
 
     def backfills(self, *, limit: int = 100, state: str | None = None) -> list[BackfillRecord]:
         """The last backfills, newest first: "queued", "running", "done" or "failed", with the reason."""

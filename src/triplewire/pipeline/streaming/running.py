@@ -15,6 +15,7 @@ from triplewire.engine import Hub
 from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.pipeline.streaming import INTAKE, kafka
+from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
 from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
 from triplewire.pipeline.streaming.landing import Landing
@@ -98,6 +99,7 @@ class Stream:
         self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
         self._ear = Ear(self.meter.hear)
         spark.streams.addListener(self._ear)
+        self._backfiller = Backfiller(self._hub, SparkSpread(spark.sparkContext, plan.store), tell)
         self._stop = Event()
         self._batches = self._fresh_batches()
 
@@ -119,7 +121,7 @@ class Stream:
     # -- the two ways to run
 
     def once(self) -> None:
-        """Apply what is there now."""
+        """Apply what is there now; then fill the subscriptions that wait."""
         self._look()
         query = self._start(once=True)
         self._await(query)
@@ -128,18 +130,26 @@ class Stream:
             self._end(query)
         elif error is not None:
             raise _plain(error)
+        else:
+            self._backfiller.once()
         self._try_to_save("stopped")
 
     def run(self) -> None:
-        """Apply what comes, until `stop`; while the store is away, wait for it."""
-        watcher = Thread(target=self._watch, name="triplewire-landing", daemon=True)
-        watcher.start()
+        """Apply what comes, and fill subscriptions that wait, until `stop`; while the store is away, wait for it."""
+        beside = [
+            Thread(target=self._watch, name="triplewire-landing", daemon=True),
+            Thread(target=self._backfiller.run, args=(self._stop,), name="triplewire-backfills", daemon=True),
+        ]
+        for thread in beside:
+            thread.start()
         self._try_to_save("running")
         try:
             self._go_on()
         finally:
             self._stop.set()
-            watcher.join()
+            self._backfiller.cancel()
+            for thread in beside:
+                thread.join()
             self._try_to_save("stopped")
 
     def _go_on(self) -> None:
