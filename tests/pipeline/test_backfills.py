@@ -189,12 +189,12 @@ def test_a_store_that_is_away_fails_nobody(hub):
 
 
 def test_answers_beyond_the_limit_fail_with_the_reason(new_url):
-    with Hub(new_url("sqlite"), most_triples=5) as hub:
-        crowd = "".join(f"<urn:{n}> <urn:p> <urn:hub> . " for n in range(30))
-        hub.publish(crowd, uri="urn:crowd")
-        many = "SELECT ?x ?z { ?x <urn:p> ?y . ?z <urn:p> ?y }"
+    with Hub(new_url("sqlite"), most_triples=20) as hub:
+        crowd = "".join(f"<urn:{n}> <urn:q> <urn:hub> . <urn:{n}> <urn:r> <urn:b> . " for n in range(30))
+        hub.publish(crowd + "<urn:b> <urn:r> <urn:c> .", uri="urn:crowd")
+        many = "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }"
         hub.subscribe(many, id="many", scope="graph", start="ever", backfill="later")
-        hub.subscribe("SELECT ?x { ?x <urn:p> <urn:hub> }", id="few", scope="graph", start="ever", backfill="later")
+        hub.subscribe("SELECT ?x { ?x <urn:q> <urn:hub> }", id="few", scope="graph", start="ever", backfill="later")
         filled = hub.backfill()
         assert list(filled.failed) == ["many"]
         assert "triples" in filled.failed["many"]

@@ -18,7 +18,7 @@ from triplewire import Hub
 from triplewire.model import Row
 
 KILLS = 20
-PATIENCE = 180.0
+PATIENCE = 600.0
 
 
 class Driver:

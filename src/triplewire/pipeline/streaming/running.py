@@ -37,6 +37,8 @@ _LOOK = 0.1
 _LOOK_AGAIN, _REST = 0.05, 4
 """Seconds between two looks into a folder; and so many times as long as a look took, because it may be large."""
 _QUERY_ID = "sql.streaming.queryId"
+_TOO_SLOW = "Python worker failed to connect back"
+"""What Spark says when a Python process did not start within ten seconds, which cannot be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +187,15 @@ class Stream:
         query.stop()
 
     def _recover(self, error: Exception | None, failures: int) -> None:
-        """Wait for the store, if that is what failed; everything else is the end."""
+        """Wait for the store, if that is what failed, or for a machine that is too busy; everything else is the end."""
         if error is None:
             raise PipelineError("the stream was stopped from outside; run it again")
-        if not is_of_the_store(error):
+        is_busy = _TOO_SLOW in str(error) and failures < len(_PATIENCE)
+        if not is_of_the_store(error) and not is_busy:
             raise _plain(error)
         pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
-        self._tell(f"the store cannot be used ({_reason(error)}); trying again in {pause:g} seconds")
+        what = "Spark's Python did not start in time" if is_busy else f"the store cannot be used ({_reason(error)})"
+        self._tell(f"{what}; trying again in {pause:g} seconds")
         self._stop.wait(pause)
         self._batches = self._fresh_batches()
 
