@@ -155,7 +155,7 @@ def by_process(index: Index, documents: Path) -> int:
                 stating.setdefault(triple, []).append(document.uri)
                 kinds[triple] = own
     counts = Counter(kind for own in kinds.values() for kind in own)
-    plans = queries.plans(counts, index, FIRST)
+    plans = queries.plans(counts, index, FIRST.number)
     chosen, number = {kind for plan in plans for kind in plan.kinds}, FIRST.number
     triples = flat_triples(stating, FIRST, queries.constants)
     seeds = (

@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workload", default="W1", help="of ./run bench core, for batches (W1)")
     parser.add_argument("--triples", type=int, nargs="+", help="in the store of a stream, in turn (100000 5000000)")
     parser.add_argument("--megabytes", type=int, nargs="+", help="of a dump, in turn (100 500)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep filled stores there, and use them again")
     parser.add_argument("--seconds", type=float, default=60.0, help="that one process should take, about (60)")
     parser.add_argument("--documents", type=int, metavar="N", help="how many; else as many as that takes")
     parser.add_argument("--rounds", type=int, default=3, help="how often each alternative has its turn (3)")

@@ -2,22 +2,26 @@
 
 One stream runs on the intake log of a hub with the CATALOGUE workload. `empty-batch` is a submission that changes
 nothing (a document is taken back that was never there): it goes through everything, and what it costs is Spark's.
-`publish-to-event` is one change of the catalogue. The two take turns. Then batches of a size that is worth sharing, by
-the driver alone and in shares; and all of it again in a larger store.
+`publish-to-event` is one change of the catalogue. The two take turns, in a small store and in a large one, so that
+what else the machine does disturbs all of them alike. Then batches of a size that is worth sharing, by the driver alone
+and in shares. A large store takes long to fill: with `--keep` it is kept, and used again.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from queue import Queue
 from statistics import mean, median
 from threading import Thread
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.engine.workload import Change, History, Workload
 from benchmarks.engine.workloads import generate
@@ -50,16 +54,45 @@ def run(options: argparse.Namespace, progress: Progress) -> list[Line]:
     rounds = 5 if options.quick else ROUNDS
     lines: list[Line] = []
     conf = {"spark.driver.memory": "1g"} | streaming.CONF
-    with pipeline.running(f"local[{options.threads}]", conf=conf) as spark:
+    with pipeline.running(f"local[{options.threads}]", conf=conf) as spark, ExitStack() as stack:
+        worlds = []
         for triples in sizes:
             progress.stage(f"{WORKLOAD}: {options.subscriptions:,} subscriptions, {triples:,} triples")
             workload = generate(WORKLOAD, options.subscriptions, options.seed)
-            with tempfile.TemporaryDirectory(prefix="triplewire-bench-") as folder:
-                url = f"sqlite:///{Path(folder) / 'hub.db'}"
-                history = filled(url, workload, triples, progress)
-                lines += _one_by_one(spark, url, Path(folder), workload, history, triples, rounds, progress)
-                lines += _both_ways(spark, url, workload, history, triples, options.quick, progress)
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="triplewire-bench-")))
+            url = f"sqlite:///{folder / 'hub.db'}"
+            kept = options.keep and options.keep / f"{WORKLOAD}-{options.subscriptions}-{options.seed}-{triples}.db"
+            worlds.append(_World(triples, workload, folder, url, _prepared(url, workload, triples, kept, progress)))
+        lines += _one_by_one(spark, worlds, rounds, progress)
+        for world in worlds:
+            lines += _both_ways(spark, world, options.quick, progress)
     return lines
+
+
+class _World(NamedTuple):
+    """A store of a size, and the history that goes on in it."""
+
+    triples: int
+    workload: Workload
+    folder: Path
+    url: str
+    history: History
+
+
+def _prepared(url: str, workload: Workload, triples: int, kept: Path | None, progress: Progress) -> History:
+    """`filled`, or a copy of what was filled before: a history tells the same story each time."""
+    path = url.removeprefix("sqlite:///")
+    if kept is None or not kept.exists():
+        history = filled(url, workload, triples, progress)
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, kept)
+        return history
+    shutil.copyfile(kept, path)
+    history = workload.history()
+    for _ in history.background(triples):
+        pass
+    return history
 
 
 def filled(url: str, workload: Workload, triples: int, progress: Progress) -> History:
@@ -106,52 +139,44 @@ class _Watched:
         self._hub.close()
 
 
-def _one_by_one(
-    spark: SparkSession,
-    url: str,
-    folder: Path,
-    workload: Workload,
-    history: History,
-    triples: int,
-    rounds: int,
-    progress: Progress,
-) -> Iterator[Line]:
-    watched = _Watched(spark, url, folder)
-    times: dict[str, list[float]] = {"empty-batch": [], "publish-to-event": []}
-    events: list[int] = []
+def _one_by_one(spark: SparkSession, worlds: Sequence[_World], rounds: int, progress: Progress) -> Iterator[Line]:
+    """One change after the other, the worlds in turn; all their streams run all the time."""
+    watched = [_Watched(spark, world.url, world.folder) for world in worlds]
+    times: dict[tuple[int, str], list[float]] = defaultdict(list)
+    events: dict[int, list[int]] = defaultdict(list)
     for number in range(-3, rounds):  # the first ones wait for workers to come up
         progress(f"round {number + 1} of {rounds}")
-        empty, _ = watched.submit(Retract(f"urn:nothing:{number}"))
-        (change,) = history.batch(1)
-        publish, done = watched.submit(_change(change))
-        if number >= 0:
-            times["empty-batch"].append(empty)
-            times["publish-to-event"].append(publish)
-            events.append(done.events)
-    watched.close()
-    for name, taken in times.items():
-        told = mean(events) if name == "publish-to-event" else 0.0
-        yield _line(workload, 1, name, median(taken), told, triples)
+        for place, (stream, world) in enumerate(zip(watched, worlds, strict=True)):
+            empty, _ = stream.submit(Retract(f"urn:nothing:{number}"))
+            (change,) = world.history.batch(1)
+            publish, done = stream.submit(_change(change))
+            if number >= 0:
+                times[place, "empty-batch"].append(empty)
+                times[place, "publish-to-event"].append(publish)
+                events[place].append(done.events)
+    for stream in watched:
+        stream.close()
+    for (place, name), taken in times.items():
+        told = mean(events[place]) if name == "publish-to-event" else 0.0
+        yield _line(worlds[place].workload, 1, name, median(taken), told, worlds[place].triples)
 
 
-def _both_ways(
-    spark: SparkSession, url: str, workload: Workload, history: History, triples: int, quick: bool, progress: Progress
-) -> Iterator[Line]:
+def _both_ways(spark: SparkSession, world: _World, quick: bool, progress: Progress) -> Iterator[Line]:
     """Large batches, applied by the driver alone, and then others like them in shares."""
     size = 50 if quick else _LARGE
     for name, small in (("driver-alone", 1 << 60), ("in-shares", 0)):
-        finder = SparkFinder(spark.sparkContext, url, small=small)
-        with Hub(url, finder=finder) as hub:
+        finder = SparkFinder(spark.sparkContext, world.url, small=small)
+        with Hub(world.url, finder=finder) as hub:
             taken = []
             for number in range(3):
                 progress(f"batches of {size}, {name}: {number + 1} of 3")
-                changes = [_change(change) for change in history.batch(size)]
+                changes = [_change(change) for change in world.history.batch(size)]
                 started = perf_counter()
                 hub.apply(changes)
                 taken.append((perf_counter() - started, finder.spent.seeds))
         seconds = median(seconds for seconds, _ in taken[1:])
         progress.stage(f"{name}: {seconds:.2f} s for a batch of {size:,}, {finder.spent.seeds // 3:,} seeds")
-        yield _line(workload, size, name, seconds, 0.0, triples)
+        yield _line(world.workload, size, name, seconds, 0.0, world.triples)
 
 
 def _change(change: Change) -> Publish | Retract:

@@ -9,8 +9,8 @@ import pytest
 from tests.contracts.listening import HOST, HOSTS, INFO, INFOS, MEMORY, NS, PASSAU, PROVIDERS, publish, replayed
 
 from triplewire import Hub, Subscription, compile
+from triplewire.engine import answering, subscribing
 from triplewire.engine import hub as hubs
-from triplewire.engine import subscribing
 from triplewire.errors import DuplicateSubscription, MatchLimitExceeded, UnsupportedQuery
 from triplewire.matching.incremental import solve
 from triplewire.model import Row
@@ -152,7 +152,7 @@ def test_what_a_hub_learns_by_writing_is_what_another_one_reads(tmp_path, small_
 
 def test_answers_beyond_the_limit_are_refused_with_the_name_of_the_subscription(monkeypatch):
     """Those that are asked together are asked apart before one of them is blamed."""
-    monkeypatch.setattr(subscribing, "solve", partial(solve, high=10))
+    monkeypatch.setattr(answering, "solve", partial(solve, high=10))
     hub = Hub(most_triples=300)
     for number in range(4):
         stated = " ".join(f"<urn:s{number}x{i}> <urn:p> <urn:o{i}> ." for i in range(100))

@@ -18,7 +18,7 @@ from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of
 from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 def eventually(is_so: Callable[[], object], what: str) -> None:

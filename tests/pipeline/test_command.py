@@ -135,18 +135,22 @@ def eventually(condition):
         time.sleep(0.01)
 
 
-def small_batch(spark, documents=6):
+def small_index():
     index = Index()
     index.add("p", compile("SELECT ?s { ?s <urn:p> ?o }", language="sparql"))
+    return index
+
+
+def small_batch(spark, documents=6):
     rows = [(f"urn:{number}", b"<urn:s> <urn:p> 1 ." if number else b"<") for number in range(documents)]
     frame = spark.createDataFrame(rows, "uri string, content binary").repartition(documents)
-    return pipeline.match_documents(spark, frame, index)
+    return pipeline.match_documents(spark, frame, small_index())
 
 
 def test_progress_tells_what_finished_tasks_have_done(spark):
     seen = []
     batch = small_batch(spark)
-    with watched(batch, seen.append, seconds=0.01):
+    with watched(spark.sparkContext, lambda: batch.tally, seen.append, seconds=0.01):
         assert batch.answers.count() == 5
         eventually(lambda: seen and seen[-1].tally.documents == 6)
     assert (seen[-1].tally.documents, seen[-1].tally.matches, seen[-1].tally.bad) == (6, 5, 1)
@@ -156,10 +160,25 @@ def test_progress_tells_what_finished_tasks_have_done(spark):
 def test_bar_shows_documents_matches_and_errors_on_a_terminal(spark):
     screen = StringIO()
     batch = small_batch(spark)
-    with batches._shown(batch, Console(file=screen, force_terminal=True, width=100)):
+    console = Console(file=screen, force_terminal=True, width=100)
+    with batches._bar(console, batches._counts) as show, watched(spark.sparkContext, lambda: batch.tally, show):
         batch.answers.count()
         eventually(lambda: "5 matches" in screen.getvalue())
     assert "6 documents, 5 matches, 1 error" in screen.getvalue()
+
+
+def test_bar_of_scope_graph_shows_documents_rows_and_errors(spark):
+    seen, screen = [], StringIO()
+    batch = small_batch(spark)
+    with (
+        batches._bar(Console(file=screen, force_terminal=True, width=100), batches._graph_counts) as show,
+        pipeline.match_graph(spark, batch.documents, small_index(), show=seen.append) as found,
+    ):
+        show(seen[-1]._replace(tally=found.tally))
+    assert "6 documents, 0 rows, 1 error" in screen.getvalue(), "rows are counted when they are written"
+    assert any(progress.all_tasks for progress in seen)
+    with batches._bar(Console(file=screen), batches._graph_counts) as nobody:
+        assert nobody is None, "without a terminal there is no bar"
 
 
 def test_scope_graph_joins_documents_and_tells_who_was_not_served(play, call):

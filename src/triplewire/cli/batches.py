@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from triplewire import Index
-    from triplewire.pipeline import BatchMatch
     from triplewire.pipeline.tally import Bad, Tally
     from triplewire.pipeline.watching import Progress
 
@@ -142,10 +141,17 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
         spark, batch.paths, split=_split(batch), content_column=batch.content_column, uri_column=batch.uri_column
     )
     if batch.scope is ScopeOption.graph:
-        with pipeline.match_graph(spark, documents, index, work=batch.work) as found:
+        with _bar(console, _graph_counts) as show:
+            found = pipeline.match_graph(spark, documents, index, work=batch.work, show=show)
+        with found:
             return outputs.write_graph(found, batch.out, batch.to.value)
+    from triplewire.pipeline.watching import watched
+
     matched = pipeline.match_documents(spark, documents, index)
-    with _shown(matched, console):
+    with ExitStack() as stack:
+        show = stack.enter_context(_bar(console, _counts))
+        if show is not None:
+            stack.enter_context(watched(spark.sparkContext, lambda: matched.tally, show))
         return outputs.write(matched, batch.out, batch.to.value)
 
 
@@ -177,26 +183,28 @@ def _said_plainly() -> Iterator[None]:
 
 
 @contextmanager
-def _shown(matched: BatchMatch, console: Console) -> Iterator[None]:
-    """A bar of Spark's tasks with the counts beside it, on a terminal."""
+def _bar(console: Console, counts: Callable[[Tally], str]) -> Iterator[Callable[[Progress], None] | None]:
+    """A bar of Spark's tasks with the counts beside it, on a terminal; gives who is to be told, if anybody is."""
     if not console.is_terminal:
-        yield
+        yield None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    from triplewire.pipeline.watching import watched
-
-    counts = TextColumn("{task.fields[counts]}")
-    columns = (SpinnerColumn(), TextColumn("matching"), BarColumn(), counts, TimeElapsedColumn())
+    told = TextColumn("{task.fields[counts]}")
+    columns = (SpinnerColumn(), TextColumn("matching"), BarColumn(), told, TimeElapsedColumn())
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("matching", total=None, counts="")
 
         def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.tasks, total=progress.all_tasks or None, counts=_counts(progress.tally))
+            bar.update(task, completed=progress.tasks, total=progress.all_tasks or None, counts=counts(progress.tally))
 
-        with watched(matched, show):
-            yield
+        yield show
+
+
+def _graph_counts(tally: Tally) -> str:
+    rows = counted(tally.rows, "row")
+    return f"{counted(tally.documents, 'document')}, {rows}, {counted(tally.bad, 'error')}"
 
 
 def _counts(tally: Tally) -> str:

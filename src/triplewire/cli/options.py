@@ -59,6 +59,14 @@ class StartOption(StrEnum):
     ever = "ever"
 
 
+class BackfillOption(StrEnum):
+    """When what answers already is looked for."""
+
+    auto = "auto"
+    now = "now"
+    later = "later"
+
+
 Scope = Annotated[
     ScopeOption,
     typer.Option("--scope", help="Must all triples of an answer come from one document, or from any of the graph?"),
@@ -66,6 +74,14 @@ Scope = Annotated[
 Start = Annotated[
     StartOption,
     typer.Option("--start", help="Count only what is published from now on, or what was there before as well?"),
+]
+Backfill = Annotated[
+    BackfillOption,
+    typer.Option(
+        "--backfill",
+        help="With --start ever: look for what answers already now, or let triplewire run do it later? "
+        "auto: later, if the store is large and a stream runs.",
+    ),
 ]
 Language = Annotated[
     str | None, typer.Option("--language", "-l", help="The text's language; a file's suffix says it already.")

@@ -83,4 +83,7 @@ def lines_of(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "told", status["stream"]["updated"]
     yield "waiting now", f"{status['waiting']:,}"
     yield "set aside", f"{status['rejected']:,} in all"
+    yield "backfills", ", ".join(f"{count:,} {state}" for state, count in status["backfills"].items())
+    for subscription, reason in status["failed backfills"].items():
+        yield "not filled", f"{subscription}: {reason}"
     yield "committed", f"{status['batches']:,} batches, up to cursor {status['last cursor']:,}"

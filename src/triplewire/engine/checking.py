@@ -49,9 +49,9 @@ def problems(reader: Reader, sample: int | None = None, progress: Progress | Non
 
 
 def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
-    """What is wrong with the rows of one query, in sentences."""
+    """What is wrong with the rows of one query, in sentences; of one that waits for its backfill nothing is known."""
     (record,) = reader.queries.by_ids([query])
-    if record is None:
+    if record is None or reader.backfills.unfinished([query]):
         return []
     pattern = load_pattern(record.pattern)
     recorded, meant = _recorded(reader, record), _meant(reader, taxonomy, record, pattern)
@@ -66,13 +66,7 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
 
 
 def _recorded(reader: Reader, query: QueryRecord) -> Found:
-    found: Found = set()
-    page = reader.rows.of_query(query.id)
-    while page:
-        for records in reader.rows.find([(query.id, row.terms) for row in page]):
-            found |= {(record.document, record.terms) for record in records}
-        page = reader.rows.of_query(query.id, page[-1].key)
-    return found
+    return {(record.document, record.terms) for record in reader.rows.every(query.id)}
 
 
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:

@@ -16,7 +16,7 @@ from pyoxigraph import Quad, Triple
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.documents import Limits, parse
-from triplewire.engine import browsing, checking, explaining, policies, searching, subscribing, taxonomies
+from triplewire.engine import backfilling, browsing, checking, explaining, policies, searching, subscribing, taxonomies
 from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
@@ -34,7 +34,17 @@ from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionE
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Change, Document, Event, Publish, Retract, Row, Scope, Start, Subscription, Term, Unread
 from triplewire.schema import Schema
-from triplewire.store import BatchRecord, EventRecord, Hearer, Reader, Rejection, Store, SubscriptionRecord, Writer
+from triplewire.store import (
+    BackfillRecord,
+    BatchRecord,
+    EventRecord,
+    Hearer,
+    Reader,
+    Rejection,
+    Store,
+    SubscriptionRecord,
+    Writer,
+)
 
 _PAGE = 1000
 
@@ -130,25 +140,30 @@ class Hub:
         start: Start = "now",
         owner: str | None = None,
         prefixes: Mapping[str, str] | None = None,
+        backfill: backfilling.When = "auto",
     ) -> Subscription:
         """Register a query; with start "ever", what answers it already is in its events first.
 
         `scope` says whether all triples of an answer must come from one document, or may come from several. `start`
-        "now" counts only what is published from now on. An id is made if none is given.
+        "now" counts only what is published from now on. An id is made if none is given. `backfill` says when what
+        answers already is looked for: "now", before this returns; "later", by a stream or by `backfill`, and nothing is
+        heard until then; "auto" is later if the store is large and a stream runs on it.
         """
         given = text if isinstance(text, Pattern) else None
         wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner, given)
         with self._writing() as writer:
-            registration = subscribing.Registration(writer, self._standing)
+            later = backfilling.is_for_later(writer, backfill)
+            registration = subscribing.Registration(writer, self._standing, later=later)
             (pattern,) = registration.add([wanted], prefixes)
             registration.tell()
         return replace(wanted, pattern=pattern)
 
-    def subscribe_many(self, wanted: Iterable[Subscription]) -> int:
+    def subscribe_many(self, wanted: Iterable[Subscription], *, backfill: backfilling.When = "auto") -> int:
         """Register many queries in one transaction; gives how many. A `pattern` is taken as it is, if there is one."""
         count, coming = 0, iter(wanted)
         with self._writing() as writer:
-            registration = subscribing.Registration(writer, self._standing)
+            later = backfilling.is_for_later(writer, backfill)
+            registration = subscribing.Registration(writer, self._standing, later=later)
             while some := list(islice(coming, _PAGE)):
                 registration.add(some)
                 count += len(some)
@@ -162,6 +177,26 @@ class Hub:
         """Forget a subscription, its rows and its events."""
         with self._writing() as writer:
             subscribing.unregister(writer, id)
+
+    def backfill(
+        self, spread: backfilling.Spread | None = None, *, at_once: int = backfilling.MANY
+    ) -> backfilling.Filled:
+        """Find what answers the subscriptions that wait for that, and let them hear it; batches go on meanwhile.
+
+        `spread` says who looks: this process, if it is not said. `at_once` are filled together. A stream calls this by
+        itself.
+        """
+        found, chosen = backfilling.Filled(), spread or backfilling.Here(self.store)
+        while True:
+            more = backfilling.fill_queued(self.store, self._standing, self._writing, chosen, at_once)
+            if more is None:
+                return found
+            found.add(more)
+
+    def backfills(self, *, limit: int = 100, state: str | None = None) -> list[BackfillRecord]:
+        """The last backfills, newest first: "queued", "running", "done" or "failed", with the reason."""
+        with self._reading() as reader:
+            return reader.backfills.listing(limit, state=state)
 
     def subscription(self, id: str) -> Subscription:
         """The subscription of an id."""

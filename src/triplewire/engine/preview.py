@@ -23,13 +23,13 @@ from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Patt
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
 from triplewire.algebra.xpath.query import PathQuery
+from triplewire.engine.answering import answers_now
 from triplewire.engine.browsing import batch_of
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Derivation, Terms
 from triplewire.engine.standing import GRAPH, Query, Standing
-from triplewire.engine.subscribing import answers_now
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
 from triplewire.matching.incremental import dump_pattern

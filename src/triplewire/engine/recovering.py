@@ -7,12 +7,12 @@ batches go by before the next attempt, because each takes as much as the limit a
 
 from __future__ import annotations
 
+from triplewire.engine.answering import answers_of
 from triplewire.engine.differences import Difference
 from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import Standing
-from triplewire.engine.subscribing import answers_of
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
-from triplewire.store import Reader, RowRecord, Writer
+from triplewire.store import RowRecord, Writer
 
 _WAITING = "engine.failed_queries"
 """The setting with the queries that failed: for each the next batch that answers it again, and the pause after that."""
@@ -40,21 +40,11 @@ def recover(
         else:
             errors.pop(number, None)
             del left[number]
-            _replace(difference, number, _on_record(writer, number), answers)
+            _replace(difference, number, writer.rows.every(number), answers)
     for number in errors:
         left.setdefault(number, [batch + 1, 2])
     if left != waiting:
         writer.settings.set(_WAITING, left)
-
-
-def _on_record(reader: Reader, query: int) -> list[RowRecord]:
-    """All rows of a query, of every document."""
-    found: list[RowRecord] = []
-    page = reader.rows.of_query(query)
-    while page:
-        found += [record for records in reader.rows.find([(query, row.terms) for row in page]) for record in records]
-        page = reader.rows.of_query(query, page[-1].key)
-    return found
 
 
 def _replace(difference: Difference, query: int, recorded: list[RowRecord], answers: dict[int, Rows]) -> None:

@@ -1,14 +1,11 @@
-"""Subscribing: a text becomes a query that stands, and what answers it already is told first."""
+"""Subscribing: a text becomes a query that stands; what answers it already is told first (`answering`)."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-from uuid import uuid4
 
 from pyoxigraph import Variable
 
@@ -18,28 +15,15 @@ from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import word_triple
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
-from triplewire.engine.differences import document_rows, stored_documents
-from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.answering import Untold, now, tell_existing
 from triplewire.engine.names import refuse_unstorable
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
-from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import GRAPH, Arrivals, Query, Standing, seed_id
-from triplewire.errors import MatchLimitExceeded, SubscriptionError, UnsupportedQuery
+from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
-from triplewire.matching import Index
-from triplewire.matching.incremental import (
-    Question,
-    Shape,
-    Triple,
-    atoms_of,
-    dump_pattern,
-    load_pattern,
-    shape_of,
-    solve,
-    unanchored,
-)
-from triplewire.model import Subscription, Term
-from triplewire.store import MATCHED, AtomUse, NewEvent, NewQuery, NewRow, Reader, SubscriptionRecord, Writer
+from triplewire.matching.incremental import Shape, atoms_of, dump_pattern, load_pattern, shape_of, unanchored
+from triplewire.model import Subscription
+from triplewire.store import UNHEARD, AtomUse, BackfillRecord, NewQuery, Reader, SubscriptionRecord, Writer
+from triplewire.store.backfills import QUEUED
 
 RULES = "rules"
 _MANY = 10_000
@@ -119,25 +103,18 @@ def _is_joined(branch: Conjunction) -> bool:
     return True
 
 
-@dataclass(slots=True)
-class Untold:
-    """Subscriptions that have not heard yet what answers their queries; the rows of `new` ones are not on record."""
-
-    asking: list[SubscriptionRecord] = field(default_factory=list)
-    queries: dict[int, Query] = field(default_factory=dict)
-    new: set[int] = field(default_factory=set)
-
-
 class Registration:
     """Registers subscriptions in one transaction, a list at a time: lists of a thousand take the least time for each.
 
     The indexes know them at once. If the transaction fails, `Standing.forget_uncommitted` takes them back.
     """
 
-    def __init__(self, writer: Writer, standing: Standing) -> None:
+    def __init__(self, writer: Writer, standing: Standing, *, later: bool = False) -> None:
+        """With `later`, what answers already is not looked for here, and nothing is heard before it is found."""
         self._writer, self._standing = writer, standing
         self._batch, self._cursor = writer.batches.last(), writer.log.last_cursor()
         self._has_documents = bool(writer.documents.listing(limit=1))
+        self._is_later = later and self._has_documents
         self._shapes: dict[Shape, int] = {}
         self._untold = Untold()
 
@@ -154,9 +131,11 @@ class Registration:
         if self._has_documents:
             self._untold.new.update(query.id for query in new)
             for one, record, pattern in zip(wanted, records, patterns, strict=True):
-                if one.start == "ever":
+                if one.start == "ever" and not self._is_later:
                     self._untold.asking.append(record)
                     self._untold.queries[record.query] = Query(record.query, one.scope, 0, pattern)
+            if self._is_later:
+                self._queue(records)
             if len(self._untold.asking) >= _MANY:
                 self.tell()
         return patterns
@@ -166,6 +145,17 @@ class Registration:
         untold, self._untold = self._untold, Untold()
         if untold.asking:
             tell_existing(self._writer, self._standing, untold)
+
+    def _queue(self, records: Sequence[SubscriptionRecord]) -> None:
+        """Let somebody else find what answers already."""
+        asked = now()
+        self._writer.backfills.add(
+            [
+                BackfillRecord(record.number, record.id, record.query, QUEUED, None, 0, asked, None)
+                for record in records
+                if record.start == "ever"
+            ]
+        )
 
     def _compiled(self, wanted: Sequence[Subscription], prefixes: Mapping[str, str] | None) -> list[Pattern]:
         """The patterns; a rule may name one that stands before it."""
@@ -220,7 +210,7 @@ class Registration:
                     one.language,
                     one.owner,
                     pattern.answer,
-                    first_cursor=self._cursor,
+                    first_cursor=UNHEARD if self._is_later and one.start == "ever" else self._cursor,
                     created=self._batch,
                     number=0,
                     start=one.start,
@@ -263,143 +253,8 @@ def _constants(branch: Conjunction) -> list[object]:
 def unregister(writer: Writer, id: str) -> SubscriptionRecord:
     """Take a subscription out, and its query if nobody else has it."""
     record = writer.subscriptions.remove(id)
+    writer.backfills.remove(record.number)
     (others,) = writer.subscriptions.of_queries([record.query])
     if not others:
         writer.queries.remove(record.query)
     return record
-
-
-# -- what answers it already
-
-
-def answers_now(
-    reader: Reader, standing: Standing, pattern: Pattern, scope: str, start: int, query: int = 0
-) -> dict[int, Rows]:
-    """The rows of a pattern in the current metadata, by document (0 for the graph); MatchLimitExceeded if too many."""
-    return answers_of(reader, standing, [Query(query, scope, start, pattern)])
-
-
-def answers_of(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
-    """The rows of queries in the current metadata, by document (0 for the graph).
-
-    Queries of one scope and start are asked together. Where the limits are too low for that, they are halved, until
-    one query alone is over them: MatchLimitExceeded, with the number of the query.
-    """
-    groups: defaultdict[tuple[str, int], list[Query]] = defaultdict(list)
-    for query in queries:
-        groups[query.scope, query.start].append(query)
-    found: defaultdict[int, Rows] = defaultdict(dict)
-    waiting = list(groups.values())
-    while waiting:
-        group = waiting.pop()
-        try:
-            answers = _answers_together(reader, standing, group)
-        except MatchLimitExceeded:
-            if len(group) == 1:
-                raise
-            waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
-        else:
-            for document, rows in answers.items():
-                found[document] |= rows
-    return found
-
-
-def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
-    scope, start = queries[0].scope, queries[0].start
-    index = Index(standing.taxonomy)
-    for query in queries:
-        index.add(str(query.id), query.pattern)
-    triples = _concerned(reader, standing, queries, start)
-    errors: dict[int, SubscriptionError] = {}
-    if scope == GRAPH:
-        rows = {0: Neighbourhoods(reader, standing, errors).rows_in(triples, index)}
-    else:
-        has_paths = any(isinstance(query.pattern, PathQuery) for query in queries)
-        rows = _document_rows(reader, index, triples, start, errors, has_paths)
-    for error in errors.values():
-        raise error
-    return rows
-
-
-def _concerned(reader: Reader, standing: Standing, queries: Sequence[Query], start: int) -> set[Triple]:
-    """The triples that answers are made of, looked up once for conjunctions that differ only in their conditions."""
-    asked: dict[tuple[Shape, tuple[Term, ...]], tuple[Conjunction, int]] = {}
-    for query in queries:
-        for branch in query.pattern.branches:
-            shaped = shape_of(branch)
-            asked.setdefault((shaped.shape, shaped.constants), (branch, query.id))
-    questions: list[Question] = [(branch, {}) for branch, _ in asked.values()]
-    gathered = solve(questions, StoreLookups(reader, start), most_triples=standing.most_triples)
-    owners = [query for _, query in asked.values()]
-    for place, reason in gathered.refused.items():
-        raise MatchLimitExceeded(reason, subscription=str(owners[place]))
-    return gathered.triples
-
-
-def _document_rows(
-    reader: Reader,
-    index: Index,
-    triples: set[Triple],
-    start: int,
-    errors: dict[int, SubscriptionError],
-    has_paths: bool,
-) -> dict[int, Rows]:
-    """Only a document that states some of the triples can give a row; for XPath, one that has XML."""
-    stating = {id for stating in reader.triples.stated_by(list(triples)) for id in stating}
-    ids = sorted(stating.union(reader.documents.with_xml(start) if has_paths else ()))
-    found: dict[int, Rows] = {}
-    for first in range(0, len(ids), 1000):
-        records = [r for r in reader.documents.by_ids(ids[first : first + 1000]) if r.published > start]
-        found |= document_rows(index, stored_documents(reader, records), reader, errors)
-    return found
-
-
-def tell_existing(writer: Writer, standing: Standing, untold: Untold) -> None:
-    """Tell subscribers what answers their queries already, in one batch; the rows of new queries go on record.
-
-    The events belong to each subscription alone: others with the same query have heard of these rows.
-    """
-    try:
-        found = answers_of(writer, standing, list(untold.queries.values()))
-    except MatchLimitExceeded as error:
-        names = {str(record.query): record.id for record in untold.asking}
-        raise MatchLimitExceeded(error.reason, subscription=names[error.subscription]) from error
-    _put_on_record(writer, found, untold.new)
-    distinct: defaultdict[int, Rows] = defaultdict(dict)
-    for rows in found.values():
-        for key, derivation in rows.items():
-            distinct[key[0]].setdefault(key, derivation)
-    behind = Touched(writer, (), ()).documents_behind(
-        {key: why for own in distinct.values() for key, why in own.items()}
-    )
-    _name_documents(writer, found, behind)
-    events = [
-        NewEvent(-record.number, MATCHED, key[1], why, behind[key])
-        for record in untold.asking
-        for key, why in distinct[record.query].items()
-    ]
-    if events:
-        writer.log.append(writer.batches.next(), events)
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        writer.batches.add(f"subscribe-{uuid4()}", committed=now, documents=0, events=len(events))
-
-
-def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Key, Documents]) -> None:
-    """Put the documents behind rows that no triple makes: those of XPath."""
-    bare = {key: document for document, rows in found.items() if document for key in rows if not behind[key]}
-    records = {record.id: record for record in reader.documents.by_ids(sorted(set(bare.values())))}
-    for key, document in bare.items():
-        behind[key] = ((document, records[document].version, records[document].version),)
-
-
-def _put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int]) -> None:
-    fresh = [(document, *key) for document, rows in found.items() for key in rows if key[0] in new]
-    terms = list({term for _, _, row in fresh for term in row if term})
-    texts = writer.terms.texts(terms)
-    resources = {term for term, text in zip(terms, texts, strict=True) if not text.startswith('"')}
-    writer.rows.insert(
-        [
-            NewRow(query, document, row, tuple(dict.fromkeys(term for term in row if term in resources)))
-            for document, query, row in fresh
-        ]
-    )

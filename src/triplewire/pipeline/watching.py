@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from triplewire.pipeline.tally import Tally
 
 if TYPE_CHECKING:
-    from pyspark import StatusTracker
-
-    from triplewire.pipeline.batch import BatchMatch
+    from pyspark import SparkContext, StatusTracker
 
 _SECONDS = 0.25
 
@@ -26,14 +24,16 @@ class Progress(NamedTuple):
 
 
 @contextmanager
-def watched(batch: BatchMatch, show: Callable[[Progress], None], seconds: float = _SECONDS) -> Iterator[None]:
-    """Tell now and then, from a thread, how far a batch is that runs inside."""
+def watched(
+    context: SparkContext, tally: Callable[[], Tally], show: Callable[[Progress], None], seconds: float = _SECONDS
+) -> Iterator[None]:
+    """Tell now and then, from a thread, how far Spark is with what runs inside; `tally` gives the counts so far."""
     over = threading.Event()
-    tracker = batch.documents.sparkSession.sparkContext.statusTracker()
+    tracker = context.statusTracker()
 
     def look() -> None:
         while not over.wait(seconds):
-            show(Progress(batch.tally, *_tasks(tracker)))
+            show(Progress(tally(), *_tasks(tracker)))
 
     thread = threading.Thread(target=look, name="triplewire-progress", daemon=True)
     thread.start()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from triplewire.model.spelling import scoped, triples_of
 from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
+from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
 from triplewire.store.documents import DocumentRecord, VersionRecord
@@ -21,6 +22,7 @@ from triplewire.store.spelling import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import Hearer, RegistryChange, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
+from triplewire.store.triples import Span
 
 __all__ = [
     "CHANGED",
@@ -28,10 +30,12 @@ __all__ = [
     "MATCHED",
     "READ",
     "RETRACT",
+    "UNHEARD",
     "UNMATCHED",
     "UNREAD",
     "AtomRecord",
     "AtomUse",
+    "BackfillRecord",
     "BatchRecord",
     "Compacted",
     "DocumentRecord",
@@ -49,6 +53,7 @@ __all__ = [
     "Rejection",
     "RowRecord",
     "ShapeRecord",
+    "Span",
     "Store",
     "SubscriptionRecord",
     "Triple",

@@ -42,6 +42,7 @@ _REFERENCES = (
     ("statements", "p", "terms", "id"),
     ("statements", "o", "terms", "id"),
     ("subscriptions", "query", "queries", "id"),
+    ("backfills", "number", "subscriptions", "number"),
     ("atoms", "shape", "shapes", "id"),
     ("query_atoms", "atom", "atoms", "id"),
     ("query_atoms", "query", "queries", "id"),

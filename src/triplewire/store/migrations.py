@@ -43,7 +43,12 @@ def _keep_xml(sql: Sql) -> None:
     sql.connection.exec_driver_sql(f"ALTER TABLE versions ADD COLUMN xml {kind}").close()
 
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml)
+def _add_backfills(sql: Sql) -> None:
+    """The table of backfills; until now every subscription was told at once what answers it already."""
+    schema.tables.create_all(sql.connection, tables=[schema.backfills])
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml, _add_backfills)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

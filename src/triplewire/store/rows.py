@@ -71,6 +71,15 @@ class RowReader:
         )
         return [_row(row) for row in found]
 
+    def every(self, query: int) -> list[RowRecord]:
+        """All rows of a query, of every document."""
+        found: list[RowRecord] = []
+        page = self.of_query(query)
+        while page:
+            found += [record for records in self.find([(query, row.terms) for row in page]) for record in records]
+            page = self.of_query(query, page[-1].key)
+        return found
+
     def of_documents(self, documents: Sequence[int]) -> list[list[RowRecord]]:
         """The rows that each document gives alone, by number."""
         text = (

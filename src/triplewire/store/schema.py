@@ -103,6 +103,21 @@ Index("subscriptions_by_query", subscriptions.c.query)
 Index("subscriptions_by_number", subscriptions.c.number, unique=True)
 Index("subscriptions_by_owner", subscriptions.c.owner, subscriptions.c.id)
 
+backfills = Table(
+    "backfills",
+    tables,
+    _number("number", key=True),
+    _text("subscription"),
+    _number("query"),
+    _text("state"),
+    _text("reason", nullable=True),
+    _number("rows"),
+    _text("asked"),
+    _text("ended", nullable=True),
+)
+Index("backfills_by_query", backfills.c.query)
+Index("backfills_by_state", backfills.c.state, backfills.c.number)
+
 removals = Table("removals", tables, _number("number", key=True), _text("subscription"), _number("query"))
 
 shapes = Table("shapes", tables, _number("id", key=True), _bytes("digest"), _text("definition"))

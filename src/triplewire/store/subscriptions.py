@@ -25,6 +25,7 @@ _COLUMNS = "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_curso
 class SubscriptionRecord:
     """A subscription: it hears its query's events with a cursor over `first_cursor`; `created` is a batch.
 
+    While that is `UNHEARD`, it hears nothing: its backfill is not done.
     Events that are for it alone (what answered already when it came) are in the log under minus its `number`.
     """
 
@@ -158,6 +159,10 @@ class SubscriptionWriter(SubscriptionReader):
             if id in taken:
                 raise DuplicateSubscription(id)
             taken.add(id)
+
+    def hear_from(self, ids: Sequence[str], cursor: int) -> None:
+        """Let subscriptions hear their queries' events with a greater cursor."""
+        self._sql.update(schema.subscriptions, ("first_cursor",), [(cursor, id) for id in ids])
 
     def remove(self, id: str) -> SubscriptionRecord:
         """Away with a subscription, which is returned; UnknownSubscription when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from triplewire.store.atoms import AtomReader, AtomWriter
+from triplewire.store.backfills import BackfillReader, BackfillWriter
 from triplewire.store.batches import BatchReader, BatchWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
@@ -34,6 +35,7 @@ class Reader:
         self.queries = QueryReader(sql)
         self.atoms = AtomReader(sql)
         self.subscriptions = SubscriptionReader(sql)
+        self.backfills = BackfillReader(sql)
         self.rows = RowReader(sql)
         self.log = LogReader(sql)
         self.batches = BatchReader(sql)
@@ -51,6 +53,7 @@ class Writer(Reader):
     queries: QueryWriter
     atoms: AtomWriter
     subscriptions: SubscriptionWriter
+    backfills: BackfillWriter
     rows: RowWriter
     log: LogWriter
     batches: BatchWriter
@@ -67,6 +70,7 @@ class Writer(Reader):
         self.rows = RowWriter(sql, self.terms.last_known)
         self.queries = QueryWriter(sql, self.atoms, self.rows)
         self.subscriptions = SubscriptionWriter(sql)
+        self.backfills = BackfillWriter(sql)
         self.log = LogWriter(sql)
         self.batches = BatchWriter(sql)
         self.images = ImageWriter(sql)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from triplewire.store import schema
 from triplewire.store.documents import DocumentReader, DocumentRecord
@@ -20,6 +21,7 @@ Difference = tuple[int, Sequence[Triple], Sequence[Triple]]
 """A document, the triples that it no longer states, and those that it states now."""
 
 _STATEMENT = ("s", "p", "o", "document")
+_GREATEST = (1 << 63) - 1
 _PUBLISHED = " AND EXISTS (SELECT 1 FROM documents d WHERE d.id = st.document AND d.published > ?)"
 
 _SP = "WITH k(a, b) AS ({keys}) SELECT st.s, st.p, st.o FROM k CROSS JOIN statements st WHERE st.s = k.a AND st.p = k.b"
@@ -34,6 +36,18 @@ _STATED = (
     "WITH k(a, b, c) AS ({keys}) SELECT st.s, st.p, st.o, st.document"
     " FROM k CROSS JOIN statements st WHERE st.s = k.a AND st.p = k.b AND st.o = k.c"
 )
+
+
+class Span(NamedTuple):
+    """A part of the triples with a predicate and an object, or with a predicate, or of all; 0 is any.
+
+    The parts are by the first number that is not fixed, in the order of the index that answers it: low < it <= high.
+    """
+
+    predicate: int
+    object: int
+    low: int
+    high: int
 
 
 class TripleReader:
@@ -76,6 +90,23 @@ class TripleReader:
             found[0] = dict.fromkeys(every)
         return [list(found.get(predicate, ())) for predicate in predicates]
 
+    def page(self, span: Span, last: Triple | None, most: int) -> list[Triple]:
+        """So many statements' triples of a span, from what follows `last`; one that several documents state may repeat.
+
+        Pages may be asked for in different states of the store: what is there all the time is in one of them.
+        """
+        order = ("s",) if span.predicate and span.object else ("o", "s") if span.predicate else ("s", "p", "o")
+        fixed = [(name, value) for name, value in (("p", span.predicate), ("o", span.object)) if value]
+        begin = (span.low, *[_GREATEST] * (len(order) - 1))
+        if last is not None:
+            begin = tuple([last["spo".index(name)] for name in order])
+        places = ", ".join("?" * len(order))
+        text = (
+            f"SELECT s, p, o FROM statements WHERE {''.join(f'{name} = ? AND ' for name, _ in fixed)}"
+            f"({', '.join(order)}) > ({places}) AND {order[0]} <= ? ORDER BY {', '.join(order)} LIMIT ?"
+        )
+        return self._sql.rows(text, *(value for _, value in fixed), *begin, span.high, most)
+
     def degrees(self, keys: Sequence[Key], most: int, after: int = 0) -> list[int]:
         """How many statements each (predicate, object) has, counted up to `most`; predicate 0 is any.
 
@@ -107,6 +138,10 @@ class TripleReader:
     def documents(self, ids: Sequence[int]) -> list[DocumentRecord]:
         """Which documents these are: uri, version, and the batch that published it."""
         return self._documents.by_ids(ids)
+
+    def last_term(self) -> int:
+        """No triple has a term with a greater number."""
+        return self._sql.counter("terms")
 
     def predicates(self) -> dict[int, int]:
         """How many statements each predicate has."""

@@ -41,7 +41,7 @@ class Process:
                 kinds[triple] = own
                 counts.update(own)
         self.triples = flat_triples(statements, numbering, queries.constants)
-        plans = queries.plans(counts, Index(taxonomy, **limits), numbering)
+        plans = queries.plans(counts, Index(taxonomy, **limits), numbering.number)
         if saved:
             with TemporaryDirectory() as folder:
                 save_plans(plans, Path(folder) / "plans")

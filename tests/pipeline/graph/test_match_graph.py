@@ -171,6 +171,24 @@ def _collides(numbering):
     return len({numbering.number(text) for text in texts}) < len(texts)
 
 
+def test_documents_of_one_uri_with_different_contents_are_bad_and_equal_ones_are_one(spark):
+    """A hub keeps the last; a table has no order, so nobody knows which that is."""
+    rows = [
+        ("urn:twice", "<urn:a> <urn:p> 1 ."),
+        ("urn:twice", "<urn:b> <urn:p> 2 ."),
+        ("urn:other", "<urn:c> <urn:p> 3 ."),
+    ]
+    rows += [("urn:same", "<urn:d> <urn:p> 4 .")] * 2
+    texts = [(uri, text.encode(), "text/turtle") for uri, text in rows]
+    documents = spark.createDataFrame(texts, "uri string, content binary, media_type string").repartition(2)
+    with match_graph(spark, documents, index_of({"p": sparql("SELECT ?x { ?x <urn:p> ?y }")})) as found:
+        assert {row.row["x"] for row in found.answers.collect()} == {"<urn:c>", "<urn:d>"}
+        (bad,) = found.bad.collect()
+        assert (bad.document, bad.subscription) == ("urn:twice", None)
+        assert "several documents have this uri" in bad.reason
+        assert (found.tally.documents, found.tally.bad) == (5, 1)
+
+
 def test_no_documents_and_no_answers_are_empty_tables(spark):
     index = index_of({"q": sparql("SELECT ?x { ?x :kind :k1 }")})
     none = spark.createDataFrame([], "uri string, content binary, media_type string")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from triplewire.cli import options, subscriptions
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import HubUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
@@ -29,6 +29,7 @@ def subscribe(
     language: options.Language = None,
     scope: options.Scope = options.ScopeOption.document,
     start: options.Start = options.StartOption.now,
+    backfill: options.Backfill = options.BackfillOption.auto,
     owner: Annotated[str | None, typer.Option("--owner", help="Who asks.")] = None,
     prefix: options.Prefixes = [],
 ) -> None:
@@ -36,7 +37,9 @@ def subscribe(
 
     A file holds one subscription, named as the file is; a .jsonl file holds many. So may
     a feed (.rss .atom .rdf .xml): its items whose title is a language, such as GQL.
-    With --start ever, what answers already is in the events first.
+    With --start ever, what answers already is in the events first. In a large store that
+    takes time: with --backfill later it is found by triplewire run, beside its stream, and
+    the subscription hears nothing until then (see triplewire status).
 
     [bold]Examples[/bold]
 
@@ -45,6 +48,9 @@ def subscribe(
       triplewire subscribe hub.db maja.rq --start ever --owner maja
       triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
     """
+    if is_address(store) and backfill is not options.BackfillOption.auto:
+        usage("--backfill is decided by the hub that is served; name its store to decide it here")
+    about: dict[str, Any] = {} if is_address(store) else {"backfill": backfill.value}
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
     count = 0
@@ -59,6 +65,7 @@ def subscribe(
                     start=start.value,
                     owner=owner,
                     prefixes=each.prefixes,
+                    **about,
                 )
             except TriplewireError as error:
                 problems.report(each.source, error)

@@ -8,17 +8,36 @@ millions of rows, as long as no triple leads to a million by itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from triplewire.matching.findings import Numbered, Page, page_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Seed, Triple, gather
-from triplewire.matching.incremental.flat import FlatTriples
+from triplewire.matching.incremental.lookups import Lookups
 from triplewire.matching.whole.plan import Plan
 
 MOST_DOCUMENTS = 100
 """How many documents are told for a row, if that leaves one for each triple: some triples are in every document."""
 
-_Rows = dict[tuple[int, tuple[int, ...]], tuple[Triple, ...]]
+Rows = dict[tuple[int, tuple[int, ...]], tuple[Triple, ...]]
+"""Rows by query and by the numbers of their terms (0: no value), each with the triples that make it."""
+
+
+class Texts(Protocol):
+    """The texts of terms."""
+
+    def of(self, numbers: Sequence[int]) -> list[str]:
+        """The texts of numbers that are there."""
+
+
+class Graph(Lookups, Protocol):
+    """The triples, with what it takes to spell them out."""
+
+    @property
+    def texts(self) -> Texts:
+        """The texts of its terms."""
+
+    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
+        """The numbers of documents that state each of these triples, at most so many; their uris are texts."""
 
 
 class Answer(NamedTuple):
@@ -35,7 +54,7 @@ class Answer(NamedTuple):
 class Finder:
     """Finds rows by seeds; `errors` has the queries that went over a limit, and why: their rows are not all of them."""
 
-    def __init__(self, plan: Plan, triples: FlatTriples, *, high: int = HIGH, most_triples: int = MOST_TRIPLES) -> None:
+    def __init__(self, plan: Plan, triples: Graph, *, high: int = HIGH, most_triples: int = MOST_TRIPLES) -> None:
         """`high` and `most_triples` are the bounds of gathering."""
         self.errors: dict[int, str] = {}
         self._plan, self._triples, self._high, self._most = plan, triples, high, most_triples
@@ -45,14 +64,18 @@ class Finder:
         self._numbers: dict[str, int] = {}
 
     def find(self, share: Iterable[tuple[int, Triple]]) -> Iterator[Answer]:
+        """`rows`, spelled out, with the documents behind them."""
+        for rows in self.rows(share):
+            yield from self._told(rows)
+
+    def rows(self, share: Iterable[tuple[int, Triple]]) -> Iterator[Rows]:
         """The rows that use triples of the graph, each given with a kind that it is of; some may come twice."""
         seeds = [
             Seed(shape, position, triple, atom)
             for kind, triple in share
             for shape, position, atom in self._places_of(kind)
         ]
-        for rows in self._search(seeds, None):
-            yield from self._told(rows)
+        yield from self._search(seeds, None)
 
     def _places_of(self, kind: int) -> list[tuple[int, int, int]]:
         found = self._seeds.get(kind)
@@ -60,7 +83,7 @@ class Finder:
             found = self._seeds[kind] = self._plan.places_of(kind)
         return found
 
-    def _search(self, seeds: Sequence[Seed], only: Collection[int] | None) -> Iterator[_Rows]:
+    def _search(self, seeds: Sequence[Seed], only: Collection[int] | None) -> Iterator[Rows]:
         """The rows of the entries that are seeded here, or of some of these only."""
         plan = self._plan
         if self._failed:
@@ -79,7 +102,7 @@ class Finder:
             if own and entry not in self._failed:
                 yield from self._again(own, {entry}, errors[str(entry)].reason)
 
-    def _again(self, seeds: Sequence[Seed], only: set[int], reason: str) -> Iterator[_Rows]:
+    def _again(self, seeds: Sequence[Seed], only: set[int], reason: str) -> Iterator[Rows]:
         """In halves, for those to whom the whole was too much."""
         if len(seeds) == 1:
             self._failed |= only
@@ -95,11 +118,11 @@ class Finder:
         uses = self._plan.uses(seed.atom)
         return uses if only is None else [entry for entry in uses if entry in only]
 
-    def _rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> _Rows:
+    def _rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:
         """By query; of a wide one only those that have a seed where it was planted."""
         plan = self._plan
         planted = {(seed.atom, seed.triple) for seed in seeds} if plan.wide else set()
-        rows: _Rows = {}
+        rows: Rows = {}
         for id, row, derivation in found:
             entry = int(id)
             if only is not None and entry not in only:
@@ -125,7 +148,7 @@ class Finder:
             self._numbers[text] = number
         return number
 
-    def _told(self, rows: _Rows) -> Iterator[Answer]:
+    def _told(self, rows: Rows) -> Iterator[Answer]:
         stated = self._stated({triple for derivation in rows.values() for triple in derivation})
         numbers = list({number for _, row in rows for number in row if number})
         texts: dict[int, str | None] = dict(zip(numbers, self._triples.texts.of(numbers), strict=True))

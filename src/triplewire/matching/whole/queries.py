@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
-from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
 from triplewire.matching.whole.plan import Lists, Plan, Wide
 
@@ -88,19 +87,25 @@ class Queries:
             index.add(str(number), enumerating(pattern))
         return index
 
-    def plans(self, counts: Mapping[int, int], index: Index, numbering: Numbering) -> list[Plan]:
+    def rarest(self, counts: Mapping[int, int]) -> set[int]:
+        """The kinds at which all conjunctions would begin, if there are `counts` triples of each."""
+        return {branch.kinds[_rarest_place(branch, counts)] for branch in self._branches}
+
+    def plans(self, counts: Mapping[int, int], index: Index, number: Callable[[str], int]) -> list[Plan]:
         """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index.
+
+        `number` gives the numbers of constants from their texts.
 
         Queries with optional parts have a plan of their own: what is gathered for them is looked at as a whole once
         more, to see which columns a row has.
         """
-        narrow, wide = _Building(index, numbering), _Building(index, numbering)
+        narrow, wide = _Building(index, number), _Building(index, number)
         branches: defaultdict[int, list[_Branch]] = defaultdict(list)
         for branch in self._branches:
             branches[branch.query].append(branch)
         for query, own in branches.items():
             pattern = self.patterns[query]
-            positions = [_rarest([counts.get(kind, 0) for kind in one.kinds]) for one in own]
+            positions = [_rarest_place(one, counts) for one in own]
             if any(one.conjunction.optionals for one in own):
                 for one, position in zip(own, positions, strict=True):
                     wide.add_wide(one, position, pattern.answer)
@@ -109,17 +114,17 @@ class Queries:
         return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.has_entries]
 
 
-def _rarest(counts: list[int]) -> int:
-    return counts.index(min(counts))
+def _rarest_place(branch: _Branch, counts: Mapping[int, int]) -> int:
+    return min(range(len(branch.kinds)), key=lambda place: counts.get(branch.kinds[place], 0))
 
 
 class _Building:
     """A plan in the making."""
 
-    def __init__(self, like: Index, numbering: Numbering) -> None:
+    def __init__(self, like: Index, number: Callable[[str], int]) -> None:
         max_rows, max_steps = like.limits
         self._index = Index(like.taxonomy, max_rows=max_rows, max_steps=max_steps)
-        self._numbering = numbering
+        self._number = number
         self._queries: list[int] = []
         self._wide: dict[int, Wide] = {}
         self._atoms: dict[_Key, int] = {}
@@ -145,7 +150,7 @@ class _Building:
         names = list(dict.fromkeys([*own, *triple.variables]))
         entry = self._enter(branch.query, Pattern(tuple(names), (branch.conjunction,)))
         seed = [
-            (names.index(node.value), 0) if isinstance(node, Variable) else (-1, self._numbering.number(str(node)))
+            (names.index(node.value), 0) if isinstance(node, Variable) else (-1, self._number(str(node)))
             for node in triple
         ]
         places = [names.index(name) if name in columns else -1 for name in answer]
@@ -163,7 +168,7 @@ class _Building:
         atom = self._atoms.setdefault((branch.shape, position, branch.kinds[position]), len(self._atoms))
         self._uses[atom][entry] = None
         constants = shape_of(branch.conjunction).constants
-        self._constants[atom][tuple(self._numbering.number(str(constant)) for constant in constants)] = None
+        self._constants[atom][tuple(self._number(str(constant)) for constant in constants)] = None
         return atom
 
     def plan(self, shapes: list[Shape]) -> Plan:

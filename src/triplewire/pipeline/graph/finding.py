@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow
 
@@ -16,6 +17,10 @@ from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.whole.finding import Answer, Finder
 from triplewire.matching.whole.plan import Plan, load_plans
 from triplewire.pipeline.graph.image import open_image
+from triplewire.pipeline.tally import Tally
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 FOUND = "query int, row array<string>, documents array<string>, reason string"
 """The schema of what is found: a row of a query; or, with a reason, that the query went over a limit."""
@@ -34,6 +39,7 @@ class Finding:
     image: str
     numbering: Numbering
     most_triples: int
+    tally: Accumulator[Tally]
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         plans, triples = _opened(self.plans, self.image, self.numbering)
@@ -42,6 +48,7 @@ class Finding:
         while share := list(islice(seeds, _SHARE)):
             answers = (answer for finder in finders for answer in finder.find(share))
             while some := list(islice(answers, _ROWS)):
+                self.tally.add(Tally(rows=len(some)))
                 yield _told(some)
         for finder in finders:
             yield _failed(finder.errors)

@@ -15,7 +15,8 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -32,11 +33,12 @@ from triplewire.matching.whole.queries import Queries
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, Finding
 from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
-from triplewire.pipeline.graph.reading import BAD, READ, STATEMENT, TERM, Reading
+from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, Reading
 from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
 from triplewire.pipeline.images import is_one_machine, place
 from triplewire.pipeline.inputs import local_glob
-from triplewire.pipeline.tally import Tally, new_tally
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally, new_tally
+from triplewire.pipeline.watching import Progress, watched
 from triplewire.pipeline.worker import Reader
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 _ROWS_OF_A_PART = 500_000
 """How many statements or terms a task sorts."""
 _SEEDS_OF_A_TASK = 50_000
+_DOUBLED = "several documents have this uri, with different contents, and none of them counts; keep one"
 _TASKS_OF_A_CORE = 4
 """So that cores which are done early have something left to do."""
 
@@ -87,11 +90,14 @@ def match_graph(
     limits: Limits | None = None,
     most_triples: int = MOST_TRIPLES,
     numbering: Numbering = FIRST,
+    show: Callable[[Progress], None] | None = None,
 ) -> GraphMatch:
     """The answers that an index, or a saved one, has for the graph that all documents state together.
 
-    `documents` has the columns `uri` and `content`, and may have `media_type`; each uri is there once. Blank nodes of
-    different documents are different. All of it runs now. `work` is a folder for what is written meanwhile and for
+    `documents` has the columns `uri` and `content`, and may have `media_type`. A uri that is there several times, with
+    different contents, is bad: a table has no order, so nobody can say which of them is the last. Blank nodes of
+    different documents are different. All of it runs now; `show` hears how far it is, with rows that several tasks
+    have found counted several times. `work` is a folder for what is written meanwhile and for
     what is found, in a new folder inside; on a cluster one that the driver and all workers see under this name.
     `most_triples` is how many triples one triple may lead to before a subscription fails.
     """
@@ -101,12 +107,10 @@ def match_graph(
     try:
         queries, refused = _served(index)
         run = _Run(spark, folder, queries, index, numbering, new_tally(spark.sparkContext))
-        run.read(columns, read, limits or Limits())
-        while not run.write():
-            run = replace(run, numbering=run.numbering.next(), tally=new_tally(spark.sparkContext))
-            run.read(columns, read, limits or Limits())
-        failed = run.find(most_triples)
-        return GraphMatch(run.answers(failed), run.bad(), run.errors(failed, refused), run.tally.value, folder)
+        with watched(spark.sparkContext, lambda: run.tally.value, show) if show else nullcontext():
+            run = run.with_image(columns, read, limits or Limits())
+            failed = run.find(most_triples)
+        return GraphMatch(run.answers(failed), run.bad(), run.errors(failed, refused), run.told(), folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -153,6 +157,8 @@ class _Run:
     index: Index
     numbering: Numbering
     tally: Accumulator[Tally]
+    doubled: tuple[str, ...] = ()
+    """The uris that several documents have, with different contents."""
 
     def _path(self, name: str) -> str:
         return str(self.folder / name)
@@ -163,6 +169,33 @@ class _Run:
     def _read(self, what: str) -> DataFrame:
         table = self._table("read")
         return table.where(table.what == what)
+
+    def _statements(self) -> DataFrame:
+        """What documents state that are the only ones of their uris."""
+        from pyspark.sql import functions as f
+
+        found = self._read(STATEMENT)
+        if not self.doubled:
+            return found
+        without = self._numbers("document", map(self.numbering.number, self.doubled), "int64")
+        return found.join(f.broadcast(without), "document", "left_anti")
+
+    def with_image(self, documents: DataFrame, read: Reader, limits: Limits) -> _Run:
+        """Read and write; again with other numbers, if two terms have one."""
+        run = self
+        while True:
+            run.read(documents, read, limits)
+            run = replace(run, doubled=run.same_uris())
+            if run.write():
+                return run
+            run = replace(run, numbering=run.numbering.next(), tally=new_tally(self.spark.sparkContext))
+
+    def same_uris(self) -> tuple[str, ...]:
+        """The uris of documents with different contents."""
+        from pyspark.sql import functions as f
+
+        contents = self._read(DOCUMENT).groupBy("uri").agg(f.countDistinct("number").alias("contents"))
+        return tuple(sorted(row.uri for row in contents.where("contents > 1").select("uri").collect()))
 
     def read(self, documents: DataFrame, read: Reader, limits: Limits) -> None:
         """Statements, terms and bad documents, in one table."""
@@ -178,7 +211,7 @@ class _Run:
         self._write(terms, TERMS, ["number"], ["number", "text"])
         if has_collision(self.folder / "image"):
             return False
-        statements = self._read(STATEMENT)
+        statements = self._statements()
         self._write(
             statements.select("s", "p", "o", "document"), BY_SUBJECT, ["s", "p", "o"], ["s", "p", "o", "document"]
         )
@@ -209,16 +242,16 @@ class _Run:
         """All rows, into a table; the queries that went over a limit, with the reasons."""
         from pyspark.sql import functions as f
 
-        fits = self._read(STATEMENT).select(f.explode("kinds").alias("kind"), "s", "p", "o")
+        fits = self._statements().select(f.explode("kinds").alias("kind"), "s", "p", "o")
         counts = {row.kind: row["count"] for row in fits.groupBy("kind").count().collect()}
-        plans = self.queries.plans(counts, self.index, self.numbering)
+        plans = self.queries.plans(counts, self.index, self.numbering.number)
         save_plans(plans, self.folder / "plans")
         kinds = sorted({kind for plan in plans for kind in plan.kinds})
-        chosen = self._numbers("kind", kinds)
+        chosen = self._numbers("kind", kinds, "int32")
         seeds = fits.join(f.broadcast(chosen), "kind", "left_semi").select("kind", "s", "p", "o")
         tasks = self._tasks(sum(counts.get(kind, 0) for kind in kinds))
         shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
-        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples)
+        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally)
         found = shares.sortWithinPartitions("kind", "s").mapInArrow(finding, FOUND)
         found.write.mode("overwrite").parquet(f"file://{self._path('found')}")
         for name in ("image", "plans"):
@@ -226,10 +259,10 @@ class _Run:
         failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
         return {row.query: row.reason for row in failed}
 
-    def _numbers(self, name: str, values: Iterable[int]) -> DataFrame:
+    def _numbers(self, name: str, values: Iterable[int], kind: str) -> DataFrame:
         import pyarrow
 
-        return self.spark.createDataFrame(pyarrow.table({name: pyarrow.array(list(values), pyarrow.int32())}))
+        return self.spark.createDataFrame(pyarrow.table({name: pyarrow.array(list(values), kind)}))
 
     def _tasks(self, seeds: int) -> int:
         return max(_TASKS_OF_A_CORE * self.spark.sparkContext.defaultParallelism, seeds // _SEEDS_OF_A_TASK)
@@ -266,11 +299,21 @@ class _Run:
         return self.spark.createDataFrame(pyarrow.Table.from_arrays(arrays, schema=schema))
 
     def bad(self) -> DataFrame:
-        """The documents that could not be read."""
+        """The documents that could not be read, or have a uri that others have as well."""
         from pyspark.sql import functions as f
 
         nobody = f.lit(None).cast("string").alias("subscription")
-        return self._read(BAD).select(f.col("uri").alias("document"), nobody, "reason")
+        found = self._read(BAD).select(f.col("uri").alias("document"), nobody, "reason")
+        return found.union(self.spark.createDataFrame(self._doubled(), found.schema)) if self.doubled else found
+
+    def _doubled(self) -> list[Bad]:
+        return [Bad(uri, None, _DOUBLED) for uri in self.doubled]
+
+    def told(self) -> Tally:
+        """The counts of documents, and of what was bad; rows are counted when they are distinct."""
+        tally, doubled = self.tally.value, self._doubled()
+        kept = (*tally.kept, *doubled)[:MOST_KEPT]
+        return tally._replace(rows=0, bad=tally.bad + len(doubled), kept=kept)
 
     def errors(self, failed: Mapping[int, str], refused: Mapping[str, str]) -> DataFrame:
         """The subscriptions that were not served."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow
@@ -25,9 +26,9 @@ READ = (
     "what string, s long, p long, o long, document long, kinds array<int>, number long, text string, "
     "uri string, reason string"
 )
-"""One schema for three things, told apart by `what`: a statement, with the kinds that its triple is of; a term, with
-its number; a bad document, with the reason."""
-STATEMENT, TERM, BAD = "statement", "term", "bad"
+"""One schema for four things, told apart by `what`: a document, with the number of its content; a statement, with the
+kinds that its triple is of; a term, with its number; a bad document, with the reason."""
+DOCUMENT, STATEMENT, TERM, BAD = "document", "statement", "term", "bad"
 
 _Told = tuple[Tally, list[pyarrow.RecordBatch]]
 _TYPES = {
@@ -97,12 +98,19 @@ class Reading:
             for document, kept in zip(readable, kept_of(readable, index, self.numbering), strict=True)
             for (s, p, o), kinds in kept.items()
         ]
-        told = [_bad(bad)]
+        told = [_bad(bad), _read_ones(readable)]
         if statements:
             columns = dict(zip(("s", "p", "o", "document", "kinds"), zip(*statements, strict=True), strict=True))
             told.append(_batch(STATEMENT, len(statements), **columns))
             told.append(_batch(TERM, len(numbers), number=list(numbers.values()), text=list(numbers)))
         return Tally(documents=len(documents), bad=len(bad), kept=tuple(bad[:MOST_KEPT])), told
+
+
+def _read_ones(documents: list[Document]) -> pyarrow.RecordBatch:
+    """Which documents there were; those of one uri with one content have equal numbers."""
+    digests = [blake2b(document.ntriples, digest_size=8).digest() for document in documents]
+    numbers = [int.from_bytes(digest, "little", signed=True) for digest in digests]
+    return _batch(DOCUMENT, len(documents), uri=[document.uri for document in documents], number=numbers)
 
 
 def _bad(bad: list[Bad]) -> pyarrow.RecordBatch:

@@ -6,13 +6,15 @@ is the engine's business, and is not repeated here.
 
     source, kafka   what Spark reads          batches    a micro-batch, from entries to one commit
     landing         a folder, put on the log  finder     finding, shared between Spark's workers
-    parsing         what Spark's workers do   running    started, waited for, stopped; `progress` tells how it does
+    parsing         what Spark's workers do   backfills  what answers new subscriptions already, found beside it all
+    progress        how a stream is doing     running    started, waited for, stopped
 
 Nothing is imported here: Spark starts a Python process for single questions about a source, and waits for it.
 """
 
-CONF = {"spark.python.daemon.module": "triplewire.pipeline.streaming.daemon"}
-"""Settings for a Spark that streams: its workers are forked from a process that has all of this in memory."""
+CONF = {"spark.python.daemon.module": "triplewire.pipeline.streaming.daemon", "spark.scheduler.mode": "FAIR"}
+"""Settings for a Spark that streams: its workers are forked from a process that has all of this in memory; and tasks of
+a micro-batch have a fair share of them, while a backfill has many more."""
 
 INTAKE = "intake"
 """The source that is the hub's own log."""

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from triplewire.store.backfills import FAILED
+
 if TYPE_CHECKING:
     from triplewire.pipeline.streaming.batches import Done
     from triplewire.store import Reader, Store
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 KEY = "pipeline.stream"
 _WINDOW = 60.0
 """Seconds over which a rate is told."""
+_NAMED = 10
+"""Failed backfills that are named, the newest of them."""
 _OFTEN = 1.0
 """Seconds between two writes to the store, while batches come."""
 
@@ -113,7 +117,7 @@ class Meter:
 
 
 def status(reader: Reader) -> dict[str, Any]:
-    """What a store knows of its stream: the numbers that it wrote last, and what waits now."""
+    """What a store knows of its stream: the numbers that it wrote last, what waits now, and its backfills."""
     found: dict[str, Any] = reader.settings.get(KEY, {})
     return {
         "stream": found or None,
@@ -121,6 +125,8 @@ def status(reader: Reader) -> dict[str, Any]:
         "rejected": reader.intake.count_rejected(),
         "batches": reader.batches.last(),
         "last cursor": reader.log.last_cursor(),
+        "backfills": reader.backfills.counts(),
+        "failed backfills": {one.subscription: one.reason for one in reader.backfills.listing(_NAMED, state=FAILED)},
     }
 
 

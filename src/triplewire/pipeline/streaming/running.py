@@ -16,6 +16,7 @@ from triplewire.engine import Hub
 from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.pipeline.streaming import INTAKE, kafka
+from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
 from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
 from triplewire.pipeline.streaming.landing import Landing
@@ -39,6 +40,8 @@ _LOOK_AGAIN, _REST = 0.05, 4
 _QUERY_ID = "sql.streaming.queryId"
 _PROXY, _OF_PYTHON = "Python Proxy", re.compile(r"[\w.]+(?:Error|Exception): \S")
 """How Spark begins to tell that Python code has failed; and the line that says of what."""
+_TOO_SLOW = "Python worker failed to connect back"
+"""What Spark says when a Python process did not start within ten seconds, which cannot be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ class Stream:
         self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
         self._ear = Ear(self.meter.hear)
         spark.streams.addListener(self._ear)
+        self._backfiller = Backfiller(self._hub, SparkSpread(spark.sparkContext, plan.store), tell)
         self._stop = Event()
         self._batches = self._fresh_batches()
 
@@ -123,7 +127,7 @@ class Stream:
     # -- the two ways to run
 
     def once(self) -> None:
-        """Apply what is there now."""
+        """Apply what is there now; then fill the subscriptions that wait."""
         self._look()
         query = self._start(once=True)
         self._await(query)
@@ -132,18 +136,26 @@ class Stream:
             self._end(query)
         elif error is not None:
             raise self._failed(error)
+        else:
+            self._backfiller.once()
         self._try_to_save("stopped")
 
     def run(self) -> None:
-        """Apply what comes, until `stop`; while the store is away, wait for it."""
-        watcher = Thread(target=self._watch, name="triplewire-landing", daemon=True)
-        watcher.start()
+        """Apply what comes, and fill subscriptions that wait, until `stop`; while the store is away, wait for it."""
+        beside = [
+            Thread(target=self._watch, name="triplewire-landing", daemon=True),
+            Thread(target=self._backfiller.run, args=(self._stop,), name="triplewire-backfills", daemon=True),
+        ]
+        for thread in beside:
+            thread.start()
         self._try_to_save("running")
         try:
             self._go_on()
         finally:
             self._stop.set()
-            watcher.join()
+            self._backfiller.cancel()
+            for thread in beside:
+                thread.join()
             self._try_to_save("stopped")
 
     def _go_on(self) -> None:
@@ -179,13 +191,15 @@ class Stream:
         query.stop()
 
     def _recover(self, error: Exception | None, failures: int) -> None:
-        """Wait for the store, if that is what failed; everything else is the end."""
+        """Wait for the store, if that is what failed, or for a machine that is too busy; everything else is the end."""
         if error is None:
             raise PipelineError("the stream was stopped from outside; run it again")
-        if not is_of_the_store(error):
+        is_busy = _TOO_SLOW in str(error) and failures < len(_PATIENCE)
+        if not is_of_the_store(error) and not is_busy:
             raise self._failed(error)
         pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
-        self._tell(f"the store cannot be used ({_reason(error)}); trying again in {pause:g} seconds")
+        what = "Spark's Python did not start in time" if is_busy else f"the store cannot be used ({_reason(error)})"
+        self._tell(f"{what}; trying again in {pause:g} seconds")
         self._stop.wait(pause)
         self._batches = self._fresh_batches()
 

@@ -1,0 +1,264 @@
+"""Filling: what answers queries already, looked for in shares, by anyone who can read the store.
+
+A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. Who has a share goes
+through these triples page by page: rows of the graph are gathered around them (`matching.whole`), and the documents
+that state them are matched by whoever has these in a second share.
+
+Invariant: pages need not see one state of the store. The queries stand already, so a row that uses anything that is
+stated anew from now on goes on record with the batch that states it. What is not on record in the end uses only
+what has been there all the time, and that is in every state. `backfilling` confirms what is found here, and joins both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import NamedTuple
+from uuid import uuid4
+
+from pyoxigraph import Variable
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.xpath.query import PathQuery
+from triplewire.engine import taxonomies
+from triplewire.engine.differences import stored_documents
+from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.neighbourhoods import Rows
+from triplewire.engine.standing import DOCUMENT, GRAPH
+from triplewire.matching import Index
+from triplewire.matching.findings import Found, page_of
+from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
+from triplewire.matching.whole.finding import Finder
+from triplewire.matching.whole.queries import Queries
+from triplewire.store import QueryRecord, Reader, Span, Store
+
+_PAGE = 5_000
+"""Triples, or documents, that are looked at in one state of the store."""
+_SHARE = 20_000
+"""Triples of a share, about: some seconds of work, so that nobody waits long for a worker."""
+_COUNTED = 1_000_000
+"""Up to which the triples of a predicate and an object are counted."""
+_KEYS = 1_000
+
+Fixed = tuple[int, int, int]
+"""The constants of a triple pattern: subject, predicate and object, 0 for a variable."""
+
+
+class Share(NamedTuple):
+    """Which triples to begin at: those of whole keys, and those of spans."""
+
+    forward: tuple[tuple[int, int], ...] = ()
+    backward: tuple[tuple[int, int], ...] = ()
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is looked for: queries, each with its scope and pattern; and how many triples there are of each kind.
+
+    All that look must begin at the same kinds, so these numbers are taken once.
+    """
+
+    queries: tuple[tuple[int, str, str], ...]
+    counts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """By scope and kind."""
+    most_triples: int = MOST_TRIPLES
+    name: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def asks_xml(self) -> bool:
+        """Whether there is a query whose answers no triple is a part of."""
+        return any(isinstance(load_pattern(pattern), PathQuery) for _, _, pattern in self.queries)
+
+    def taken_apart(self, scope: str) -> Queries:
+        """The queries of a scope."""
+        return Queries((str(id), load_pattern(pattern)) for id, its, pattern in self.queries if its == scope)
+
+
+class Sought(NamedTuple):
+    """What a share gives: rows of the graph, documents to look at, and queries that went over a limit, with reasons."""
+
+    rows: Rows
+    documents: set[int]
+    errors: dict[int, str]
+
+
+class Matched(NamedTuple):
+    """What a version of a document gives."""
+
+    document: int
+    version: int
+    found: Found
+
+
+def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -> tuple[Job, list[Share]]:
+    """The job of finding what answers queries, and the shares that it is cut into."""
+    spelled = tuple((query.id, query.scope, query.pattern) for query in queries)
+    bare = Job(spelled, most_triples=most_triples)
+    counts: dict[str, Mapping[int, int]] = {}
+    sources: dict[Fixed, int] = {}
+    for scope in (GRAPH, DOCUMENT):
+        own = bare.taken_apart(scope)
+        fixed = [_fixed(reader, kind) for kind in own.kinds]
+        sizes = _sizes(reader, {one for each in fixed for one in each})
+        counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
+        for kind in own.rarest(counts[scope]):
+            sources |= {one: sizes[one] for one in fixed[kind]}
+    return Job(spelled, counts, most_triples, bare.name), list(_shares(reader, sources))
+
+
+def _fixed(reader: Reader, kind: Pattern) -> list[Fixed]:
+    """The constants of the triples that may be of a kind; none if the store has no such term."""
+    found: list[Fixed] = []
+    for branch in kind.branches:
+        texts = ["" if isinstance(node, Variable) else str(node) for node in branch.triples[0]]
+        s, p, o = (number if text else 0 for text, number in zip(texts, reader.terms.find(texts), strict=True))
+        if all(number or not text for text, number in zip(texts, (s, p, o), strict=True)):
+            found.append((s, p, o))
+    return found
+
+
+def _sizes(reader: Reader, fixed: Iterable[Fixed]) -> dict[Fixed, int]:
+    """About how many triples have these constants; of a subject there are few."""
+    lookups = StoreLookups(reader)
+    asked = [one for one in fixed if not one[0]]
+    found = lookups.degrees([(p, o) for _, p, o in asked], _COUNTED)
+    return dict(zip(asked, found, strict=True)) | {one: 1 for one in fixed if one[0]}
+
+
+def _shares(reader: Reader, sources: Mapping[Fixed, int]) -> Iterator[Share]:
+    """Small sources together, large ones in parts."""
+    forward: list[tuple[int, int]] = []
+    backward: list[tuple[int, int]] = []
+    size = 0
+    for (s, p, o), count in sorted(sources.items()):
+        if not s and (count > _SHARE or not o):
+            yield from (Share(spans=(span,)) for span in _spans(reader, p, o, count))
+            continue
+        (forward if s else backward).append((s, p) if s else (p, o))
+        size += count
+        if size > _SHARE or len(forward) + len(backward) >= _KEYS:
+            yield Share(tuple(dict.fromkeys(forward)), tuple(backward))
+            forward, backward, size = [], [], 0
+    if forward or backward:
+        yield Share(tuple(dict.fromkeys(forward)), tuple(backward))
+
+
+def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[Span]:
+    parts, last = 1 + count // _SHARE, reader.triples.last_term()
+    bounds = [last * part // parts for part in range(parts)] + [last]
+    predicates = [predicate] if predicate or not object else list(reader.triples.predicates())
+    for low, high in pairwise(bounds):
+        yield from (Span(one, object, low, high) for one in predicates)
+
+
+class Look:
+    """A job in the hands of somebody who looks: what its queries are made of, ready for any share of it."""
+
+    def __init__(self, store: Store, job: Job) -> None:
+        self._store, self._job = store, job
+        graph, documents = job.taken_apart(GRAPH), job.taken_apart(DOCUMENT)
+        with store.reading() as reader:
+            taxonomy = taxonomies.read(reader)
+            names = sorted(graph.constants | documents.constants)
+            self._numbers = dict(zip(names, reader.terms.find(names), strict=True))
+        like = Index(taxonomy)
+        self._plans = graph.plans(job.counts[GRAPH], like, self._numbers.__getitem__)
+        self._ids = [int(ids[0]) for ids in graph.subscriptions]
+        self._fitting = {GRAPH: graph.fitting(taxonomy), DOCUMENT: documents.fitting(taxonomy)}
+        self._begins = {
+            GRAPH: graph.rarest(job.counts[GRAPH]),
+            DOCUMENT: documents.rarest(job.counts[DOCUMENT]),
+        }
+        self._documents = Index(taxonomy)
+        for id, scope, pattern in job.queries:
+            if scope != GRAPH:
+                self._documents.add(str(id), load_pattern(pattern))
+
+    def seek(self, share: Share) -> Sought:
+        """What there is around the triples of a share."""
+        rows: Rows = {}
+        documents: set[int] = set()
+        errors: dict[int, str] = {}
+        for reader, triples in self._pages(share):
+            texts = _Texts(reader)
+            begins = self._kinds(GRAPH, texts, triples)
+            for plan in self._plans if begins else ():
+                finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples)
+                for found in finder.rows(begins):
+                    rows |= {(self._ids[query], row): why for (query, row), why in found.items()}
+                errors |= {self._ids[query]: reason for query, reason in finder.errors.items()}
+            stated = [triple for _, triple in self._kinds(DOCUMENT, texts, triples)]
+            documents.update(id for ids in reader.triples.stated_by(stated) for id in ids)
+        return Sought(rows, documents, errors)
+
+    def match(self, documents: Sequence[int]) -> list[Matched]:
+        """What documents give that are there now."""
+        found: list[Matched] = []
+        for first in range(0, len(documents), _KEYS):
+            with self._store.reading() as reader:
+                records = [r for r in reader.documents.by_ids(documents[first : first + _KEYS]) if r.present]
+                stored = stored_documents(reader, records)
+            given = self._documents.find(list(stored.values()))
+            found += [
+                Matched(record.id, record.version, Found(one.findings, dict(one.errors)))
+                for record, one in zip(records, given, strict=True)
+            ]
+        return found
+
+    def _pages(self, share: Share) -> Iterator[tuple[Reader, list[Triple]]]:
+        """The triples of a share, some at a time, each time with the state in which they were seen."""
+        if share.forward or share.backward:
+            with self._store.reading() as reader:
+                lists = [*reader.triples.forward(share.forward), *reader.triples.backward(share.backward)]
+                triples = iter(dict.fromkeys(triple for found in lists for triple in found))
+                while some := list(islice(triples, _PAGE)):
+                    yield reader, some
+        for span in share.spans:
+            last: Triple | None = None
+            is_over = False
+            while not is_over:
+                with self._store.reading() as reader:
+                    page = reader.triples.page(span, last, _PAGE)
+                    is_over = len(page) < _PAGE
+                    if page:
+                        last = page[-1]
+                        yield reader, list(dict.fromkeys(page))
+
+    def _kinds(self, scope: str, texts: _Texts, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
+        """The triples with the kinds at which something begins."""
+        begins = self._begins[scope]
+        if not begins:
+            return []
+        page = page_of(triples, texts.spelled(triples), self._numbers.__getitem__)
+        found = [(int(kind), triple) for kind, triple in self._fitting[scope].fitting(page)]
+        return [(kind, triple) for kind, triple in found if kind in begins]
+
+
+class _Texts:
+    """The texts of terms, in one state of the store."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def of(self, numbers: Sequence[int]) -> list[str]:
+        """See `Texts.of`."""
+        return self._reader.terms.texts(numbers)
+
+    def spelled(self, triples: Iterable[Triple]) -> dict[int, str]:
+        """The texts of all terms of triples."""
+        numbers = list({number for triple in triples for number in triple})
+        return dict(zip(numbers, self.of(numbers), strict=True))
+
+
+class _Stored(StoreLookups):
+    """The store, as a graph in which rows are found."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader)
+        self.texts = _Texts(reader)
+
+    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
+        """The documents that state each of these triples; whoever found a row asks for them when it is confirmed."""
+        return [stating[:most] for stating in self._triples.stated_by(triples)]

@@ -1,0 +1,156 @@
+"""Backfills against recomputation, over random histories in which batches come while a backfill looks.
+
+A subscription that waits for its backfill hears nothing. When it is filled, it hears what the definition tells one that
+subscribes at that moment; from then on it is like all others. The base class checks all that after every step.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
+
+from oracle import test_hub_against_recomputation as recomputation
+from oracle.histories import batches, queries, taxonomies
+from triplewire.engine.backfilling import Here
+from triplewire.errors import UnsupportedQuery
+
+urls = recomputation.urls
+
+
+@st.composite
+def _steps(draw):
+    """What may happen while a backfill looks."""
+    kinds = draw(st.lists(st.sampled_from(["batch", "batch", "batch", "taxonomy", "compact"]), max_size=5))
+    values = {"batch": batches, "taxonomy": taxonomies, "compact": st.none()}
+    return [(kind, draw(values[kind])) for kind in kinds]
+
+
+class Interrupted(Here):
+    """Looks in this process, and lets something else happen before each share of the work."""
+
+    def __init__(self, store, interrupt) -> None:
+        super().__init__(store)
+        self._interrupt = interrupt
+
+    def seek(self, job, shares):
+        yield from super().seek(job, self._with_breaks(shares))
+
+    def match(self, job, shares):
+        yield from super().match(job, self._with_breaks(shares))
+
+    def _with_breaks(self, shares):
+        for share in shares:
+            self._interrupt()
+            yield share
+        self._interrupt()
+
+
+class Backfilled(recomputation.History):
+    """A history with subscriptions that are told later what answers them already."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.waiting: dict[str, tuple] = {}
+
+    @rule(query=queries, scope=recomputation.scopes)
+    def subscribe_for_later(self, query, scope):
+        self._wait_for(query, scope)
+
+    @rule(other=recomputation.History.subscriptions)
+    def subscribe_for_later_to_the_same(self, other):
+        query, scope, _ = self.asked[other]
+        self._wait_for(query, scope)
+
+    def _wait_for(self, query, scope) -> None:
+        if len(self.asked) + len(self.waiting) >= recomputation.MOST:
+            return
+        self._pass_on()
+        id = f"subscription {next(self.numbers)}"
+        try:
+            self.hub.subscribe(query, id=id, scope=scope, start="ever", backfill="later")
+        except UnsupportedQuery:
+            return
+        if self.hub.backfills(limit=1) and self.hub.backfills(limit=1)[0].subscription == id:
+            self.waiting[id] = query, scope, "ever"
+        else:  # nothing is published, so there is nothing to wait for
+            self._is_subscribed(id, (query, scope, "ever"))
+
+    def _is_subscribed(self, id, asked) -> None:
+        query, scope, start = self.asked[id] = asked
+        self.reference.subscribe(query, language="sparql", id=id, scope=scope, start=start)
+        self.heard[id] = 0
+
+    @precondition(lambda self: self.waiting)
+    @rule(data=st.data())
+    def forget_one_that_waits(self, data):
+        id = data.draw(st.sampled_from(sorted(self.waiting)))
+        self._pass_on()
+        self.hub.unsubscribe(id)
+        del self.waiting[id]
+
+    @precondition(lambda self: self.waiting)
+    @rule(steps=_steps())
+    def fill(self, steps):
+        self._pass_on()
+        left = list(steps)
+
+        def interrupt() -> None:
+            if left:
+                self._happen(*left.pop())
+
+        filler = self.hub
+        filled = filler.backfill(Interrupted(filler.store, interrupt))
+        assert filled.failed == {}
+        assert {one.subscription for one in filler.backfills(state="done")} >= self.waiting.keys()
+        self._pass_on()
+        for id, asked in self.waiting.items():
+            self._is_subscribed(id, asked)
+        self.waiting = {}
+
+    def _happen(self, kind, value) -> None:
+        if kind == "compact":
+            self.hub.store.compact()
+        elif kind == "taxonomy":
+            self.set_taxonomy(value)
+        else:
+            self._apply(value)
+        self.rows_and_events_are_those_of_the_definition()
+
+    @invariant()
+    def who_waits_hears_nothing(self):
+        assert all(self.hub.events(id) == [] for id in self.waiting)
+
+
+@contextmanager
+def small_shares():
+    """Pages and shares of two triples, so that a backfill of few triples has many of them."""
+    with (
+        patch("triplewire.engine.filling._PAGE", 2),
+        patch("triplewire.engine.filling._SHARE", 2),
+        patch("triplewire.engine.backfilling._DOCUMENTS", 1),
+    ):
+        yield
+
+
+def live_through(urls, *, examples: int, steps: int) -> None:
+    chosen = settings(
+        max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    with recomputation.small_images(), small_shares():
+        run_state_machine_as_test(lambda: Backfilled(next(urls)), settings=chosen)
+
+
+@pytest.mark.parametrize(("kind", "examples", "steps"), [("memory", 20, 14), ("sqlite", 6, 14), ("postgresql", 2, 10)])
+def test_what_is_filled_while_batches_come_agrees_with_recomputation(urls, kind, examples, steps):
+    live_through(urls(kind), examples=examples, steps=steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 300), ("sqlite", 100), ("postgresql", 20)])
+def test_what_is_filled_over_longer_histories_agrees_with_recomputation(urls, kind, examples):
+    live_through(urls(kind), examples=examples, steps=30)
