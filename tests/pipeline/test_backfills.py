@@ -9,8 +9,8 @@ from threading import Event
 
 import pytest
 from tests.contracts.reference import Reference
-from tests.pipeline.streams import Running, eventually
 from tests.pipeline.drivers import PATIENCE, Driver
+from tests.pipeline.streams import Running, eventually
 from typer.testing import CliRunner
 
 from engine.workers import SUBSCRIPTIONS, batch
