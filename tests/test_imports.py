@@ -20,7 +20,9 @@ ORDER = (
     ("store",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
-    ("pipeline", "hub", "edge", "network", "feeds", "polling"),
+    ("feeds", "outbound"),
+    ("deliver", "polling"),
+    ("pipeline", "hub", "edge", "network"),
     ("client",),
     ("demo",),
     ("cli",),

@@ -43,7 +43,12 @@ def _keep_xml(sql: Sql) -> None:
     sql.connection.exec_driver_sql(f"ALTER TABLE versions ADD COLUMN xml {kind}").close()
 
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml)
+def _add_deliveries(sql: Sql) -> None:
+    """The tables of deliveries; there were none before."""
+    schema.tables.create_all(sql.connection, tables=[schema.deliveries, schema.deliverers, schema.dead_letters])
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml, _add_deliveries)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"
