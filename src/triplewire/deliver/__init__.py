@@ -10,6 +10,9 @@ The way of the data: `registry` (what people want), `desk` (one store: whose tur
 `triplewire.outbound` does not allow.
 """
 
+from triplewire.deliver.deliverer import Deliverer
+from triplewire.deliver.desk import Manners
 from triplewire.deliver.registry import Condition, Deliveries
+from triplewire.deliver.retrying import Pace
 
-__all__ = ["Condition", "Deliveries"]
+__all__ = ["Condition", "Deliverer", "Deliveries", "Manners", "Pace"]

@@ -6,7 +6,7 @@ reads needs no matcher: `EventLog` is for processes that tell events and never f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pyoxigraph import Triple
@@ -18,6 +18,8 @@ from triplewire.store import EventRecord, Hearer, Reader, Store, SubscriptionRec
 
 _BEYOND = 1 << 60
 """A cursor beyond all there can be, and within what every database can count."""
+
+_REMEMBERED = 10_000
 
 
 class Wanted(NamedTuple):
@@ -57,22 +59,41 @@ def told(teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord
     return teller.events([(event, hearer) for event in found])
 
 
+class Page(NamedTuple):
+    """Some events in order, and when each of their batches was committed, by id."""
+
+    events: list[Event]
+    times: Mapping[str, str]
+
+
 class EventLog:
     """The events in a store, for whoever only reads; for one thread at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._book = store, Book()
+        self._times: dict[str, str] = {}
 
-    def pages(self, wanted: Sequence[Wanted]) -> list[list[Event]]:
+    def pages(self, wanted: Sequence[Wanted]) -> list[Page]:
         """The events of each subscription, all from one state of the store; none of one that is no more."""
         with self._store.reading() as reader:
             self._book.catch_up(reader)
             teller = Teller(reader, self._book.schema.strong, self._stated_in)
             records = reader.subscriptions.find([each.subscription for each in wanted])
-            return [
+            found = [
                 [] if record is None else told(teller, record, following(reader, record, each.after, each.limit))
                 for record, each in zip(records, wanted, strict=True)
             ]
+            return [Page(events, self._committed(reader, events)) for events in found]
+
+    def _committed(self, reader: Reader, events: Sequence[Event]) -> dict[str, str]:
+        if len(self._times) > _REMEMBERED:
+            self._times.clear()
+        for event in events:
+            if event.batch not in self._times:
+                batch = reader.batches.find(event.batch)
+                assert batch is not None, "an event has its batch"
+                self._times[event.batch] = batch.committed
+        return {event.batch: self._times[event.batch] for event in events}
 
     def _stated_in(self, versions: Versions) -> list[Triple]:
         with self._store.reading() as reader:

@@ -8,7 +8,7 @@ is over are anybody's. Times are milliseconds since 1970, 0 for never.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -121,6 +121,10 @@ class DeliveryReader:
         text = f"SELECT {_LETTER} FROM dead_letters WHERE delivery = ? AND replay = 1 ORDER BY number LIMIT ?"
         return [_letter(row) for row in self._sql.rows(text, delivery, limit)]
 
+    def replaying(self) -> set[str]:
+        """The deliveries that have dead letters to try again."""
+        return {id for (id,) in self._sql.rows("SELECT DISTINCT delivery FROM dead_letters WHERE replay = 1")}
+
     def count_dead(self) -> dict[str, int]:
         """How many dead letters each delivery has that has any."""
         return dict(self._sql.rows("SELECT delivery, count(*) FROM dead_letters GROUP BY delivery"))
@@ -177,24 +181,26 @@ class DeliveryWriter(DeliveryReader):
 
     # -- what deliverers do
 
-    def hold(self, deliverer: str, now: int, until: int) -> bool:
-        """Renew a deliverer's lease, and give it its share of what nobody else holds; whether it holds others now."""
+    def hold(self, deliverer: str, now: int, until: int, busy: Collection[str] = ()) -> None:
+        """Renew a deliverer's lease, and let it have its share: take what nobody holds, or give away what is too much.
+
+        What it is `busy` with stays with it, so that nothing is ever sent by two at a time.
+        """
         self._sql.run("DELETE FROM deliverers WHERE until < ? AND name <> ?", now, deliverer)
         self._sql.replace(schema.deliverers, [(deliverer, until)])
-        free = "(holder IS NULL OR holder NOT IN (SELECT name FROM deliverers))"
         total = self._sql.number("SELECT count(*) FROM deliveries")
-        own = self._sql.number("SELECT count(*) FROM deliveries WHERE holder = ?", deliverer)
+        own = [id for (id,) in self._sql.rows("SELECT id FROM deliveries WHERE holder = ? ORDER BY id", deliverer)]
         share = -(-total // self._sql.number("SELECT count(*) FROM deliverers"))
-        if own > share:
-            text = "SELECT id FROM deliveries WHERE holder = ? ORDER BY id LIMIT ?"
-            return self._give([id for (id,) in self._sql.rows(text, deliverer, own - share)], None)
-        found = self._sql.rows(f"SELECT id FROM deliveries WHERE {free} ORDER BY id LIMIT ?", share - own)
-        return self._give([id for (id,) in found], deliverer)
+        if len(own) > share:
+            self._give([id for id in own if id not in busy][: len(own) - share], None)
+        elif len(own) < share:
+            free = "holder IS NULL OR holder NOT IN (SELECT name FROM deliverers)"
+            found = self._sql.rows(f"SELECT id FROM deliveries WHERE {free} ORDER BY id LIMIT ?", share - len(own))
+            self._give([id for (id,) in found], deliverer)
 
-    def _give(self, ids: Sequence[str], holder: str | None) -> bool:
+    def _give(self, ids: Sequence[str], holder: str | None) -> None:
         for id in ids:
             self._sql.run("UPDATE deliveries SET holder = ? WHERE id = ?", holder, id)
-        return bool(ids)
 
     def let_go(self, deliverer: str) -> None:
         """A deliverer ends: what it held is anybody's."""
