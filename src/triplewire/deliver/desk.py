@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -138,6 +139,11 @@ class Desk:
         """Begin nothing new, and end."""
         self._is_stopping = True
         self._rung.set()
+
+    def states(self) -> Counter[tuple[str, str]]:
+        """How many deliveries it holds, by kind and state; one that waits to try again counts as `waiting`."""
+        records = [each.record for each in list(self.destinations.values())]
+        return Counter((r.kind, "waiting" if r.state == "active" and r.failures else r.state) for r in records)
 
     async def run(self) -> None:
         """Deliver until it is stopped; what is on its way then is waited for."""

@@ -20,7 +20,7 @@ from triplewire.deliver.envelopes import Message, message_id
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
 from triplewire.model import Event
-from triplewire.outbound import Connections, Refused, Unreachable
+from triplewire.outbound import Connections, Reach, Refused, Unreachable
 from triplewire.store import DeliveryRecord, Store
 
 DAY = 86_400
@@ -28,6 +28,7 @@ LEAST, USUAL, MOST = 60, 10 * DAY, 90 * DAY
 """Seconds that a lease lasts: what is asked for is kept within these."""
 
 _LONGEST_SECRET = 199
+_POLITE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,16 @@ async def is_meant(connections: Connections, record: DeliveryRecord) -> tuple[bo
     return True, ""
 
 
-async def tell_denied(connections: Connections, record: DeliveryRecord, reason: str) -> None:
+async def tell_denied(record: DeliveryRecord, reach: Reach, reason: str) -> None:
     """Say to a subscriber that there is no subscription any more; once, whatever it answers."""
+    connections = Connections(reach, seconds=_POLITE)
     asked = {"hub.mode": "denied", "hub.topic": record.settings["topic"], "hub.reason": reason}
     try:
         await connections.ask("GET", with_query(record.settings["url"], asked), {})
     except (Unreachable, Refused):
         return
+    finally:
+        await connections.close()
 
 
 def verified(record: DeliveryRecord, now: float) -> DeliveryRecord:

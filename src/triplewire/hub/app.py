@@ -17,7 +17,18 @@ from triplewire.errors import StoreBusy, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.metrics import Measured
-from triplewire.hub.routes import deliveries, documents, events, metadata, questions, subscriptions, upkeep, uploads
+from triplewire.hub.routes import (
+    deliveries,
+    documents,
+    events,
+    feeds,
+    inbox,
+    metadata,
+    questions,
+    subscriptions,
+    upkeep,
+    uploads,
+)
 from triplewire.hub.service import Service
 from triplewire.hub.settings import Settings
 
@@ -51,9 +62,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in (documents, uploads, subscriptions, events, deliveries, questions, metadata, upkeep):
+    for module in (documents, uploads, subscriptions, events, feeds, inbox, deliveries, questions, metadata, upkeep):
         app.include_router(module.router)
     service.metrics.watch(service.tenants)
+    service.metrics.watch_deliveries(service)
     app.add_middleware(Measured, metrics=service.metrics)
     _handle_errors(app)
     describe(app)

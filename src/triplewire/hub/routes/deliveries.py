@@ -13,6 +13,7 @@ from triplewire.deliver import Deliveries
 from triplewire.deliver.pinging import ping as send_ping
 from triplewire.deliver.registry import Condition
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
+from triplewire.deliver.websub import tell_denied
 from triplewire.hub.delivery_messages import (
     Chosen,
     Counted,
@@ -60,6 +61,7 @@ async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) 
         return _told(_deliveries(access).condition(record.id)) | {"secret": secret}
 
     told = await run_in_threadpool(made)
+    await access.service.ring(access.tenant)
     response.headers["Location"] = f"/v1/deliveries/{told['id']}"
     return told
 
@@ -102,10 +104,12 @@ def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> dic
 
 
 @router.delete("/deliveries/{delivery}", summary="Remove a delivery", status_code=204)
-def remove(access: Reading, delivery: DeliveryId) -> None:
-    """Deliver no more, and forget what could not be delivered."""
-    _own(access, delivery)
-    _deliveries(access).remove(delivery)
+async def remove(access: Reading, delivery: DeliveryId) -> None:
+    """Deliver no more, and forget what could not be delivered; a subscriber of WebSub is told."""
+    record = await run_in_threadpool(_own, access, delivery)
+    await run_in_threadpool(_deliveries(access).remove, delivery)
+    if record.kind == "websub":
+        await tell_denied(record, access.service.settings.reachable, "the hub has ended it")
 
 
 @router.post("/deliveries/{delivery}/secret", summary="Change the secret", response_model=NewSecret)
