@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import Deliveries
+from triplewire.deliver.counters import told as letter_told
 from triplewire.deliver.pinging import ping as send_ping
 from triplewire.deliver.registry import Condition
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
@@ -32,7 +32,7 @@ from triplewire.hub.delivery_messages import (
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Access, BoundedRoute, Reading
-from triplewire.store import DeadLetter, DeliveryRecord
+from triplewire.store import DeliveryRecord
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["deliveries"])
 
@@ -136,7 +136,10 @@ def dead(
     """What the receiver refused until it was given up."""
     _own(access, delivery)
     found = _deliveries(access).dead(delivery, after=after, limit=limit)
-    return DeadLetters(dead=[*map(_letter, found)], next=found[-1].number if len(found) == limit else None)
+    return DeadLetters(
+        dead=[DeadLetterTold(**letter_told(each)) for each in found],
+        next=found[-1].number if len(found) == limit else None,
+    )
 
 
 @router.post("/deliveries/{delivery}/dead/replay", summary="Replay dead letters", response_model=Counted)
@@ -178,18 +181,3 @@ def _own(access: Access, delivery: str) -> DeliveryRecord:
 
 def _told(condition: Condition) -> dict[str, Any]:
     return condition.as_dict(time.time())
-
-
-def _letter(letter: DeadLetter) -> DeadLetterTold:
-    is_json = "json" in letter.media_type
-    message = json.loads(letter.content) if is_json else letter.content.decode("utf-8", "replace")
-    return DeadLetterTold(
-        number=letter.number,
-        id=letter.message,
-        cursor=letter.cursor,
-        reason=letter.reason,
-        attempts=letter.attempts,
-        died=letter.died,
-        replay=letter.replay,
-        message=message,
-    )
