@@ -73,7 +73,11 @@ def receiving(host: str = "127.0.0.1") -> Iterator[Receiver]:
         def answer(self) -> None:
             length = int(self.headers.get("content-length") or 0)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            got = Got(self.command, self.path, headers, self.rfile.read(length))
+            body = self.rfile.read(length)
+            if len(body) < length:  # whoever sent this was killed meanwhile
+                self.close_connection = True
+                return
+            got = Got(self.command, self.path, headers, body)
             say = receiver.says.get(self.path.partition("?")[0], lambda _: Says())
             says = say(got)
             with receiver.changed:

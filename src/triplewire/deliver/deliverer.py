@@ -30,7 +30,7 @@ class Deliverer:
     def __init__(self, *, reach: Reach = PUBLIC, manners: Manners | None = None) -> None:
         self._manners = manners = manners or Manners()
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
-        self._connections = Connections(reach, seconds=manners.seconds, per_server=2 * manners.per_host)
+        self._connections = Connections(reach, seconds=manners.seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         self._loop = asyncio.new_event_loop()
         self._desks: dict[str, Desk] = {}

@@ -1,23 +1,32 @@
-"""Connections: kept open, one pool for each server, each made to an address that was checked."""
+"""Connections: each made to an address that was checked, and kept open for the next request to the same server.
+
+Why not a client of HTTP that there is: they take a name and resolve it themselves, or look at all their connections
+for each request; and one message to one of a thousand receivers should cost what a message costs. The protocol itself
+is h11's.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
-import httpcore
+import h11
 
 from triplewire.outbound.addresses import Reach, resolved
 
-_PORTS = {b"http": 80, b"https": 443}
-_SERVERS = 512
-_KEPT = 60.0
+_PORTS = {"http": 80, "https": 443}
+_CHUNK = 65_536
+_KEPT = 30.0
+_MOST_KEPT = 1_000
 
 
 class Unreachable(Exception):
@@ -38,86 +47,146 @@ class Reply:
         return 200 <= self.status < 300
 
 
-class _Checked(httpcore.AsyncNetworkBackend):
-    """Connects to where a name leads, if that may be asked. TLS goes on to check the name's certificate."""
+class _Place(NamedTuple):
+    """A server, by the name that its certificate must have."""
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach, self._plain = reach, httpcore.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        address = await resolved(host, port, self._reach)
-        return await self._plain.connect_tcp(address, port, timeout, local_address, socket_options)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    scheme: str
+    host: str
+    port: int
 
 
 class Connections:
-    """Asks servers; for one event loop."""
+    """Asks servers; for one event loop. Nothing here bounds how many are asked at a time: whoever asks does."""
 
-    def __init__(self, reach: Reach, *, seconds: float, most_bytes: int = 64 * 1024, per_server: int = 32) -> None:
-        self._backend = _Checked(reach)
-        self._seconds, self._most_bytes, self._per_server = seconds, most_bytes, per_server
-        self._pools: OrderedDict[tuple[bytes, bytes, int], httpcore.AsyncConnectionPool] = OrderedDict()
+    def __init__(self, reach: Reach, *, seconds: float, most_bytes: int = 64 * 1024) -> None:
+        self._reach, self._seconds, self._most_bytes = reach, seconds, most_bytes
+        self._idle: defaultdict[_Place, list[_Line]] = defaultdict(list)
+        self._kept = 0
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
         """The reply; `Unreachable` if there is none in time, `Refused` where nobody may be asked."""
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._asked(method, httpcore.URL(url), headers, body)
+                return await self._asked(method, url, headers, body)
         except TimeoutError:
             raise Unreachable(f"no answer within {self._seconds:g} seconds") from None
-        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException, OSError) as error:
+        except (OSError, h11.ProtocolError, EOFError) as error:
             raise Unreachable(f"no answer: {_reason(error)}") from None
 
-    async def _asked(self, method: str, url: httpcore.URL, headers: Mapping[str, str], body: bytes) -> Reply:
-        pool = await self._pool(url)
-        sent = {"User-Agent": agent(), "Accept-Encoding": "identity", **headers, "Content-Length": str(len(body))}
-        async with pool.stream(method, url, headers=[("Host", _host(url)), *sent.items()], content=body) as response:
-            found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-            got = bytearray()
-            async for part in response.aiter_stream():
-                got += part
-                if len(got) > self._most_bytes:  # what is left unread closes the connection
-                    break
-            return Reply(response.status, found, bytes(got[: self._most_bytes]))
+    async def _asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        parts = urlsplit(url)
+        place = _Place(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        sent = {
+            "Host": parts.netloc.rpartition("@")[2],
+            "User-Agent": agent(),
+            "Accept-Encoding": "identity",
+            **headers,
+            "Content-Length": str(len(body)),
+        }
+        request = h11.Request(method=method, target=target, headers=list(sent.items()))
+        line = self._kept_line(place)
+        if line is not None:
+            with suppress(OSError, EOFError, h11.RemoteProtocolError):  # it was closed meanwhile: a new one, then
+                return await self._over(place, line, request, body)
+        return await self._over(place, await self._connected(place), request, body)
 
-    async def _pool(self, url: httpcore.URL) -> httpcore.AsyncConnectionPool:
-        """Of one server: a pool goes through all its connections for each request, so it must be small."""
-        place = url.scheme, url.host, url.port or _PORTS[url.scheme]
-        if place not in self._pools:
-            self._pools[place] = httpcore.AsyncConnectionPool(
-                ssl_context=_certificates() if url.scheme == b"https" else None,
-                max_connections=self._per_server,
-                keepalive_expiry=_KEPT,
-                network_backend=self._backend,
-            )
-        self._pools.move_to_end(place)
-        if len(self._pools) > _SERVERS:
-            idle = next((p for p, pool in self._pools.items() if all(c.is_idle() for c in pool.connections)), None)
-            if idle is not None and idle != place:
-                await self._pools.pop(idle).aclose()
-        return self._pools[place]
+    async def _over(self, place: _Place, line: _Line, request: h11.Request, body: bytes) -> Reply:
+        """Ask on a connection, which is kept if it can be used again, and closed if anything went wrong."""
+        is_kept = False
+        try:
+            reply = await line.ask(request, body, self._most_bytes)
+            is_kept = line.is_ready and self._kept < _MOST_KEPT
+            return reply
+        finally:
+            if is_kept:
+                line.since = time.monotonic()
+                self._idle[place].append(line)
+                self._kept += 1
+            else:
+                line.close()
+
+    def _kept_line(self, place: _Place) -> _Line | None:
+        lines = self._idle.get(place)
+        while lines:
+            line = lines.pop()
+            self._kept -= 1
+            if not lines:
+                del self._idle[place]
+            if time.monotonic() - line.since < _KEPT and not line.is_ended:
+                return line
+            line.close()
+        return None
+
+    async def _connected(self, place: _Place) -> _Line:
+        """A connection to where the name leads now; TLS checks that the certificate is the name's."""
+        address = await resolved(place.host, place.port, self._reach)
+        if place.scheme == "http":
+            return _Line(*await asyncio.open_connection(address, place.port))
+        secure = _certificates()
+        return _Line(*await asyncio.open_connection(address, place.port, ssl=secure, server_hostname=place.host))
 
     async def close(self) -> None:
-        """Let go of all connections."""
-        for pool in self._pools.values():
-            await pool.aclose()
-        self._pools.clear()
+        """Let go of the connections that are not in use."""
+        for lines in self._idle.values():
+            for line in lines:
+                line.close()
+        self._idle.clear()
+        self._kept = 0
 
 
-def _host(url: httpcore.URL) -> str:
-    """As a server expects it: with the port, unless it is the usual one."""
-    host = url.host.decode("ascii")
-    host = f"[{host}]" if ":" in host else host
-    return host if url.port in (None, _PORTS[url.scheme]) else f"{host}:{url.port}"
+class _Line:
+    """A connection to a server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_CHUNK)
+        self.since = 0.0
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the server has closed it."""
+        return self._reader.at_eof() or self._writer.is_closing()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked again; then it is made ready."""
+        states = self._protocol.our_state, self._protocol.their_state
+        if states != (h11.DONE, h11.DONE):
+            return False
+        self._protocol.start_next_cycle()
+        return True
+
+    async def ask(self, request: h11.Request, body: bytes, most: int) -> Reply:
+        """Send a request, and read the answer, or as much of it as is wanted."""
+        sent = [self._protocol.send(request)]
+        if body:
+            sent.append(self._protocol.send(h11.Data(body)))
+        sent.append(self._protocol.send(h11.EndOfMessage()))
+        self._writer.write(b"".join(part for part in sent if part))
+        await self._writer.drain()
+        head = await self._next()
+        while isinstance(head, h11.InformationalResponse):
+            head = await self._next()
+        assert isinstance(head, h11.Response)
+        got = bytearray()
+        while isinstance(event := await self._next(), h11.Data):
+            got += event.data
+            if len(got) > most:
+                break
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+        return Reply(head.status_code, headers, bytes(got[:most]))
+
+    async def _next(self) -> object:
+        while (event := self._protocol.next_event()) is h11.NEED_DATA:
+            data = await self._reader.read(_CHUNK)
+            if not data and self._protocol.their_state is h11.SEND_RESPONSE:
+                raise EOFError("the connection was closed before an answer")
+            self._protocol.receive_data(data)
+        return event
+
+    def close(self) -> None:
+        self._writer.close()
 
 
 def _reason(error: Exception) -> str:
