@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 
-from triplewire import Hub, Publish, parse
+from triplewire import Hub, Publish, Subscription, parse
 from triplewire.deliver import Deliveries
 
 RECEIVERS = 100
@@ -35,6 +37,12 @@ class Delivered:
     rate: float
     lags: list[float] = field(default_factory=list)
     missing: int = 0
+    cpu: float = 0.0
+    """Seconds of the deliverer's processor for each web hook."""
+
+    def percentile(self, share: float) -> float:
+        """So many of the web hooks took no longer."""
+        return self.lags[min(len(self.lags) - 1, int(share * len(self.lags)))] if self.lags else 0.0
 
 
 class Receiver:
@@ -64,7 +72,7 @@ class Receiver:
                 self.arrived.setdefault(id, time.time())
                 self.committed[id] = datetime.fromisoformat(json.loads(body)["time"]).timestamp()
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             writer.close()
 
     def wait_for(self, count: int, seconds: float) -> int:
@@ -75,9 +83,40 @@ class Receiver:
         return len(self.arrived)
 
     def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+
+    async def _end(self) -> None:
+        self._server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+def lines(*, rounds: int, backlog: int, seconds: float) -> list[dict[str, str | float]]:
+    """What was measured, each way in turn: medians over the rounds; `ratio` is that to all receivers being well."""
+    found: dict[str, list[Delivered]] = {"deliver-well": [], "deliver": []}
+    for _ in range(rounds):
+        for name, runs in found.items():
+            hanging = HANGING if name == "deliver" else 0.0
+            runs.append(measure(hanging=hanging, backlog=backlog, seconds=seconds))
+    return [_line(name, runs, found["deliver-well"]) for name, runs in found.items()]
+
+
+def _line(name: str, runs: Sequence[Delivered], well: Sequence[Delivered]) -> dict[str, str | float]:
+    return {
+        "benchmark": "hub",
+        "name": name,
+        "concurrency": RECEIVERS,
+        "requests_per_second": median(run.rate for run in runs),
+        "ratio": median(run.rate / base.rate for run, base in zip(runs, well, strict=True)),
+        "p50_ms": 1000 * median(run.percentile(0.5) for run in runs),
+        "p99_ms": 1000 * median(run.percentile(0.99) for run in runs),
+        "cpu_ms": 1000 * median(run.cpu for run in runs),
+        "missing": sum(run.missing for run in runs),
+    }
 
 
 def measure(*, hanging: float, backlog: int, seconds: float, rate: int = RATE) -> Delivered:
@@ -95,11 +134,12 @@ def measure(*, hanging: float, backlog: int, seconds: float, rate: int = RATE) -
 
 def _run(hub: Hub, receiver: Receiver, store: Path, hangs: int, backlog: int, seconds: float, rate: int) -> Delivered:
     wanted = backlog * (RECEIVERS - hangs)
-    with delivering(store):
+    with delivering(store) as used:
         receiver.wait_for(1, 60)
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), used()
         count = receiver.wait_for(wanted, 120)
-        found = Delivered((count - 1) / (time.perf_counter() - began), missing=wanted - count)
+        cpu = (used() - cpu) / count
+        found = Delivered((count - 1) / (time.perf_counter() - began), missing=wanted - count, cpu=cpu)
         before = {*receiver.arrived}
         sent = _steadily(hub, hangs, backlog, seconds, rate)
         found.missing += wanted + sent - receiver.wait_for(wanted + sent, 60)
@@ -111,8 +151,10 @@ def _run(hub: Hub, receiver: Receiver, store: Path, hangs: int, backlog: int, se
 def _prepare(hub: Hub, port: int, hangs: int) -> int:
     """A subscription and a delivery for each receiver, each on a host of its own; the first ones hang."""
     deliveries = Deliveries(hub.store)
+    hub.subscribe_many(
+        Subscription(f"r{number}", f"SELECT ?d {{ ?d <urn:for> {number} }}", "sparql") for number in range(RECEIVERS)
+    )
     for number in range(RECEIVERS):
-        hub.subscribe(f"SELECT ?d {{ ?d <urn:for> {number} }}", id=f"r{number}")
         path = "hang" if number < hangs else "hook"
         deliveries.add(f"r{number}", f"http://127.0.1.{number + 1}:{port}/{path}/{number}")
     return hangs
@@ -142,8 +184,8 @@ def _steadily(hub: Hub, hangs: int, first: int, seconds: float, rate: int) -> in
 
 
 @contextmanager
-def delivering(store: Path) -> Iterator[None]:
-    """A deliverer on a store, in a process of its own."""
+def delivering(store: Path) -> Iterator[Callable[[], float]]:
+    """A deliverer on a store, in a process of its own; gives the seconds of the processor that it has used."""
     command = [sys.executable, "-m", "triplewire.cli", "deliver", "run", str(store), "--reach", "127.0.0.0/8"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
@@ -151,7 +193,16 @@ def delivering(store: Path) -> Iterator[None]:
         said = process.stderr.readline()
         if "delivering" not in said:
             raise RuntimeError(said + process.stderr.read())
-        yield
+        yield lambda: _seconds_of(process.pid)
     finally:
         process.kill()  # those that hang would hold up a clean end until their time is over
         process.communicate()
+
+
+def _seconds_of(process: int) -> float:
+    """What a process has used, where the system tells; 0 elsewhere."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
