@@ -30,6 +30,7 @@ from triplewire.store import DeadLetter, DeliveryRecord, Store
 log = logging.getLogger("triplewire.deliver")
 
 _MANY = 10_000
+_LAST = 3.0
 
 Work = Callable[["Desk", "Destination"], Awaitable[None]]
 """Does what is to be done for a destination now."""
@@ -146,7 +147,7 @@ class Desk:
         return Counter((r.kind, "waiting" if r.state == "active" and r.failures else r.state) for r in records)
 
     async def run(self) -> None:
-        """Deliver until it is stopped; what is on its way then is waited for."""
+        """Deliver until it is stopped; what is on its way then is waited for, for a moment."""
         while not self._is_stopping:
             try:
                 await self._round()
@@ -157,11 +158,19 @@ class Desk:
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
             self._rung.clear()
-        tasks = [each.task for each in self.destinations.values() if each.task is not None]
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._finish()
         with suppress(StoreError):
             await self.write()
             await asyncio.to_thread(self._let_go)
+
+    async def _finish(self) -> None:
+        """Wait a moment for what is on its way. A receiver that hangs gets its message again from whoever is next."""
+        tasks = [each.task for each in self.destinations.values() if each.task is not None]
+        if tasks:
+            _, left = await asyncio.wait(tasks, timeout=min(self.manners.seconds, _LAST))
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     # -- for the tasks of its destinations
 

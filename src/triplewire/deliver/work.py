@@ -14,7 +14,7 @@ from triplewire.deliver.digests import next_time
 from triplewire.deliver.envelopes import Message
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
-from triplewire.deliver.retrying import Answer, Verdict, judged
+from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
 from triplewire.deliver.sending import send
 from triplewire.engine.reading import Wanted
 from triplewire.store import DeadLetter, DeliveryRecord
@@ -117,7 +117,7 @@ async def _replay(desk: Desk, destination: Destination) -> bool:
         if answer is None:
             destination.replays = True
             return False
-        if answer.status is None:  # nobody is there: it waits, with everything else
+        if not answer.is_fine and not is_refusal(answer):  # nobody is there: it waits, with everything else
             destination.replays = True
             _judge(desk, destination, answer)
             desk.note(destination)
