@@ -35,6 +35,8 @@ EXAMPLES = [
     errors.ServiceError("anything"),
     errors.BadRequest("no uri"),
     errors.UnknownDocument("urn:d", version=3),
+    errors.UnknownDelivery("d-1"),
+    errors.TargetRefused("not there"),
     errors.NotAcceptable("image/png", ["text/turtle"]),
     errors.UnsupportedMediaType("image/png"),
     errors.VersionConflict("urn:d"),

@@ -15,6 +15,7 @@ from statistics import median
 
 import httpx
 
+from benchmarks.hub import deliver
 from benchmarks.hub.load import Load, Request, request, run
 
 SUBSCRIPTIONS = 100
@@ -45,6 +46,16 @@ def main(arguments: Sequence[str]) -> int:
             f"{each['name']:8} {each['requests_per_second']:9,.0f} requests/s   {each['ratio']:5.2f} of trivial   "
             f"half within {each['p50_ms']:.1f} ms, 99 % within {each['p99_ms']:.1f} ms"
         )
+    deliveries = deliver.lines(
+        rounds=rounds, backlog=3 if options.quick else 40, seconds=seconds if options.quick else 2 * seconds
+    )
+    for each in deliveries:
+        print(
+            f"{each['name']:12} {each['requests_per_second']:7,.0f} web hooks/s, each {each['cpu_ms']:.2f} ms of a "
+            f"processor; at {deliver.RATE}/s half within {each['p50_ms']:.0f} ms, 99 % within {each['p99_ms']:.0f} ms, "
+            f"{each['missing']:.0f} missing"
+        )
+    lines += deliveries
     ratio = next(each["ratio"] for each in lines if each["name"] == "publish")
     verdict = "met" if ratio >= TARGET else "MISSED"
     print(f"target: publish at {TARGET:.0%} of the trivial rate or more: {verdict} ({ratio:.0%})")

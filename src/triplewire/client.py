@@ -26,6 +26,7 @@ from pyoxigraph import (
 )
 from pyoxigraph import parse as parse_rdf
 
+from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
 from triplewire.errors import (
     BadRequest,
@@ -289,6 +290,16 @@ class Client:
         found = parse_query_results(answer.content, format=QueryResultsFormat.JSON)
         assert isinstance(found, QuerySolutions | QueryBoolean)
         return found
+
+    @property
+    def deliveries(self) -> RemoteCounter:
+        """Where events are sent: `add`, `listing`, `pause`, `resume`, `remove`, `rotate`, `ping`, and dead letters."""
+
+        def ask(method: str, path: str, **request: Any) -> Any:
+            answer = self._ask(method, path, **request)
+            return answer.json() if answer.content else None
+
+        return RemoteCounter(ask, _path)
 
     # -- talking
 

@@ -26,6 +26,8 @@
     └── ServiceError               a service did not do what it was asked
         ├── BadRequest             the request is not one that it understands
         ├── UnknownDocument        no document is there under this uri
+        ├── UnknownDelivery        no delivery has this id
+        ├── TargetRefused          events must not be sent to this address
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
         ├── VersionConflict        the document is another version than the client expects
@@ -235,6 +237,18 @@ class UnknownDocument(ServiceError):
         super().__init__(f"{uri}: there is no document with this uri{which}")
         self.uri = uri
         self.version = version
+
+
+class UnknownDelivery(ServiceError):
+    """No delivery has this id; `delivery` is it."""
+
+    def __init__(self, delivery: str) -> None:
+        super().__init__(f"there is no delivery {delivery!r}; list them to see which there are")
+        self.delivery = delivery
+
+
+class TargetRefused(ServiceError):
+    """Events must not be sent to this address; the message says why."""
 
 
 class NotAcceptable(ServiceError):

@@ -11,8 +11,10 @@ from benchmarks.hub.run import line, main
 def test_benchmark_of_the_service_measures_each_kind_of_request(tmp_path, capsys):
     assert main(["--quick", "--concurrency", "4", "--json", str(tmp_path / "hub.jsonl")]) == 0
     lines = [json.loads(text) for text in (tmp_path / "hub.jsonl").read_text().splitlines()]
-    assert [each["name"] for each in lines] == ["trivial", "publish", "events"]
-    assert all(each["requests_per_second"] > 0 and each["concurrency"] == 4 for each in lines)
+    assert [each["name"] for each in lines] == ["trivial", "publish", "events", "deliver-well", "deliver"]
+    assert all(each["requests_per_second"] > 0 for each in lines)
+    assert all(each["concurrency"] == 4 for each in lines[:3])
+    assert [each["missing"] for each in lines[3:]] == [0, 0]
     assert lines[0]["ratio"] == 1.0
     assert "target: publish" in capsys.readouterr().out
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
 
 import pytest
 
+from certificates import make_certificate, needs_openssl
 from polling.server import serving
 from triplewire import Hub
 from triplewire.polling import Manners, Poller, fetching
 
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+pytestmark = needs_openssl
 
 
 @pytest.fixture
 def certificate(tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    files = ["-keyout", str(key), "-out", str(certificate), "-days", "2"]
-    subprocess.run([*command, *files, *names], check=True, capture_output=True)
-    return certificate, key
+    return make_certificate(tmp_path)
 
 
 def ask(url):

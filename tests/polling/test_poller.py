@@ -284,7 +284,7 @@ def test_a_private_machine_is_never_asked(site, ask, host):
 
 def test_a_redirect_to_a_private_machine_is_not_followed(site, ask, monkeypatch):
     """The first name is taken for a public one; where it leads is not."""
-    from triplewire.polling import addresses
+    from triplewire.outbound import addresses
 
     site.put("/feed", status=302, Location=f"http://localhost:{site.port}/secret")
     site.put("/secret", rss((1, "classified")))

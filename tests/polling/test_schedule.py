@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triplewire.polling.addresses import is_public
 from triplewire.polling.schedule import Failed, Followed, Fresh, Gone, Pace, Same, answered, due, next_time
 
 PACE = Pace(every=100.0, longest=10_000.0)
@@ -68,39 +67,6 @@ def test_the_next_time_is_always_within_the_pace(history):
         feed = answered(feed, answer, now, PACE)
         assert PACE.every * 0.999 <= feed.next_at - now <= PACE.longest * 1.001
         assert feed == Followed(**feed.as_dict())
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "127.0.0.1",
-        "10.0.0.1",
-        "172.16.5.4",
-        "192.168.1.1",
-        "169.254.169.254",
-        "0.0.0.0",
-        "100.64.0.1",
-        "224.0.0.1",
-        "255.255.255.255",
-        "::1",
-        "::",
-        "fe80::1",
-        "fe80::1%eth0",
-        "fc00::1",
-        "ff02::1",
-        "::ffff:127.0.0.1",
-        "64:ff9b::7f00:1",
-        "2002:7f00:1::",
-        "2001:0:53aa:64c:0:0:80ff:fffe",
-    ],
-)
-def test_an_address_that_is_not_of_the_public_internet_is_known(address):
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
-def test_a_public_address_is_known(address):
-    assert is_public(address)
 
 
 def test_a_pace_that_cannot_be_kept_is_refused():

@@ -9,6 +9,7 @@ import typer
 from triplewire.cli.commands import (
     answers,
     compile,
+    deliver,
     demo,
     explain,
     languages,
@@ -89,4 +90,5 @@ app.command(name="rejected", rich_help_panel=_HUB)(run.rejected)
 app.add_typer(store.app, name="store", rich_help_panel=_HUB)
 _SERVICE = "As a service"
 app.command(name="serve", rich_help_panel=_SERVICE)(serve.run)
+app.add_typer(deliver.app, name="deliver", rich_help_panel=_SERVICE)
 app.add_typer(token.app, name="token", rich_help_panel=_SERVICE)

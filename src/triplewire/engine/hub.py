@@ -16,7 +16,17 @@ from pyoxigraph import Quad, Triple
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.documents import Limits, parse
-from triplewire.engine import backfilling, browsing, checking, explaining, policies, searching, subscribing, taxonomies
+from triplewire.engine import (
+    backfilling,
+    browsing,
+    checking,
+    explaining,
+    policies,
+    reading,
+    searching,
+    subscribing,
+    taxonomies,
+)
 from triplewire.engine.applying import Applied, Meaning, apply
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
@@ -360,13 +370,13 @@ class Hub:
         """The events of a subscription with a cursor over `after`, in order."""
         with self._reading() as reader:
             record = _record(reader, id)
-            most = limit if limit is not None else 1 << 60
-            after = min(after, 1 << 60)  # a cursor beyond all there can be, and within what every database can count
-            shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
-            own = reader.log.of_query(-record.number, after, most)
-            told = sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
-            hearer = Hearer(record.first_cursor, record.id, record.columns)
-            return self._teller(reader).events([(event, hearer) for event in told])
+            return reading.told(self._teller(reader), record, reading.following(reader, record, after, limit))
+
+    def newest(self, id: str, *, before: int | None = None, limit: int = 100) -> list[Event]:
+        """The last events of a subscription, or the last with a cursor under `before`, the newest first."""
+        with self._reading() as reader:
+            record = _record(reader, id)
+            return reading.told(self._teller(reader), record, reading.newest(reader, record, before, limit))
 
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, Past(self.store))

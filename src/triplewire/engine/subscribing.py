@@ -251,9 +251,10 @@ def _constants(branch: Conjunction) -> list[object]:
 
 
 def unregister(writer: Writer, id: str) -> SubscriptionRecord:
-    """Take a subscription out, and its query if nobody else has it."""
+    """Take a subscription out with its deliveries, and its query if nobody else has it."""
     record = writer.subscriptions.remove(id)
     writer.backfills.remove(record.number)
+    writer.deliveries.remove_of(id)
     (others,) = writer.subscriptions.of_queries([record.query])
     if not others:
         writer.queries.remove(record.query)

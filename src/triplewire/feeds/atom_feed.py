@@ -22,6 +22,8 @@ def atom(
     times: Times,
     home: str | None = None,
     updated: Time | None = None,
+    hub: str | None = None,
+    older: str | None = None,
 ) -> bytes:
     """The events as an Atom feed, the newest first.
 
@@ -29,7 +31,8 @@ def atom(
     of those that are given, the last decides. `Matched` and `Changed` are entries; `Unmatched` is an
     `at:deleted-entry` that refers to the id that the row's entry had.
 
-    `uri` is the address of the feed, `times` says when each batch was, `updated` when there were no events.
+    `uri` is the address of the feed, `times` says when each batch was, `updated` when there were no events, `hub` who
+    pushes the feed (WebSub), `older` where the events before these are (RFC 5005).
     """
     found = entries(events, uri=uri, times=times)
     feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM, "at": _TOMBSTONES})
@@ -41,6 +44,9 @@ def atom(
         add(feed, f"{{{_ATOM}}}link", rel="self", type="application/atom+xml", href=uri)
     if home:
         add(feed, f"{{{_ATOM}}}link", rel="alternate", href=home)
+    for relation, address in (("hub", hub), ("next", older)):
+        if address:
+            add(feed, f"{{{_ATOM}}}link", rel=relation, href=address)
     told: set[str] = set()
     for entry in found:
         if entry.row_id not in told:

@@ -18,6 +18,8 @@ def json_feed(
     times: Times,
     home: str | None = None,
     updated: Time | None = None,
+    hub: str | None = None,
+    older: str | None = None,
 ) -> bytes:
     """The events as a JSON Feed, the newest first; each is an item whose id is the event's.
 
@@ -28,6 +30,10 @@ def json_feed(
         feed["home_page_url"] = home
     if uri.startswith(("http://", "https://")):
         feed["feed_url"] = uri
+    if older:
+        feed["next_url"] = older
+    if hub:
+        feed["hubs"] = [{"type": "WebSub", "url": hub}]
     feed["items"] = [_item(entry) for entry in entries(events, uri=uri, times=times)]
     return json.dumps(feed, ensure_ascii=False, indent=1).encode() + b"\n"
 

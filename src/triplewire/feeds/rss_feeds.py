@@ -28,6 +28,8 @@ def rss2(
     times: Times,
     home: str | None = None,
     updated: Time | None = None,
+    hub: str | None = None,
+    older: str | None = None,
 ) -> bytes:
     """The events as an RSS 2.0 feed, the newest first; each is an item whose guid is the event's."""
     found = entries(events, uri=uri, times=times)
@@ -39,6 +41,7 @@ def rss2(
     add(channel, "lastBuildDate", format_datetime(newest(found, updated), usegmt=True))
     if uri.startswith(("http://", "https://")):
         add(channel, f"{{{_ATOM}}}link", rel="self", type="application/rss+xml", href=uri)
+    _add_links(channel, hub, older)
     for entry in found:
         item = add(channel, "item")
         add(item, "title", entry.headline)
@@ -59,15 +62,18 @@ def rss1(
     times: Times,
     home: str | None = None,
     updated: Time | None = None,
+    hub: str | None = None,
+    older: str | None = None,
 ) -> bytes:
     """The events as an RSS 1.0 feed, which is RDF as well, the newest first; each an item with the event's id."""
     found = entries(events, uri=uri, times=times)
-    root = etree.Element(f"{{{RDF}}}RDF", nsmap={None: _RSS, "rdf": RDF, "dc": _DC})
+    root = etree.Element(f"{{{RDF}}}RDF", nsmap={None: _RSS, "rdf": RDF, "dc": _DC, "atom": _ATOM})
     channel = add(root, f"{{{_RSS}}}channel", **{f"{{{RDF}}}about": uri})
     add(channel, f"{{{_RSS}}}title", legal(title))
     add(channel, f"{{{_RSS}}}link", home or uri)
     add(channel, f"{{{_RSS}}}description", legal(f"Events of {title}"))
     add(channel, f"{{{_DC}}}date", rfc3339(newest(found, updated)))
+    _add_links(channel, hub, older)
     sequence = add(add(channel, f"{{{_RSS}}}items"), f"{{{RDF}}}Seq")
     for entry in found:
         add(sequence, f"{{{RDF}}}li", **{f"{{{RDF}}}resource": entry.id})
@@ -78,6 +84,13 @@ def rss1(
         add(item, f"{{{_DC}}}date", rfc3339(entry.time))
         add(item, f"{{{_DC}}}subject", entry.kind)
     return written(root)
+
+
+def _add_links(channel: etree._Element, hub: str | None, older: str | None) -> None:
+    """Who pushes the feed, and where the events before these are: RSS has no words for it, and readers know Atom's."""
+    for relation, address in (("hub", hub), ("next", older)):
+        if address:
+            add(channel, f"{{{_ATOM}}}link", rel=relation, href=address)
 
 
 def _escaped(text: str) -> str:

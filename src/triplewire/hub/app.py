@@ -18,11 +18,37 @@ from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.metrics import Measured
-from triplewire.hub.routes import documents, events, metadata, questions, subscriptions, upkeep, uploads, xml_rpc
+from triplewire.hub.routes import (
+    deliveries,
+    documents,
+    events,
+    feeds,
+    inbox,
+    metadata,
+    questions,
+    subscriptions,
+    upkeep,
+    uploads,
+    xml_rpc,
+)
 from triplewire.hub.service import Service
 from triplewire.hub.settings import Settings
 
 log = logging.getLogger("triplewire.hub")
+
+_ROUTES = (
+    documents,
+    uploads,
+    subscriptions,
+    events,
+    feeds,
+    inbox,
+    deliveries,
+    questions,
+    metadata,
+    xml_rpc,
+    upkeep,
+)
 
 _ABOUT = (
     "Standing queries for metadata: subscribe once, hear what matches, what changed, what stopped matching, and why."
@@ -52,9 +78,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in (documents, uploads, subscriptions, events, questions, metadata, xml_rpc, upkeep):
+    for module in _ROUTES:
         app.include_router(module.router)
     service.metrics.watch(service.tenants)
+    service.metrics.watch_deliveries(service)
     app.add_middleware(Measured, metrics=service.metrics)
     _handle_errors(app)
     describe(app)

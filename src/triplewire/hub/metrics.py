@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from triplewire.deliver import Deliverer
 from triplewire.hub.intake import GroupCommit
 from triplewire.hub.tenants import Tenants
 
@@ -40,6 +42,10 @@ class Metrics:
         """Tell of the tenants' intakes, too."""
         self.registry.register(_Intakes(tenants))
 
+    def watch_deliveries(self, service: Delivering) -> None:
+        """Tell what became of deliveries, too."""
+        self.registry.register(_Deliveries(service))
+
     def text(self) -> bytes:
         """All of it."""
         return generate_latest(self.registry)
@@ -67,6 +73,39 @@ class _Intakes(Collector):
                 for name, counter in counters.items():
                     counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
         return [waiting, *counters.values()]
+
+
+class Delivering(Protocol):
+    """What has a deliverer, once it runs."""
+
+    @property
+    def deliverer(self) -> Deliverer | None: ...
+
+
+class _Deliveries(Collector):
+    def __init__(self, service: Delivering) -> None:
+        self._service = service
+
+    def collect(self) -> Iterable[Metric]:
+        labels = ["tenant", "kind"]
+        delivered = CounterMetricFamily("triplewire_deliveries_delivered", "Messages that arrived.", labels=labels)
+        failed = CounterMetricFamily("triplewire_deliveries_failed", "Attempts that failed.", labels=labels)
+        dead = CounterMetricFamily("triplewire_deliveries_dead", "Messages that were given up.", labels=labels)
+        seconds = CounterMetricFamily(
+            "triplewire_deliveries_lag_seconds", "From commit to arrival, of all that arrived.", labels=labels
+        )
+        states = GaugeMetricFamily("triplewire_deliveries", "Deliveries held here.", labels=[*labels, "state"])
+        for desk in self._service.deliverer or ():
+            for family, counts in ((delivered, desk.tally.delivered), (failed, desk.tally.failed)):
+                for kind, count in counts.items():
+                    family.add_metric([desk.name, kind], count)
+            for kind, count in desk.tally.dead.items():
+                dead.add_metric([desk.name, kind], count)
+            for kind, lag in desk.tally.lag.items():
+                seconds.add_metric([desk.name, kind], lag)
+            for (kind, state), count in desk.states().items():
+                states.add_metric([desk.name, kind, state], count)
+        return [delivered, failed, dead, seconds, states]
 
 
 class Measured:

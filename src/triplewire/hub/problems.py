@@ -34,6 +34,8 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.StoreBusy: 503,
     errors.BadRequest: 400,
     errors.UnknownDocument: 404,
+    errors.UnknownDelivery: 404,
+    errors.TargetRefused: 422,
     errors.NotAcceptable: 406,
     errors.UnsupportedMediaType: 415,
     errors.VersionConflict: 412,

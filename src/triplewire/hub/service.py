@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -10,7 +11,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
-from triplewire.errors import NotAllowed, NotAuthenticated
+from triplewire.deliver import Deliverer
+from triplewire.errors import NotAllowed, NotAuthenticated, StoreError
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.identity import Gate, is_loopback
@@ -23,6 +25,8 @@ _BURST = 10.0
 _REQUESTS = 100.0
 _REFUSALS = 5.0
 """How many requests without a valid token a machine may send in a second."""
+
+log = logging.getLogger("triplewire.hub")
 
 
 class Service:
@@ -39,6 +43,7 @@ class Service:
         rate = settings.requests if settings.requests is not None else 0.0 if is_loopback(settings.host) else _REQUESTS
         self.pace = Pace(rate, burst=_BURST * rate)
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
+        self.deliverer: Deliverer | None = None
 
     @property
     def gate(self) -> Gate:
@@ -52,7 +57,32 @@ class Service:
         main = await self.tenants.get(MAIN)
         identity = self.settings.identity
         is_on = not is_loopback(self.settings.host) if identity is None else identity
-        self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
+        accounts = Accounts(main.hub.store)
+        self._gate = Gate(accounts, is_on=is_on)
+        if self.settings.deliver:
+            await asyncio.to_thread(self._start_delivering, accounts)
+
+    def _start_delivering(self, accounts: Accounts) -> None:
+        """For every tenant that there is, also those that nobody has asked for yet."""
+        self.deliverer = Deliverer(reach=self.settings.reachable)
+        self.deliverer.start()
+        for name in {MAIN, *self.settings.tenants, *(account.tenant for account in accounts.all().values())}:
+            self._deliver_for(name)
+
+    def _deliver_for(self, name: str) -> None:
+        store = self.settings.of_tenant(name).store
+        assert self.deliverer is not None
+        assert store is not None
+        try:
+            self.deliverer.serve(name, store)
+        except StoreError as error:
+            log.error("nothing is delivered for the tenant %s: %s", name, error)
+
+    async def ring(self, tenant: Tenant) -> None:
+        """A tenant has something new to deliver; perhaps it is itself new."""
+        if self.deliverer is not None:
+            await asyncio.to_thread(self._deliver_for, tenant.name)
+            self.deliverer.ring(tenant.name)
 
     def stop(self) -> None:
         """Let streams and waiting requests end, so that connections can close; from any thread."""
@@ -67,6 +97,8 @@ class Service:
     async def close(self) -> None:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
+        if self.deliverer is not None:
+            await asyncio.to_thread(self.deliverer.stop)
         await self.tenants.close()
 
 
@@ -95,6 +127,12 @@ def service_of(request: Request) -> Service:
     service = request.app.state.service
     assert isinstance(service, Service)
     return service
+
+
+def address_of(request: Request) -> str:
+    """Where this client finds the service: as the settings say, or as it asked."""
+    settings = service_of(request).settings
+    return (settings.address or str(request.base_url)).rstrip("/")
 
 
 def _access(role: Role) -> Callable[[Request], object]:

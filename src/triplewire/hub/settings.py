@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from triplewire.errors import ServiceError
+from triplewire.outbound import Reach
 
 MAIN = "main"
 """The tenant whose store is the service's own."""
@@ -57,6 +58,12 @@ class Settings:
     requests: float | None = None
     """How many requests a second an account may send, ten seconds' worth of them at once; 0 is no limit, None is 100
     where other machines can ask."""
+    deliver: bool = True
+    """Whether this process delivers; otherwise another one on the same store does."""
+    reach: str = ""
+    """Networks besides the public internet that events may be sent to: 127.0.0.0/8, fd00::/8; `private` for all."""
+    address: str = ""
+    """Where clients find the service, if that is not where it listens: https://hub.example. Feeds name it."""
     quotas: TenantSettings = field(default_factory=TenantSettings)
     """Of tenants that have none of their own."""
     tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
@@ -82,7 +89,13 @@ class Settings:
         for name in named:
             refuse_bad_name(name)
         tenants = {name: _tenant(table, f"{source}, tenants.{name}") for name, table in named.items()}
+        _refuse_bad_reach(plain.get("reach", ""), source)
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
+
+    @property
+    def reachable(self) -> Reach:
+        """Where events may be sent."""
+        return Reach.of(self.reach)
 
     def of_tenant(self, name: str) -> TenantSettings:
         """The settings of a tenant, those of all filled in where it has none."""
@@ -103,6 +116,13 @@ class Settings:
                 f"the tenant {name!r} has no store; name one in the settings: [tenants.{name}] store = 'postgresql://…'"
             )
         return f"{self.store.removesuffix('.db')}.{name}.db"
+
+
+def _refuse_bad_reach(text: str, source: str) -> None:
+    try:
+        Reach.of(text)
+    except ValueError as error:
+        raise ServiceError(f"{source}: reach is {text!r}: {error}; write networks with commas, or private") from None
 
 
 def refuse_bad_name(name: str) -> None:

@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 
 import httpx
 
-from triplewire.polling.addresses import Refused, resolved
+from triplewire.outbound import ANYWHERE, PUBLIC, Refused, resolved, retry_after
 from triplewire.polling.politeness import Turns
-from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Same, retry_after
+from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Same
 
 _ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, application/xml;q=0.9, "
@@ -61,7 +61,7 @@ async def fetch(feed: Followed, manners: Manners, turns: Turns) -> Answer:
     except TimeoutError:
         return Failed(f"no whole answer within {manners.timeout:g} seconds")
     except (_Unusable, Refused) as error:
-        return Failed(str(error))
+        return Failed(f"{error} (--allow-private lets them be asked)" if isinstance(error, Refused) else str(error))
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         return Failed(f"it cannot be asked: {error or type(error).__name__}")
     return Failed(f"more than {manners.most_redirects} redirects, the last to {url}")
@@ -89,7 +89,8 @@ def _target(url: str) -> httpx.URL:
 async def _asked(feed: Followed, target: httpx.URL, manners: Manners) -> Answer | _Redirect:
     """One request to one host, at the address that was checked."""
     host = target.raw_host.decode("ascii")
-    place = await resolved(host, target.port or _PORTS[target.scheme], allow_private=manners.allow_private)
+    reach = ANYWHERE if manners.allow_private else PUBLIC
+    place = await resolved(host, target.port or _PORTS[target.scheme], reach)
     seconds = dict.fromkeys(("connect", "read", "write", "pool"), manners.timeout)
     request = httpx.Request(
         "GET",

@@ -12,6 +12,7 @@ from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
+from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
@@ -38,6 +39,8 @@ __all__ = [
     "BackfillRecord",
     "BatchRecord",
     "Compacted",
+    "DeadLetter",
+    "DeliveryRecord",
     "DocumentRecord",
     "Entry",
     "EventRecord",

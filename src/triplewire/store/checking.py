@@ -31,6 +31,7 @@ _COUNTED = (
     ("rows", "rows", "id"),
     ("events", "events", "cursor"),
     ("batches", "batches", "number"),
+    ("dead letters", "dead_letters", "number"),
 )
 """A counter, and a column whose numbers it gave."""
 
@@ -50,6 +51,8 @@ _REFERENCES = (
     ("bindings", "row", "rows", "id"),
     ("bindings", "term", "terms", "id"),
     ("events", "batch", "batches", "number"),
+    ("deliveries", "subscription", "subscriptions", "id"),
+    ("dead_letters", "delivery", "deliveries", "id"),
 )
 """A column whose numbers are all in another one."""
 

@@ -24,12 +24,17 @@ class Compacted:
 
 
 def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) -> Compacted:
-    """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use."""
+    """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use.
+
+    Events that a delivery has still to tell stay, however old they are, unless it was disabled.
+    """
     versions = 0 if keep_versions is None else _drop_versions(sql, keep_versions)
     events = sql.run("DELETE FROM events WHERE query > 0 AND query NOT IN (SELECT id FROM queries)")
     events += sql.run("DELETE FROM events WHERE query < 0 AND -query NOT IN (SELECT number FROM subscriptions)")
     if keep_events_after is not None:
-        events += sql.run("DELETE FROM events WHERE cursor <= ?", keep_events_after)
+        slowest = sql.first("SELECT min(cursor) FROM deliveries WHERE state <> 'disabled'")
+        told = keep_events_after if slowest is None or slowest[0] is None else min(keep_events_after, slowest[0])
+        events += sql.run("DELETE FROM events WHERE cursor <= ?", told)
     return Compacted(_drop_terms(sql), versions, events)
 
 

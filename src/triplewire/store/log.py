@@ -51,6 +51,18 @@ class LogReader:
         text = f"SELECT {_COLUMNS} FROM events WHERE query = ? AND cursor > ? ORDER BY cursor LIMIT ?"
         return [_event(row) for row in self._sql.rows(text, query, after, limit)]
 
+    def last_of_query(self, query: int, after: int, before: int, limit: int) -> list[EventRecord]:
+        """The last events of a query between two cursors, the newest first."""
+        text = (
+            f"SELECT {_COLUMNS} FROM events WHERE query = ? AND cursor > ? AND cursor < ? ORDER BY cursor DESC LIMIT ?"
+        )
+        return [_event(row) for row in self._sql.rows(text, query, after, before, limit)]
+
+    def count_of_query(self, query: int, after: int, most: int) -> int:
+        """How many events of a query have a greater cursor; counted up to `most`."""
+        text = "SELECT count(*) FROM (SELECT 1 FROM events WHERE query = ? AND cursor > ? LIMIT ?) AS found"
+        return self._sql.number(text, query, after, most)
+
     def of_batch(self, batch: int) -> list[EventRecord]:
         """All events of a batch."""
         text = f"SELECT {_COLUMNS} FROM events WHERE batch = ? ORDER BY cursor"

@@ -48,7 +48,18 @@ def _add_backfills(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.backfills])
 
 
-MIGRATIONS: tuple[Callable[[Sql], None], ...] = (_keys_of_names, _add_intake, _keep_xml, _add_backfills)
+def _add_deliveries(sql: Sql) -> None:
+    """The tables of deliveries; there were none before."""
+    schema.tables.create_all(sql.connection, tables=[schema.deliveries, schema.deliverers, schema.dead_letters])
+
+
+MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
+    _keys_of_names,
+    _add_intake,
+    _keep_xml,
+    _add_backfills,
+    _add_deliveries,
+)
 """The first leads from version 1 to version 2, and so on."""
 
 KIND = "store.kind"

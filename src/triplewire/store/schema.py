@@ -215,3 +215,48 @@ rejected = Table(
 images = Table(
     "images", tables, _text("name", key=True), _number("part", key=True), _number("number"), _bytes("content")
 )
+
+# What became of a delivery is written far more often than what it is: the two never change in one statement.
+deliveries = Table(
+    "deliveries",
+    tables,
+    _text("id", key=True),
+    _text("subscription"),
+    _text("kind"),
+    _text("settings"),
+    _text("secrets"),
+    _text("created"),
+    _number("revision"),
+    _text("holder", nullable=True),
+    _number("cursor"),
+    _number("until"),
+    _number("delivered"),
+    _number("failed"),
+    _number("succeeded"),
+    _text("state"),
+    _text("reason"),
+    _number("due"),
+    _number("failures"),
+    _number("failing_since"),
+    _text("error"),
+)
+Index("deliveries_by_subscription", deliveries.c.subscription)
+Index("deliveries_by_holder", deliveries.c.holder)
+
+deliverers = Table("deliverers", tables, _text("name", key=True), _number("until"), sqlite_with_rowid=False)
+
+dead_letters = Table(
+    "dead_letters",
+    tables,
+    _number("number", key=True),
+    _text("delivery"),
+    _text("message"),
+    _number("cursor"),
+    _text("media_type"),
+    _bytes("content"),
+    _text("reason"),
+    _number("attempts"),
+    _text("died"),
+    _number("replay"),
+)
+Index("dead_letters_by_delivery", dead_letters.c.delivery, dead_letters.c.number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.backfills import BackfillReader, BackfillWriter
 from triplewire.store.batches import BatchReader, BatchWriter
+from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
@@ -41,6 +42,7 @@ class Reader:
         self.batches = BatchReader(sql)
         self.images = ImageReader(sql)
         self.intake = IntakeReader(sql)
+        self.deliveries = DeliveryReader(sql)
         self.settings = SettingReader(sql)
 
 
@@ -59,6 +61,7 @@ class Writer(Reader):
     batches: BatchWriter
     images: ImageWriter
     intake: IntakeWriter
+    deliveries: DeliveryWriter
     settings: SettingWriter
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
@@ -75,4 +78,5 @@ class Writer(Reader):
         self.batches = BatchWriter(sql)
         self.images = ImageWriter(sql)
         self.intake = IntakeWriter(sql)
+        self.deliveries = DeliveryWriter(sql)
         self.settings = SettingWriter(sql)

@@ -77,8 +77,10 @@ async def put(access: Reading, id: Id, wanted: NewSubscription, response: Respon
 
 
 @router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
-def read(access: Reading, id: Id) -> SubscriptionTold:
-    """A subscription as it stands."""
+def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
+    """A subscription as it stands; its links lead to its feed and its inbox."""
+    place = f"/v1/subscriptions/{quote(id, safe='')}"
+    response.headers["Link"] = f'<{place}/inbox>; rel="http://www.w3.org/ns/ldp#inbox", <{place}/feed>; rel="alternate"'
     return _told(access.tenant.hub.subscription(id))
 
 

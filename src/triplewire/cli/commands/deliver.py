@@ -1,0 +1,232 @@
+"""`triplewire deliver`: where events are sent, and sending them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplewire.cli import options
+from triplewire.cli.counts import counted
+from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_at, url_of
+from triplewire.cli.listing import print_json, print_records
+from triplewire.cli.problems import SOME_BAD, Problems, usage
+
+if TYPE_CHECKING:
+    from triplewire.deliver.counters import Counter
+    from triplewire.outbound import Reach
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Send events to web hooks, inboxes and digests.")
+
+_COLUMNS = ("id", "subscription", "kind", "url", "state", "delivered", "lag", "dead", "last_error")
+_HOW_TO_GET_IT = "deliveries need more packages: pip install 'triplewire[hub]'"
+_LETTERS = ("number", "id", "reason", "attempts", "died", "replay")
+
+
+class KindOption(StrEnum):
+    """How events are sent."""
+
+    webhook = "webhook"
+    digest = "digest"
+    ldn = "ldn"
+
+
+class EveryOption(StrEnum):
+    """How often a digest comes."""
+
+    hourly = "hourly"
+    daily = "daily"
+
+
+DeliveryId = Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of a delivery, as `list` tells it.")]
+Numbers = Annotated[
+    list[int], typer.Argument(metavar="NUMBER", help="Numbers of dead letters, as `dead` tells them; all, if none.")
+]
+ReachOption = Annotated[
+    str,
+    typer.Option(
+        "--reach",
+        metavar="NETWORKS",
+        help="Networks besides the public internet that may be asked: 127.0.0.0/8, fd00::/8; `private` for all.",
+    ),
+]
+
+
+@app.command()
+def add(
+    store: HubUrl,
+    subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The id of a subscription.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where to send; for ldn, an inbox or what has one.")],
+    kind: Annotated[
+        KindOption, typer.Option("--kind", help="Each event signed; a signed digest; a notification to an inbox.")
+    ] = KindOption.webhook,
+    every: Annotated[
+        EveryOption | None, typer.Option("--every", help="How often a digest comes; daily, if not said.")
+    ] = None,
+    contents: Annotated[bool, typer.Option("--contents", help="With the content before and after.")] = False,
+    after: Annotated[int, typer.Option("--after", min=0, help="Begin after this cursor.")] = 0,
+    from_now: Annotated[bool, typer.Option("--from-now", help="Only what happens from now on.")] = False,
+    json: options.AsJson = False,
+) -> None:
+    """Send the events of a subscription somewhere; print the secret, which cannot be found out later.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire deliver add hub.db maja https://maja.example/hook
+      triplewire deliver add hub.db maja https://maja.example/hook --kind digest --every daily
+      triplewire deliver add hub.db maja https://pod.example/maja --kind ldn --from-now
+    """
+    often = EveryOption.daily if kind is KindOption.digest and every is None else every
+    with _counter(store) as counter:
+        made = counter.add(
+            subscription,
+            url,
+            kind=kind.value,
+            every=None if often is None else often.value,
+            contents=contents,
+            after=None if from_now else after,
+        )
+    if json:
+        print_json(made)
+        return
+    if made["secret"]:
+        typer.echo(made["secret"])
+    Problems().note(f"events of {subscription} go to {url} as the delivery {made['id']}")
+
+
+@app.command(name="list")
+def listing(
+    store: HubUrl,
+    subscription: Annotated[
+        str | None, typer.Option("--subscription", metavar="ID", help="Only those of this subscription.")
+    ] = None,
+    format: options.OutputFormat = None,
+    json: options.AsJson = False,
+) -> None:
+    """List the deliveries, and how they are.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire deliver list hub.db
+    """
+    with _counter(store) as counter:
+        print_records(counter.listing(subscription), _COLUMNS, options.chosen(format, json), {})
+
+
+@app.command()
+def pause(store: HubUrl, delivery: DeliveryId) -> None:
+    """Send nothing until it is resumed; what happens meanwhile is sent then."""
+    with _counter(store) as counter:
+        counter.pause(delivery)
+
+
+@app.command()
+def resume(store: HubUrl, delivery: DeliveryId) -> None:
+    """Go on where it was, at once: also after it was disabled."""
+    with _counter(store) as counter:
+        counter.resume(delivery)
+
+
+@app.command()
+def remove(store: HubUrl, delivery: DeliveryId) -> None:
+    """Deliver no more, and forget what could not be delivered."""
+    with _counter(store) as counter:
+        counter.remove(delivery)
+
+
+@app.command()
+def secret(store: HubUrl, delivery: DeliveryId) -> None:
+    """Make a new secret and print it; for a day, messages are signed with the old one as well."""
+    with _counter(store) as counter:
+        typer.echo(counter.rotate(delivery))
+
+
+@app.command()
+def ping(store: HubUrl, delivery: DeliveryId, reach: ReachOption = "") -> None:
+    """Send a test, which is no event, and say what the receiver says; exit code 1 if it did not arrive."""
+    with _counter(store, reach) as counter:
+        said = counter.ping(delivery)
+    Problems().note(f"{'arrived' if said['arrived'] else 'did not arrive'}: {said['detail']} ({said['seconds']:g} s)")
+    if not said["arrived"]:
+        raise typer.Exit(SOME_BAD)
+
+
+@app.command()
+def dead(
+    store: HubUrl, delivery: DeliveryId, format: options.OutputFormat = None, json: options.AsJson = False
+) -> None:
+    """List the messages that were given up."""
+    with _counter(store) as counter:
+        print_records(counter.dead(delivery), _LETTERS, options.chosen(format, json), {})
+
+
+@app.command()
+def replay(store: HubUrl, delivery: DeliveryId, numbers: Numbers = []) -> None:
+    """Try messages again that were given up, before anything else is sent."""
+    with _counter(store) as counter:
+        Problems().note(f"{counted(counter.replay(delivery, numbers), 'message')} will be tried again")
+
+
+@app.command()
+def drop(store: HubUrl, delivery: DeliveryId, numbers: Numbers = []) -> None:
+    """Forget messages that were given up."""
+    with _counter(store) as counter:
+        Problems().note(f"{counted(counter.drop(delivery, numbers), 'message')} dropped")
+
+
+@app.command()
+def run(store: StoreUrl, reach: ReachOption = "") -> None:
+    """Deliver what a store has until it is told to stop. `triplewire serve` does so by itself.
+
+    Several may run on one store: they share the deliveries, and each is held by one at a
+    time. What one leaves undone, because it was stopped or killed, another goes on with.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire deliver run postgresql://hub@db.example/hub
+    """
+    try:
+        from triplewire.deliver import Deliverer
+    except ImportError as error:
+        usage(f"{_HOW_TO_GET_IT} ({error})")
+    with store_at(store):
+        pass
+    ended, note = threading.Event(), Problems().note
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    with Deliverer(reach=_reach(reach)) as deliverer:
+        deliverer.serve("main", url_of(store))
+        note("delivering; stop it with Ctrl-C")
+        ended.wait()
+    note("stopped; what was delivered is in the store")
+
+
+@contextmanager
+def _counter(given: str, reach: str = "") -> Iterator[Counter]:
+    try:
+        from triplewire.deliver.counters import StoreCounter
+    except ImportError as error:
+        usage(f"{_HOW_TO_GET_IT} ({error})")
+    if is_address(given):
+        with client_of(given) as client:
+            yield client.deliveries
+    else:
+        with store_at(given) as store:
+            yield StoreCounter(store, _reach(reach))
+
+
+def _reach(text: str) -> Reach:
+    from triplewire.outbound import Reach
+
+    try:
+        return Reach.of(text)
+    except ValueError as error:
+        usage(f"--reach {text}: {error}; write networks with commas, or private")

@@ -1,0 +1,18 @@
+"""Deliveries: the events of subscriptions, sent to where people want them, at least once and in order (N8, P7).
+
+In come events from the log of a store, and what people want: deliveries, each of one subscription, to a web hook, a
+digest's web hook, a WebSub callback or an inbox. Out go signed messages with stable ids, and for each delivery a
+cursor that is kept in the store: whoever was away gets everything, whoever delivers next goes on.
+
+The way of the data: `registry` (what people want), `desk` (one store: whose turn it is, what was achieved),
+`envelopes`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),
+`deliverer` (all of it, in a thread). It never finds an event, never changes one, and sends to no machine that
+`triplewire.outbound` does not allow.
+"""
+
+from triplewire.deliver.deliverer import Deliverer
+from triplewire.deliver.desk import Manners
+from triplewire.deliver.registry import Condition, Deliveries
+from triplewire.deliver.retrying import Pace
+
+__all__ = ["Condition", "Deliverer", "Deliveries", "Manners", "Pace"]

@@ -1,0 +1,106 @@
+"""The deliverer: a thread that delivers what one or several stores have, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from uuid import uuid4
+
+from triplewire.deliver.desk import Desk, Manners
+from triplewire.deliver.lanes import Lanes
+from triplewire.deliver.work import work
+from triplewire.errors import StoreError
+from triplewire.outbound import PUBLIC, Connections, Reach
+from triplewire.store import Store
+
+log = logging.getLogger("triplewire.deliver")
+
+
+class Deliverer:
+    """Delivers from stores, by url; several processes may do so from the same ones, and share the work.
+
+    `reach` says which machines may be asked besides those of the public internet. `with Deliverer() as deliverer:`
+    starts it and stops it; `serve` adds a store, under a name that is for logs and numbers.
+    """
+
+    def __init__(self, *, reach: Reach = PUBLIC, manners: Manners | None = None) -> None:
+        self._manners = manners = manners or Manners()
+        self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
+        self._connections = Connections(reach, seconds=manners.seconds)
+        self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+        self._loop = asyncio.new_event_loop()
+        self._desks: dict[str, Desk] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._adding = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="triplewire deliverer", daemon=True)
+        self._stopping = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin; stores are added with `serve`."""
+        self._thread.start()
+
+    def serve(self, name: str, url: str) -> None:
+        """Deliver what this store has, too; from any thread. The same name again changes nothing."""
+        with self._adding:
+            if name not in self._desks:
+                store = Store.open(url)
+                try:
+                    asyncio.run_coroutine_threadsafe(self._add(name, store), self._loop).result()
+                except BaseException:
+                    store.close()
+                    raise
+
+    def ring(self, name: str) -> None:
+        """There may be something new in a store: look now, and not only a moment later; from any thread."""
+        desk = self._desks.get(name)
+        if desk is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(desk.ring)
+
+    def stop(self) -> None:
+        """Wait for what is on its way, write what was achieved, and end; what is left is for whoever comes next."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopping.set)
+            self._thread.join()
+
+    def __iter__(self) -> Iterator[Desk]:
+        """The desks, one for each store; for reading numbers."""
+        return iter(list(self._desks.values()))
+
+    def __enter__(self) -> Deliverer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._work())
+        finally:
+            self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            self._loop.close()
+
+    async def _work(self) -> None:
+        try:
+            await self._stopping.wait()
+            for desk in self._desks.values():
+                desk.stop()
+            for name, task in self._running.items():
+                try:
+                    await task
+                except StoreError as error:
+                    log.error("%s: deliveries ended: %s", name, error)
+        finally:
+            await self._connections.close()
+            for desk in self._desks.values():
+                desk.store.close()
+
+    async def _add(self, name: str, store: Store) -> None:
+        desk = Desk(name, store, self._name, work, self._connections, self._lanes, self._manners)
+        self._desks[name] = desk
+        self._running[name] = asyncio.create_task(desk.run(), name=f"triplewire desk {name}")

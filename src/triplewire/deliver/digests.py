@@ -1,0 +1,74 @@
+"""Digests: what a stretch of the log comes to, row by row; pure.
+
+    before it      after it       told as
+    no answer      answer         added
+    answer         answer         changed   (also when it was gone in between: `unmatched` counts that)
+    answer         no answer      removed
+    no answer      no answer      removed   (it came and went: whoever heard of it elsewhere must hear that it is gone)
+
+Invariant: every row that has an `unmatched` event in the stretch is told, with the number of them: no removal is
+swallowed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from triplewire.model import Event, Row
+
+Every = Literal["hourly", "daily"]
+_LENGTHS = {"hourly": timedelta(hours=1), "daily": timedelta(days=1)}
+
+
+@dataclass(slots=True)
+class _Story:
+    """The events of one row."""
+
+    first: Event
+    last: Event
+    kinds: Counter[str]
+
+
+def digest(events: Iterable[Event]) -> dict[str, list[dict[str, Any]]]:
+    """The rows that were added, changed and removed, each with its last event's reasons and how often it had which."""
+    stories: dict[Row, _Story] = {}
+    for event in events:
+        story = stories.setdefault(event.row, _Story(event, event, Counter()))
+        story.last = event
+        story.kinds[event.kind] += 1
+    told: dict[str, list[dict[str, Any]]] = {"added": [], "changed": [], "removed": []}
+    for story in stories.values():
+        told[_sense(story)].append(_told(story))
+    return told
+
+
+def _sense(story: _Story) -> str:
+    if story.last.kind == "unmatched":
+        return "removed"
+    return "added" if story.first.kind == "matched" else "changed"
+
+
+def _told(story: _Story) -> dict[str, Any]:
+    plain = story.last.as_dict(contents=False)
+    kept = {name: plain[name] for name in ("row", "triples", "documents", "cursor")}
+    counts = {kind: story.kinds[kind] for kind in ("matched", "changed", "unmatched") if story.kinds[kind]}
+    return kept | {"first_cursor": story.first.cursor, "events": counts}
+
+
+def next_time(every: str, after: float) -> float:
+    """When the next digest is due: at the full hour, or at midnight, UTC.
+
+    >>> next_time("hourly", 0.0), next_time("hourly", 3599.0), next_time("daily", 86400.0)
+    (3600.0, 3600.0, 172800.0)
+    """
+    length = _LENGTHS[every].total_seconds()
+    return (after // length + 1) * length
+
+
+def moment(seconds: float) -> str:
+    """A time as it is told."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

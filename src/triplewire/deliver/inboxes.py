@@ -1,0 +1,58 @@
+"""Inboxes: where Linked Data Notifications for a thing go (W3C LDN, section 3.1).
+
+The url of a delivery is a target or an inbox itself. The target's Link header names its inbox, or what it says of
+itself in JSON-LD or Turtle; what names none is taken for the inbox.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin
+
+from pyoxigraph import NamedNode, RdfFormat, parse
+
+from triplewire.outbound import Connections, Refused, Reply, Unreachable
+
+INBOX = "http://www.w3.org/ns/ldp#inbox"
+_ACCEPT = "text/turtle, application/n-triples;q=0.9, */*;q=0.1"
+_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]+))*)")
+_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
+_FORMATS = {"text/turtle": RdfFormat.TURTLE, "application/n-triples": RdfFormat.N_TRIPLES}
+
+
+async def inbox_of(connections: Connections, url: str) -> str:
+    """The inbox of what is at a url; the url itself, where it names none."""
+    try:
+        reply = await connections.ask("GET", url, {"Accept": _ACCEPT})
+    except (Unreachable, Refused):
+        return url
+    return (linked(reply.headers.get("link", ""), url) or _stated(reply, url)) if reply.is_fine else url
+
+
+def linked(header: str, base: str) -> str | None:
+    """The inbox that a Link header names.
+
+    >>> linked('<../inbox/>; rel="http://www.w3.org/ns/ldp#inbox"', "https://a.example/things/1")
+    'https://a.example/inbox/'
+    """
+    for target, parameters in _LINK.findall(header):
+        relations = [quoted or plain for quoted, plain in _REL.findall(parameters)]
+        if any(INBOX in relation.split() for relation in relations):
+            return str(urljoin(base, target))
+    return None
+
+
+def _stated(reply: Reply, url: str) -> str:
+    """The inbox that the body states for the url."""
+    kind = _FORMATS.get(reply.headers.get("content-type", "").partition(";")[0].strip().lower())
+    if kind is None:
+        return url
+    try:
+        found = [
+            quad.object.value
+            for quad in parse(reply.body, format=kind, base_iri=url)
+            if quad.predicate.value == INBOX and quad.subject == NamedNode(url) and isinstance(quad.object, NamedNode)
+        ]
+    except (SyntaxError, ValueError):
+        return url
+    return found[0] if found else url

@@ -1,0 +1,47 @@
+"""What a delivery says of the events that are next: a kind and a page in, messages out."""
+
+from __future__ import annotations
+
+from triplewire.deliver import websub
+from triplewire.deliver.digests import digest
+from triplewire.deliver.envelopes import Message, activity_message, cloud_event, digest_event
+from triplewire.engine.reading import Page
+from triplewire.store import DeliveryRecord
+
+AT_ONCE = {"webhook": 50, "ldn": 50, "websub": 100, "digest": 2_000}
+"""So many events are read at a time; of a digest and of WebSub content, so many are in one."""
+
+
+def messages(record: DeliveryRecord, page: Page) -> list[Message]:
+    """The messages for these events, in order."""
+    if not page.events:
+        return []
+    if record.kind == "digest":
+        return [_digest(record, page)]
+    if record.kind == "websub":
+        return [websub.content(record, page.events, page.times.__getitem__)]
+    if record.kind == "ldn":
+        return [activity_message(event, page.times[event.batch]) for event in page.events]
+    contents = bool(record.settings.get("contents"))
+    return [cloud_event(event, page.times[event.batch], contents=contents) for event in page.events]
+
+
+def _digest(record: DeliveryRecord, page: Page) -> Message:
+    """What has happened up to the end of the stretch; `until` fixes it, so that the same is sent again after a failure.
+
+    Where there is more than goes into one, the next follows at once, and `more` says so.
+    """
+    events = [event for event in page.events if not record.until or event.cursor <= record.until]
+    first, last = events[0], events[-1]
+    data = {
+        "subscription": record.subscription,
+        "every": record.settings["every"],
+        "from": page.times[first.batch],
+        "until": page.times[last.batch],
+        "after": record.cursor,
+        "cursor": last.cursor,
+        "more": len(page.events) == AT_ONCE["digest"],
+        **digest(events),
+    }
+    time = page.times[last.batch]
+    return digest_event(record.subscription, first.cursor, last.cursor, time, len(events), data)

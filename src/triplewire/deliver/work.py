@@ -1,0 +1,230 @@
+"""The work of one delivery: message after message, until there is none, one fails, or somebody else is to do it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from triplewire.deliver import websub
+from triplewire.deliver.desk import Desk, Destination
+from triplewire.deliver.digests import next_time
+from triplewire.deliver.envelopes import Message
+from triplewire.deliver.inboxes import inbox_of
+from triplewire.deliver.messages import AT_ONCE, messages
+from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
+from triplewire.deliver.sending import send
+from triplewire.engine.reading import Wanted
+from triplewire.store import DeadLetter, DeliveryRecord
+
+
+async def work(desk: Desk, destination: Destination) -> None:
+    """Do what is to be done now."""
+    if destination.is_pending and not await _verify(desk, destination):
+        return
+    if await _is_over(desk, destination):
+        return
+    if destination.replays and not await _replay(desk, destination):
+        return
+    if destination.record.kind == "digest":
+        await _digest(desk, destination)
+        return
+    while destination.has_news and _may(desk, destination):
+        destination.has_news = False
+        for message in await _next(desk, destination):
+            destination.has_news = True
+            if not _may(desk, destination) or not await _deliver(desk, destination, message):
+                return
+
+
+def _may(desk: Desk, destination: Destination) -> bool:
+    return destination.record.state == "active" and desk.may_send(destination)
+
+
+async def _next(desk: Desk, destination: Destination) -> list[Message]:
+    record = destination.record
+    wanted = Wanted(record.subscription, record.cursor, AT_ONCE[record.kind])
+    return await desk.pages.get(wanted, lambda page: messages(record, page))
+
+
+# -- events
+
+
+async def _deliver(desk: Desk, destination: Destination, message: Message) -> bool:
+    """Send one message; whether the next may follow."""
+    answer = await _sent(desk, destination, message)
+    if answer is None:
+        return False
+    verdict = _judge(desk, destination, answer)
+    if verdict in (Verdict.ARRIVED, Verdict.DEAD):
+        destination.record = replace(destination.record, cursor=message.cursor, until=0)
+    if verdict is Verdict.ARRIVED:
+        record = destination.record
+        destination.record = replace(record, delivered=record.delivered + 1)
+        desk.tally.arrive(record.kind, _since(message.happened))
+    elif verdict is Verdict.DEAD:
+        desk.tally.dead[destination.record.kind] += 1
+        desk.achieved.buried.append(_letter(destination.record, message, answer, desk.manners.pace.attempts))
+    desk.note(destination)
+    return verdict in (Verdict.ARRIVED, Verdict.DEAD)
+
+
+async def _sent(desk: Desk, destination: Destination, message: Message) -> Answer | None:
+    """What the receiver said; None if this process may not send any more when its turn has come."""
+    async with desk.lanes.turn(destination.host, is_suspect=destination.record.failures > 0):
+        if not _may(desk, destination):
+            return None
+        record = destination.record
+        url = await _address(desk, destination)
+        return await send(desk.connections, record, message, url, time.time())
+
+
+async def _address(desk: Desk, destination: Destination) -> str:
+    """Where messages go; the inbox of what is there, for a notification."""
+    url = str(destination.record.settings["url"])
+    if destination.record.kind != "ldn":
+        return url
+    if destination.inbox is None or destination.record.failures:
+        destination.inbox = await inbox_of(desk.connections, url)
+    return destination.inbox
+
+
+def _judge(desk: Desk, destination: Destination, answer: Answer) -> Verdict:
+    found = judged(destination.record, answer, time.time(), desk.manners.pace, random.random())
+    if found.verdict is not Verdict.ARRIVED:
+        desk.tally.failed[destination.record.kind] += 1
+    destination.record = found.record
+    return found.verdict
+
+
+def _letter(record: DeliveryRecord, message: Message, answer: Answer, attempts: int) -> DeadLetter:
+    return DeadLetter(
+        0, record.id, message.id, message.cursor, message.media_type, message.body, answer.text, attempts, _now()
+    )
+
+
+# -- dead letters that shall be tried again
+
+
+async def _replay(desk: Desk, destination: Destination) -> bool:
+    """Send them, each once: one that is refused again is a dead letter again. Whether the delivery may go on."""
+    destination.replays = False
+    for letter in await asyncio.to_thread(_to_replay, desk, destination.record.id):
+        message = Message(letter.message, letter.cursor, letter.media_type, letter.content, happened=letter.died)
+        answer = await _sent(desk, destination, message)
+        if answer is None:
+            destination.replays = True
+            return False
+        if not answer.is_fine and not is_refusal(answer):  # nobody is there: it waits, with everything else
+            destination.replays = True
+            _judge(desk, destination, answer)
+            desk.note(destination)
+            return False
+        _replayed(desk, destination, letter, answer)
+    await desk.write()
+    return True
+
+
+def _replayed(desk: Desk, destination: Destination, letter: DeadLetter, answer: Answer) -> None:
+    record = destination.record
+    if answer.is_fine:
+        desk.achieved.arrived.append(letter.number)
+        destination.record = replace(record, delivered=record.delivered + 1, succeeded=int(1000 * time.time()))
+        desk.tally.delivered[record.kind] += 1
+    else:
+        again = replace(letter, reason=answer.text, attempts=letter.attempts + 1, died=_now(), replay=False)
+        desk.achieved.refused_again.append(again)
+        destination.record = replace(record, failed=record.failed + 1, error=answer.text)
+        desk.tally.failed[record.kind] += 1
+    desk.note(destination)
+
+
+def _to_replay(desk: Desk, id: str) -> list[DeadLetter]:
+    with desk.store.reading() as reader:
+        return reader.deliveries.to_replay(id, 1_000)
+
+
+# -- digests
+
+
+async def _digest(desk: Desk, destination: Destination) -> None:
+    """Tell what has happened up to now, in as many parts as it takes; then wait for the next hour or day."""
+    has_more = True
+    while has_more:
+        found = await _next(desk, destination) if _may(desk, destination) else []
+        has_more = bool(found) and found[0].events == AT_ONCE["digest"]
+        if found and not destination.record.until:  # fixed before it is sent: whoever sends it again sends the same
+            destination.record = replace(destination.record, until=found[0].cursor)
+            desk.note(destination)
+            await desk.write()
+        if found and not await _deliver(desk, destination, found[0]):
+            return
+    due = int(1000 * next_time(destination.record.settings["every"], time.time()))
+    destination.record = replace(destination.record, due=due)
+    desk.note(destination)
+
+
+# -- WebSub
+
+
+async def _verify(desk: Desk, destination: Destination) -> bool:
+    """Ask a subscriber whether it was meant; whether the delivery may go on."""
+    async with desk.lanes.turn(destination.host, is_suspect=destination.record.failures > 0):
+        if not desk.may_send(destination):
+            return False
+        is_meant, reason = await websub.is_meant(desk.connections, destination.record)
+    record, mode = destination.record, destination.record.settings["pending"]["mode"]
+    if is_meant and mode == "unsubscribe":
+        await asyncio.to_thread(_remove, desk, record.id)
+        return False
+    if is_meant:
+        destination.record = await asyncio.to_thread(_put, desk, websub.verified(record, time.time()))
+        return True
+    if is_meant is None:
+        found = judged(record, Answer(None, reason), time.time(), desk.manners.pace, random.random())
+        if found.record.failures < desk.manners.pace.attempts:
+            destination.record = found.record
+            desk.note(destination)
+            return False
+    await _forget_request(desk, destination, reason)
+    return False
+
+
+async def _forget_request(desk: Desk, destination: Destination, reason: str) -> None:
+    """It was not meant, or nobody could be asked: a new subscription goes, one that stands stays as it is."""
+    record = destination.record
+    if record.state == "verifying":
+        await asyncio.to_thread(_remove, desk, record.id)
+        return
+    settings = {name: value for name, value in record.settings.items() if name != "pending"}
+    destination.record = await asyncio.to_thread(_put, desk, replace(record, settings=settings, error=reason))
+
+
+async def _is_over(desk: Desk, destination: Destination) -> bool:
+    """Whether the lease of a WebSub subscription is over, or it was disabled: then it is gone."""
+    record = destination.record
+    expires = record.settings.get("expires")
+    if expires is None or expires > 1000 * time.time():
+        return False
+    await asyncio.to_thread(_remove, desk, record.id)
+    return True
+
+
+def _remove(desk: Desk, id: str) -> None:
+    with desk.store.writing() as writer:
+        writer.deliveries.remove(id)
+
+
+def _put(desk: Desk, record: DeliveryRecord) -> DeliveryRecord:
+    with desk.store.writing() as writer:
+        return writer.deliveries.put(record)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _since(happened: str) -> float:
+    return max(0.0, time.time() - datetime.fromisoformat(happened).timestamp()) if happened else 0.0

@@ -1,0 +1,111 @@
+"""Reading events: those of one subscription, from the log, in their order or the newest first.
+
+A subscription hears its query's events from the cursor at which it came, and those that are for it alone. Whoever only
+reads needs no matcher: `EventLog` is for processes that tell events and never find any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pyoxigraph import Triple
+
+from triplewire.engine.policies import Book
+from triplewire.engine.telling import Teller, Versions, stated_in
+from triplewire.model import Event
+from triplewire.store import EventRecord, Hearer, Reader, Store, SubscriptionRecord
+
+_BEYOND = 1 << 60
+"""A cursor beyond all there can be, and within what every database can count."""
+
+_REMEMBERED = 10_000
+
+
+class Wanted(NamedTuple):
+    """Some events of a subscription: those that follow a cursor."""
+
+    subscription: str
+    after: int
+    limit: int
+
+
+class Waiting(NamedTuple):
+    """What follows a cursor: how many events (as far as was counted), and when the first of them was committed."""
+
+    events: int
+    since: str | None
+
+
+def following(reader: Reader, record: SubscriptionRecord, after: int, limit: int | None) -> list[EventRecord]:
+    """The events of a subscription with a cursor over `after`, in order."""
+    most, after = limit if limit is not None else _BEYOND, min(after, _BEYOND)
+    shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
+    own = reader.log.of_query(-record.number, after, most)
+    return sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
+
+
+def newest(reader: Reader, record: SubscriptionRecord, before: int | None, limit: int) -> list[EventRecord]:
+    """The last events of a subscription with a cursor under `before`, the newest first."""
+    before = _BEYOND if before is None else min(before, _BEYOND)
+    shared = reader.log.last_of_query(record.query, record.first_cursor, before, limit)
+    own = reader.log.last_of_query(-record.number, 0, before, limit)
+    return sorted([*own, *shared], key=lambda event: -event.cursor)[:limit]
+
+
+def told(teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord]) -> list[Event]:
+    """Records as the events of a subscription."""
+    hearer = Hearer(record.first_cursor, record.id, record.columns)
+    return teller.events([(event, hearer) for event in found])
+
+
+class Page(NamedTuple):
+    """Some events in order, and when each of their batches was committed, by id."""
+
+    events: list[Event]
+    times: Mapping[str, str]
+
+
+class EventLog:
+    """The events in a store, for whoever only reads; for one thread at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._book = store, Book()
+        self._times: dict[str, str] = {}
+
+    def pages(self, wanted: Sequence[Wanted]) -> list[Page]:
+        """The events of each subscription, all from one state of the store; none of one that is no more."""
+        with self._store.reading() as reader:
+            self._book.catch_up(reader)
+            teller = Teller(reader, self._book.schema.strong, self._stated_in)
+            records = reader.subscriptions.find([each.subscription for each in wanted])
+            found = [
+                [] if record is None else told(teller, record, following(reader, record, each.after, each.limit))
+                for record, each in zip(records, wanted, strict=True)
+            ]
+            return [Page(events, self._committed(reader, events)) for events in found]
+
+    def _committed(self, reader: Reader, events: Sequence[Event]) -> dict[str, str]:
+        if len(self._times) > _REMEMBERED:
+            self._times.clear()
+        for event in events:
+            if event.batch not in self._times:
+                batch = reader.batches.find(event.batch)
+                assert batch is not None, "an event has its batch"
+                self._times[event.batch] = batch.committed
+        return {event.batch: self._times[event.batch] for event in events}
+
+    def _stated_in(self, versions: Versions) -> list[Triple]:
+        with self._store.reading() as reader:
+            return stated_in(reader, versions)
+
+
+def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> Waiting:
+    """What a subscription has after a cursor, counted up to `most`."""
+    found = following(reader, record, after, 1)
+    if not found:
+        return Waiting(0, None)
+    count = reader.log.count_of_query(record.query, max(after, record.first_cursor), most)
+    count += reader.log.count_of_query(-record.number, after, most)
+    (batch,) = reader.batches.listing(found[0].batch - 1, 1)
+    return Waiting(min(count, most), batch.committed)

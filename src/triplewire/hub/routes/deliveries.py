@@ -1,0 +1,183 @@
+"""Deliveries: where events are sent, how that goes, and what could not be delivered."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from triplewire.deliver import Deliveries
+from triplewire.deliver.counters import told as letter_told
+from triplewire.deliver.pinging import ping as send_ping
+from triplewire.deliver.registry import Condition
+from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
+from triplewire.deliver.websub import tell_denied
+from triplewire.hub.delivery_messages import (
+    Chosen,
+    Counted,
+    DeadLetters,
+    DeadLetterTold,
+    DeliveriesTold,
+    DeliveryChange,
+    DeliveryMade,
+    DeliveryPage,
+    DeliveryTold,
+    GivenSecret,
+    NewDelivery,
+    NewSecret,
+    Pinged,
+)
+from triplewire.hub.messages import NO_NUL
+from triplewire.hub.routes.subscriptions import Id
+from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.store import DeliveryRecord
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["deliveries"])
+
+DeliveryId = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL, description="The id of the delivery.")]
+Number = Annotated[int, Path(ge=1, le=2**60, description="The number of the dead letter.")]
+
+
+@router.post("/subscriptions/{id}/deliveries", summary="Deliver events", status_code=201, response_model=DeliveryMade)
+async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) -> dict[str, Any]:
+    """Send the events of a subscription somewhere. The secret that messages are signed with is told this once."""
+    await run_in_threadpool(_require_subscription, access, id)
+    refuse_bad_url(wanted.url)
+    await refuse_unreachable(wanted.url, access.service.settings.reachable)
+
+    def made() -> dict[str, Any]:
+        after = None if wanted.after == "now" else wanted.after
+        record, secret = _deliveries(access).add(
+            id,
+            wanted.url,
+            kind=wanted.kind,
+            every=wanted.every,
+            contents=wanted.contents,
+            after=after,
+            secret=wanted.secret,
+        )
+        return _told(_deliveries(access).condition(record.id)) | {"secret": secret}
+
+    told = await run_in_threadpool(made)
+    await access.service.ring(access.tenant)
+    response.headers["Location"] = f"/v1/deliveries/{told['id']}"
+    return told
+
+
+@router.get(
+    "/subscriptions/{id}/deliveries", summary="List deliveries of a subscription", response_model=DeliveriesTold
+)
+def of_subscription(access: Reading, id: Id) -> dict[str, Any]:
+    """Where its events are sent, and how that goes; for its owner."""
+    _require_subscription(access, id)
+    return {"deliveries": [_told(each) for each in _deliveries(access).of_subscription(id)]}
+
+
+@router.get("/deliveries", summary="List deliveries", response_model=DeliveryPage)
+def listing(
+    access: Reading,
+    after: Annotated[str, Query(max_length=100, pattern=NO_NUL, description="The id that the page follows.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> dict[str, Any]:
+    """One's own deliveries, by id; an admin sees everybody's."""
+    owner = None if access.account.may("admin") else access.account.id
+    found = _deliveries(access).listing(after=after, limit=limit, owner=owner)
+    return {"deliveries": [*map(_told, found)], "next": found[-1].record.id if len(found) == limit else None}
+
+
+@router.get("/deliveries/{delivery}", summary="Read a delivery", response_model=DeliveryTold)
+def read(access: Reading, delivery: DeliveryId) -> dict[str, Any]:
+    """How a delivery is."""
+    _own(access, delivery)
+    return _told(_deliveries(access).condition(delivery))
+
+
+@router.patch("/deliveries/{delivery}", summary="Pause or resume a delivery", response_model=DeliveryTold)
+def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> dict[str, Any]:
+    """A paused delivery sends nothing; resumed, it sends at once all that happened meanwhile."""
+    _own(access, delivery)
+    deliveries = _deliveries(access)
+    (deliveries.pause if wanted.state == "paused" else deliveries.resume)(delivery)
+    return _told(deliveries.condition(delivery))
+
+
+@router.delete("/deliveries/{delivery}", summary="Remove a delivery", status_code=204)
+async def remove(access: Reading, delivery: DeliveryId) -> None:
+    """Deliver no more, and forget what could not be delivered; a subscriber of WebSub is told."""
+    record = await run_in_threadpool(_own, access, delivery)
+    await run_in_threadpool(_deliveries(access).remove, delivery)
+    if record.kind == "websub":
+        await tell_denied(record, access.service.settings.reachable, "the hub has ended it")
+
+
+@router.post("/deliveries/{delivery}/secret", summary="Change the secret", response_model=NewSecret)
+def rotate(access: Reading, delivery: DeliveryId, given: GivenSecret) -> NewSecret:
+    """A new secret, told this once; for a day messages are signed with both."""
+    _own(access, delivery)
+    return NewSecret(secret=_deliveries(access).rotate(delivery, given.secret))
+
+
+@router.post("/deliveries/{delivery}/ping", summary="Try a delivery", response_model=Pinged)
+async def ping(access: Reading, delivery: DeliveryId) -> dict[str, Any]:
+    """Send a test, which is no event, and tell what the receiver says."""
+    record = await run_in_threadpool(_own, access, delivery)
+    return await send_ping(record, access.service.settings.reachable)
+
+
+@router.get("/deliveries/{delivery}/dead", summary="List dead letters", response_model=DeadLetters)
+def dead(
+    access: Reading,
+    delivery: DeliveryId,
+    after: Annotated[int, Query(ge=0, le=2**60, description="The number that the page follows.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> DeadLetters:
+    """What the receiver refused until it was given up."""
+    _own(access, delivery)
+    found = _deliveries(access).dead(delivery, after=after, limit=limit)
+    return DeadLetters(
+        dead=[DeadLetterTold(**letter_told(each)) for each in found],
+        next=found[-1].number if len(found) == limit else None,
+    )
+
+
+@router.post("/deliveries/{delivery}/dead/replay", summary="Replay dead letters", response_model=Counted)
+def replay(access: Reading, delivery: DeliveryId, chosen: Chosen) -> Counted:
+    """Try them again, before anything else is sent."""
+    _own(access, delivery)
+    return Counted(count=_deliveries(access).replay(delivery, chosen.numbers))
+
+
+@router.delete("/deliveries/{delivery}/dead", summary="Drop all dead letters", response_model=Counted)
+def drop_all(access: Reading, delivery: DeliveryId) -> Counted:
+    """Forget what could not be delivered."""
+    _own(access, delivery)
+    return Counted(count=_deliveries(access).drop(delivery))
+
+
+@router.delete("/deliveries/{delivery}/dead/{number}", summary="Drop a dead letter", response_model=Counted)
+def drop(access: Reading, delivery: DeliveryId, number: Number) -> Counted:
+    """Forget one message that could not be delivered."""
+    _own(access, delivery)
+    return Counted(count=_deliveries(access).drop(delivery, [number]))
+
+
+def _deliveries(access: Access) -> Deliveries:
+    return Deliveries(access.tenant.hub.store)
+
+
+def _require_subscription(access: Access, id: str) -> None:
+    """Urls of receivers can be secrets: they are for who made the subscription, and for admins."""
+    access.require_owner(access.tenant.hub.subscription(id).owner)
+
+
+def _own(access: Access, delivery: str) -> DeliveryRecord:
+    """The delivery, if it is the caller's."""
+    record = _deliveries(access).of(delivery)
+    _require_subscription(access, record.subscription)
+    return record
+
+
+def _told(condition: Condition) -> dict[str, Any]:
+    return condition.as_dict(time.time())
