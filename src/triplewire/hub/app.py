@@ -17,7 +17,19 @@ from triplewire.errors import StoreBusy, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.metrics import Measured
-from triplewire.hub.routes import documents, events, metadata, questions, subscriptions, upkeep, uploads
+from triplewire.hub.routes import (
+    browsing,
+    checking,
+    documents,
+    events,
+    metadata,
+    page,
+    questions,
+    statistics,
+    subscriptions,
+    upkeep,
+    uploads,
+)
 from triplewire.hub.service import Service
 from triplewire.hub.settings import Settings
 
@@ -52,6 +64,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.service = service
     for module in (documents, uploads, subscriptions, events, questions, metadata, upkeep):
+        app.include_router(module.router)
+    for module in (browsing, checking, statistics, page):
         app.include_router(module.router)
     service.metrics.watch(service.tenants)
     app.add_middleware(Measured, metrics=service.metrics)

@@ -13,6 +13,7 @@ from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import SettingReader, SettingWriter
 from triplewire.store.sql import Sql
 from triplewire.store.subscriptions import SubscriptionReader, SubscriptionWriter
+from triplewire.store.surveys import SurveyReader
 from triplewire.store.terms import Generations, TermReader, TermWriter
 from triplewire.store.triples import TripleReader, TripleWriter
 
@@ -40,6 +41,7 @@ class Reader:
         self.images = ImageReader(sql)
         self.intake = IntakeReader(sql)
         self.settings = SettingReader(sql)
+        self.surveys = SurveyReader(sql)
 
 
 class Writer(Reader):
@@ -72,3 +74,4 @@ class Writer(Reader):
         self.images = ImageWriter(sql)
         self.intake = IntakeWriter(sql)
         self.settings = SettingWriter(sql)
+        self.surveys = SurveyReader(sql)

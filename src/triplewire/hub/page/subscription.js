@@ -1,0 +1,190 @@
+// One subscription: its query, its answers, its events as they happen, and why.
+
+import { announce, button, confirmed, el, field, plural, problem, view } from "./dom.js";
+import { follow, get, post, send, serves } from "./api.js";
+import { pictures } from "./picture.js";
+import { parts } from "./highlight.js";
+import { differenceList, statement, termsOf } from "./difference.js";
+import { learn, shortened, shown } from "./terms.js";
+import { deliveries } from "./deliveries.js";
+import { rowsTable } from "./panel.js";
+import { documentLinks } from "./sources.js";
+
+const MOST_ROWS = 50;
+const MOST_EVENTS = 200;
+const KINDS = { matched: "New", changed: "Changed", unmatched: "Gone" };
+
+export async function showSubscription({ section, params, signal, me, may }) {
+  const id = params.get("id") ?? "";
+  const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
+  const [told, picture] = await Promise.all([get(path, {}, { signal }), get(`${path}/picture`, {}, { signal })]);
+  const answers = el("div", { "aria-live": "off" });
+  section.append(
+    el("h1", {}, id),
+    el("p", { class: "hint" }, `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`),
+    may("admin") || told.owner === me.id ? el("p", { class: "actions" }, button("Unsubscribe", () => unsubscribe(id, path), { class: "danger" })) : null,
+    el(
+      "div",
+      { class: "workbench" },
+      el("div", {}, part("Events", eventList(id, path, () => rows(path, answers, signal), signal)), part("Why is something not an answer?", whyNot(path, signal))),
+      el("div", {}, part("Answers now", answers), part("The query", query(told), pictures(picture)), await deliveriesPart(id, signal)),
+    ),
+  );
+  await rows(path, answers, signal);
+}
+
+function part(title, ...children) {
+  return el("section", { class: "card" }, el("h2", {}, title), ...children);
+}
+
+function query(told) {
+  return el("pre", { class: "code query", tabindex: "0", "aria-label": "The text of the query" }, parts(told.text.trim(), told.language).map(([kind, text]) => el("span", { class: kind ? `is-${kind}` : null }, text)));
+}
+
+async function unsubscribe(id, path) {
+  if (!(await confirmed(`Remove the subscription ${id}, with its answers and its events?`, "Unsubscribe"))) return;
+  await send("DELETE", path);
+  announce(`${id} is removed.`);
+  location.hash = view("subscriptions");
+}
+
+async function deliveriesPart(id, signal) {
+  if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
+  return part("Deliveries", await deliveries(id, signal));
+}
+
+// -- answers, and why
+
+async function rows(path, place, signal) {
+  try {
+    const found = await get(`${path}/rows`, {}, { signal });
+    const some = found.rows.slice(0, MOST_ROWS);
+    await learn(some.flatMap((row) => Object.values(row)), signal);
+    const count = el("p", {}, found.rows.length ? `${plural(found.rows.length, "answer")}.` : "None.");
+    place.replaceChildren(count, some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "");
+  } catch (error) {
+    if (!signal.aborted) place.replaceChildren(problem(error));
+  }
+}
+
+function whyButton(path, row, signal) {
+  const place = el("div", { class: "why", "aria-live": "polite" });
+  const ask = button(
+    "Why?",
+    async () => {
+      const isOpen = place.childElementCount > 0;
+      ask.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) return place.replaceChildren();
+      try {
+        const told = await post(`${path}/why`, { row }, { signal });
+        await learn(termsOf(told.triples.map((each) => each.triple)), signal);
+        place.replaceChildren(reason(told));
+      } catch (error) {
+        place.replaceChildren(problem(error));
+      }
+    },
+    { class: "quiet", "aria-expanded": "false" },
+  );
+  return [ask, place];
+}
+
+function reason(told) {
+  if (told.triples.length === 0) return el("p", { class: "plain-text" }, shortened(told.text));
+  return el(
+    "div",
+    {},
+    el("ul", { class: "statements" }, told.triples.map((each) => el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))))),
+    told.conditions.length ? el("ul", { class: "conditions" }, told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each))))) : null,
+  );
+}
+
+function whyNot(path, signal) {
+  const input = el("input", { type: "text", required: true, spellcheck: "false", autocomplete: "off" });
+  const place = el("div", { "aria-live": "polite" });
+  async function ask(event) {
+    event.preventDefault();
+    try {
+      const told = await post(`${path}/why-not`, { resource: input.value.trim() }, { signal });
+      place.replaceChildren(el("p", { class: "plain-text" }, shortened(told.text)));
+    } catch (error) {
+      place.replaceChildren(problem(error));
+    }
+  }
+  return el("form", { on: { submit: ask } }, field("The address of a resource", input), el("button", {}, "Why not?"), place);
+}
+
+// -- events
+
+function eventList(id, path, changed, signal) {
+  const state = el("p", { class: "hint", role: "status" }, "Connecting …");
+  const list = el("ol", { class: "events" });
+  const empty = el("p", { class: "hint" }, "Nothing has happened yet.");
+
+  function add(event, isNew) {
+    empty.remove();
+    list.prepend(entry(event, signal, isNew));
+    while (list.childElementCount > MOST_EVENTS) list.lastElementChild.remove();
+  }
+
+  async function begin() {
+    const known = await get(`${path}/recent`, { limit: 50 }, { signal });
+    await learn(known.events.flatMap((event) => Object.values(event.row)), signal);
+    for (const event of known.events) add(event, false);
+    let renewing;
+    await follow(id, known.next, {
+      signal,
+      told: async (event) => {
+        await learn(Object.values(event.row), signal).catch(() => {});
+        add(event, true);
+        announce(`${KINDS[event.kind]} in ${id}`);
+        clearTimeout(renewing);
+        renewing = setTimeout(changed, 300);
+      },
+      state: (name) => {
+        state.textContent = { open: "Live: what happens appears here.", lost: "The connection is lost; trying again.", gone: "The subscription was removed." }[name];
+        state.className = name === "open" ? "hint live" : "hint";
+      },
+    });
+  }
+
+  begin().catch((error) => signal.aborted || state.replaceChildren(problem(error)));
+  return [state, empty, list];
+}
+
+function entry(event, signal, isNew) {
+  const details = el(
+    "details",
+    { on: { toggle: () => details.open && fill() } },
+    el("summary", {}, el("span", { class: `badge ${event.kind}` }, KINDS[event.kind]), " ", values(event.row)),
+  );
+  let isFilled = false;
+  async function fill() {
+    if (isFilled) return;
+    isFilled = true;
+    await learn(termsOf([...event.triples, ...(event.before ?? []), ...(event.after ?? [])]), signal).catch(() => {});
+    details.append(
+      el("h3", {}, "What is different"),
+      differenceList(event.before, event.after),
+      event.triples.length ? [el("h3", {}, event.kind === "unmatched" ? "What made it an answer" : "Why it is an answer"), el("ul", { class: "statements" }, event.triples.map((each) => el("li", {}, statement(each))))] : "",
+      el("h3", {}, "Documents"),
+      documentChanges(event.documents),
+    );
+  }
+  return el("li", { class: isNew ? "event is-new" : "event" }, details);
+}
+
+function values(row) {
+  const entries = Object.entries(row);
+  if (!entries.length) return "yes";
+  return entries.map(([name, term], number) => [number ? el("span", { class: "hint" }, " · ") : "", el("span", { title: `?${name}` }, shown(term))]);
+}
+
+function documentChanges(documents) {
+  return el(
+    "ul",
+    { class: "plain" },
+    documents.map(({ uri, before, after }) =>
+      el("li", {}, documentLinks([{ uri, from: before, to: after }]), el("span", { class: "hint" }, before === after ? ` version ${after}` : ` version ${before ?? "none"} → ${after ?? "none"}`)),
+    ),
+  );
+}
