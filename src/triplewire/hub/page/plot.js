@@ -2,7 +2,6 @@
 
 import { el, svg, table } from "./dom.js";
 
-const WIDTH = 640;
 const HEIGHT = 150;
 const LEFT = 44;
 const BOTTOM = 22;
@@ -16,8 +15,9 @@ export function roundUp(value) {
 
 /** Bars of some numbers; `points` are pairs of a label and a number. */
 export function bars(title, points, kind) {
+  const width = innerWidth < 600 ? 320 : 640; // the text keeps its size on a phone
   const top = roundUp(Math.max(...points.map(([, value]) => value), 0));
-  const step = (WIDTH - LEFT) / points.length;
+  const step = (width - LEFT) / points.length;
   const y = (value) => 8 + (HEIGHT - BOTTOM - 8) * (1 - value / top);
   const total = points.reduce((sum, [, value]) => sum + value, 0);
   const most = points.reduce((best, point) => (point[1] > best[1] ? point : best), ["", 0]);
@@ -28,9 +28,9 @@ export function bars(title, points, kind) {
     el("figcaption", {}, title, " ", el("span", { class: "count" }, `${total.toLocaleString("en")} in all`)),
     svg(
       "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": told, preserveAspectRatio: "none" },
+      { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": told },
       [0, top / 2, top].map((value) => [
-        svg("line", { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value), class: "grid" }),
+        svg("line", { x1: LEFT, x2: width, y1: y(value), y2: y(value), class: "grid" }),
         svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, value.toLocaleString("en")),
       ]),
       points.map(([label, value], number) =>
