@@ -124,7 +124,7 @@ def test_search_goes_on_where_it_stopped(served, monkeypatch):
 
 def test_search_does_not_tell_of_what_was_retracted(served):
     served.publish("urn:1", "<urn:a> <urn:p> 'secret' .")
-    served.retract("urn:1")
+    served.retract("urn:1", Prefer="wait")
     assert served.get("/v1/search", params={"q": "secret"}).json()["hits"] == []
 
 
@@ -196,3 +196,11 @@ def test_intervals_leave_out_what_was_before_them(town, monkeypatch):
         monkeypatch.setattr(statistics, "MOST_BATCHES", 2)
         found, is_cut = statistics.intervals(reader, datetime.now(UTC), timedelta(hours=1), 1)
         assert (found[0].batches, is_cut) == (2, True)
+
+
+def test_no_answer_becomes_a_page_in_a_browser(town):
+    """What a publisher wrote is sent back as RDF/XML, say: no browser may run what is in it."""
+    answer = town.get("/v1/document", params={"uri": "urn:doc:beach"}, headers={"Accept": "application/rdf+xml"})
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert "sandbox" not in town.get("/").headers["content-security-policy"]

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from triplewire.errors import StoreBusy, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
+from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     browsing,
@@ -69,6 +70,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(module.router)
     service.metrics.watch(service.tenants)
     app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(Guarded)
     _handle_errors(app)
     describe(app)
     return app

@@ -1,8 +1,9 @@
 // Rates, lag and load: how the hub is.
 
 import { choice, el, plural, problem, table, view } from "./dom.js";
-import { get } from "./api.js";
+import { get, serves } from "./api.js";
 import { bars } from "./plot.js";
+import { deliveriesTable } from "./deliveries.js";
 
 const WINDOWS = { quarter: [15, 60, "15 minutes"], hour: [60, 60, "an hour"], day: [1800, 48, "a day"], week: [10800, 56, "a week"] };
 const EVERY = 5000;
@@ -19,9 +20,10 @@ export async function showDashboard({ section, params, signal }) {
 
   async function renew() {
     const found = await get("/v1/statistics", { seconds, count }, { signal });
+    const deliveries = (await serves("/v1/deliveries")) ? await deliveriesTable(signal) : null;
     const open = [...place.querySelectorAll("details")].map((each) => each.open);
     const focused = [...place.querySelectorAll("[tabindex], a, summary")].indexOf(document.activeElement);
-    place.replaceChildren(...filled(found, seconds));
+    place.replaceChildren(...filled(found, seconds, deliveries));
     place.querySelectorAll("details").forEach((each, number) => (each.open = open[number] ?? false));
     if (focused >= 0) place.querySelectorAll("[tabindex], a, summary")[focused]?.focus();
   }
@@ -34,7 +36,7 @@ export async function showDashboard({ section, params, signal }) {
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
-function filled(found, seconds) {
+function filled(found, seconds, deliveries) {
   const at = (iso) => new Date(iso).toLocaleString("en", seconds >= 1800 ? { weekday: "short", hour: "2-digit", minute: "2-digit", hour12: false } : { hour: "2-digit", minute: "2-digit", hour12: false });
   const points = (name) => found.intervals.map((each) => [at(each.start), each[name]]);
   const { totals, lag } = found;
@@ -60,6 +62,7 @@ function filled(found, seconds) {
       load("Busiest subscriptions", "By their events among the last ten thousand.", found.busiest),
       load("Costliest subscriptions", "An estimate: how many triples there are now that would wake each, if they came again.", found.costliest),
     ),
+    deliveries ? el("section", { class: "card" }, el("h2", {}, "Deliveries"), deliveries) : "",
     found.requests ? requests(found.requests) : "",
   ];
 }

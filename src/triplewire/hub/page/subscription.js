@@ -6,7 +6,7 @@ import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
 import { differenceList, statement, termsOf } from "./difference.js";
 import { learn, shortened, shown } from "./terms.js";
-import { deliveries } from "./deliveries.js";
+import { deliveriesOf } from "./deliveries.js";
 import { rowsTable } from "./panel.js";
 import { documentLinks } from "./sources.js";
 
@@ -50,7 +50,8 @@ async function unsubscribe(id, path) {
 
 async function deliveriesPart(id, signal) {
   if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
-  return part("Deliveries", await deliveries(id, signal));
+  const found = await deliveriesOf(id, signal);
+  return found && part("Deliveries", ...found);
 }
 
 // -- answers, and why

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query
 from prometheus_client import Histogram
 
 from triplewire.engine import statistics as gathered
-from triplewire.hub.intake import GroupCommit
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
 from triplewire.hub.sights import IntervalTold, Lag, LoadTold, RequestsTold, Statistics, Totals
@@ -36,7 +35,7 @@ def statistics(
         busiest, costliest = gathered.loads(reader)
         log = gathered.backlog(reader)
         totals = _totals(reader)
-    waiting = tenant.intake.waiting if isinstance(tenant.intake, GroupCommit) else 0
+    waiting = int(getattr(tenant.intake, "waiting", 0))
     return Statistics(
         now=now.isoformat(timespec="seconds"),
         seconds=seconds,
