@@ -31,7 +31,7 @@ from triplewire.hub import Settings, start
 
 HERE = Path(__file__).resolve().parent / "pictures"
 DESKTOP, PHONE = {"width": 1180, "height": 820}, {"width": 390, "height": 780}
-COLOURS = 96
+COLOURS = 256
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DATASET = "https://data.lindhaven.example/dataset/"
 QUERY = """\

@@ -48,7 +48,8 @@ export async function text(path, query, accept, options = {}) {
 }
 
 export async function send(method, path, { json, ...options } = {}) {
-  const spoken = json === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };
+  const spoken =
+    json === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };
   const answer = await answered(path, { method, ...spoken, ...options });
   return answer.status === 204 ? null : answer.json();
 }

@@ -1,6 +1,6 @@
 // What is there: classes and the taxonomy as trees, and search.
 
-import { button, el, link, plural, view } from "./dom.js";
+import { button, el, link, plural, put, refill, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, parse, property, remember, shown, TYPE } from "./terms.js";
 
@@ -10,7 +10,8 @@ export async function showBrowse({ section, signal }) {
     get("/v1/statistics", { count: 1 }, { signal }),
   ]);
   for (const each of classes) remember(each.iri, each.name);
-  section.append(
+  put(
+    section,
     el("h1", {}, "What is there"),
     el(
       "p",
@@ -23,19 +24,47 @@ export async function showBrowse({ section, signal }) {
     searchForm(""),
   );
   if (!classes.length) {
-    section.append(el("p", {}, "Nothing is published yet. ", link("publish", {}, "Publish a document"), ", or use the command ", el("code", {}, "triplewire publish"), "."));
+    put(
+      section,
+      el(
+        "p",
+        {},
+        "Nothing is published yet. ",
+        link("publish", {}, "Publish a document"),
+        ", or use the command ",
+        el("code", {}, "triplewire publish"),
+        ".",
+      ),
+    );
     return;
   }
   const isClass = (each) => each.instances > 0;
-  section.append(
+  put(
+    section,
     el(
       "div",
       { class: "columns" },
-      part("Classes", "Kinds of things that documents speak of.", tree(classes, (each) => isClass(each), most)),
-      part("Taxonomy", "What is below what. A subscription can ask for all that is below.", tree(classes, (each) => !isClass(each), most)),
+      part(
+        "Classes",
+        "Kinds of things that documents speak of.",
+        tree(classes, (each) => isClass(each), most),
+      ),
+      part(
+        "Taxonomy",
+        "What is below what. A subscription can ask for all that is below.",
+        tree(classes, (each) => !isClass(each), most),
+      ),
     ),
   );
-  if (hasMore) section.append(el("p", { class: "hint" }, `There are more than ${classes.length.toLocaleString("en")} classes; search for the others.`));
+  if (hasMore)
+    put(
+      section,
+      el(
+        "p",
+        { class: "hint" },
+        `There are more than ${classes.length.toLocaleString("en")} classes; search for the others.`,
+      ),
+    );
 }
 
 function count(number, word, most) {
@@ -58,7 +87,13 @@ function tree(classes, isWanted, most) {
     const found = (below.get(parent) ?? []).filter((each) => !path.includes(each.iri));
     found.sort((a, b) => b.instances - a.instances || label(a.iri).localeCompare(label(b.iri)));
     return found.length
-      ? el("ul", { class: "tree" }, found.map((each) => el("li", {}, entry(each, usedBy(each.iri, below), most), list(each.iri, [...path, each.iri]))))
+      ? el(
+          "ul",
+          { class: "tree" },
+          found.map((each) =>
+            el("li", {}, entry(each, usedBy(each.iri, below), most), list(each.iri, [...path, each.iri])),
+          ),
+        )
       : null;
   };
   return list("", []);
@@ -79,30 +114,53 @@ function entry(each, inherited, most) {
   const number = each.instances || each.uses;
   const name = by ? link("find", { where: `${by} isa ${each.iri}` }, label(each.iri)) : shown(each.iri);
   name.title = parse(each.iri).value;
-  return [name, number ? el("span", { class: "count" }, ` ${number >= most ? `${most.toLocaleString("en")}+` : number.toLocaleString("en")}`) : null];
+  return [
+    name,
+    number
+      ? el(
+          "span",
+          { class: "count" },
+          ` ${number >= most ? `${most.toLocaleString("en")}+` : number.toLocaleString("en")}`,
+        )
+      : null,
+  ];
 }
 
 function searchForm(text) {
-  const input = el("input", { type: "search", name: "q", value: text, required: true, maxlength: 200, "aria-label": "Words", placeholder: "Words in titles, descriptions, addresses …" });
+  const input = el("input", {
+    type: "search",
+    name: "q",
+    value: text,
+    required: true,
+    maxlength: 200,
+    "aria-label": "Words",
+    placeholder: "Words in titles, descriptions, addresses …",
+  });
   const submit = (event) => {
     event.preventDefault();
     location.hash = view("search", { q: input.value });
   };
-  return el("form", { class: "search", role: "search", on: { submit } }, input, el("button", { class: "primary" }, "Search"));
+  return el(
+    "form",
+    { class: "search", role: "search", on: { submit } },
+    input,
+    el("button", { class: "primary" }, "Search"),
+  );
 }
 
 export async function showSearch({ section, params, signal }) {
   const words = params.get("q") ?? "";
   const list = el("ul", { class: "resources" });
   const more = el("p");
-  section.append(el("h1", {}, `Search: ${words}`), searchForm(words), list, more);
+  put(section, el("h1", {}, `Search: ${words}`), searchForm(words), list, more);
 
   async function next(before) {
-    more.replaceChildren("Looking …");
+    refill(more, "Looking …");
     const found = await get("/v1/search", { q: words, before }, { signal });
     for (const hit of found.hits) remember(hit.resource, hit.name);
-    list.append(...found.hits.map(hitLine));
-    more.replaceChildren(
+    put(list, found.hits.map(hitLine));
+    refill(
+      more,
       found.next === null
         ? `${plural(list.childElementCount, "resource")} found.`
         : button(list.childElementCount ? "Look further" : "Nothing yet; look further", () => next(found.next)),
@@ -113,6 +171,8 @@ export async function showSearch({ section, params, signal }) {
 }
 
 function hitLine(hit) {
-  const where = hit.property && el("p", { class: "hint" }, property(hit.property), " ", el("span", {}, parse(hit.value).value.slice(0, 300)));
+  const where =
+    hit.property &&
+    el("p", { class: "hint" }, property(hit.property), " ", el("span", {}, parse(hit.value).value.slice(0, 300)));
   return el("li", {}, shown(hit.resource), where || el("p", { class: "hint" }, hit.resource.slice(1, -1)));
 }

@@ -1,6 +1,6 @@
 // Where events are sent, how that goes, and what to do when it does not.
 
-import { announce, button, confirmed, el, field, link, options, plural, problem, table } from "./dom.js";
+import { announce, button, confirmed, el, field, link, options, plural, problem, refill, table } from "./dom.js";
 import { get, post, send } from "./api.js";
 import { time } from "./documents.js";
 
@@ -20,17 +20,18 @@ export async function deliveriesOf(id, signal) {
 
   async function renew() {
     const found = await get(path, {}, { signal });
-    list.replaceChildren(...found.deliveries.map((each) => el("li", {}, condition(each, act))));
-    if (!found.deliveries.length) list.replaceChildren(el("li", { class: "hint" }, "Events are sent nowhere; they wait to be fetched."));
+    refill(list, ...found.deliveries.map((each) => el("li", {}, condition(each, act))));
+    if (!found.deliveries.length)
+      refill(list, el("li", { class: "hint" }, "Events are sent nowhere; they wait to be fetched."));
   }
 
   async function act(deed, done) {
     try {
       const answer = await deed();
-      told.replaceChildren(el("p", { class: "hint" }, done(answer)));
+      refill(told, el("p", { class: "hint" }, done(answer)));
       await renew();
     } catch (error) {
-      if (!signal.aborted) told.replaceChildren(problem(error));
+      if (!signal.aborted) refill(told, problem(error));
     }
   }
 
@@ -46,23 +47,47 @@ export async function deliveriesOf(id, signal) {
 function condition(each, act) {
   const path = `/v1/deliveries/${encodeURIComponent(each.id)}`;
   const isStopped = each.state === "paused" || each.state === "disabled";
-  const change = (state) => act(() => send("PATCH", path, { json: { state } }), () => (state === "active" ? "It goes on." : "It is paused."));
+  const change = (state) =>
+    act(
+      () => send("PATCH", path, { json: { state } }),
+      () => (state === "active" ? "It goes on." : "It is paused."),
+    );
   const remove = async () => {
-    if (await confirmed(`Send nothing to ${each.url} any more?`, "Remove")) act(() => send("DELETE", path), () => "It is removed.");
+    if (await confirmed(`Send nothing to ${each.url} any more?`, "Remove"))
+      act(
+        () => send("DELETE", path),
+        () => "It is removed.",
+      );
   };
-  const ping = () => act(() => post(`${path}/ping`), (answer) => (answer.arrived ? `A test arrived: ${answer.detail}` : `A test did not arrive: ${answer.detail}`));
-  const replay = () => act(() => post(`${path}/dead/replay`, {}), ({ count }) => `${plural(count, "message")} will be sent again.`);
+  const ping = () =>
+    act(
+      () => post(`${path}/ping`),
+      (answer) => (answer.arrived ? `A test arrived: ${answer.detail}` : `A test did not arrive: ${answer.detail}`),
+    );
+  const replay = () =>
+    act(
+      () => post(`${path}/dead/replay`, {}),
+      ({ count }) => `${plural(count, "message")} will be sent again.`,
+    );
   return el(
     "div",
     { class: "delivery" },
-    el("p", {}, el("span", { class: `badge ${STATES[each.state]}` }, each.state), ` ${each.kind}${each.every ? `, ${each.every}` : ""} to `, el("code", {}, each.url)),
+    el(
+      "p",
+      {},
+      el("span", { class: `badge ${STATES[each.state]}` }, each.state),
+      ` ${each.kind}${each.every ? `, ${each.every}` : ""} to `,
+      el("code", {}, each.url),
+    ),
     el("p", { class: "hint" }, health(each)),
     each.reason || each.last_error ? el("p", { class: "problem" }, each.reason ?? each.last_error) : null,
     el(
       "p",
       { class: "actions" },
       button("Try it", ping, { class: "quiet" }),
-      isStopped ? button("Resume", () => change("active"), { class: "quiet" }) : button("Pause", () => change("paused"), { class: "quiet" }),
+      isStopped
+        ? button("Resume", () => change("active"), { class: "quiet" })
+        : button("Pause", () => change("paused"), { class: "quiet" }),
       each.dead ? button(`Send ${plural(each.dead, "dead letter")} again`, replay, { class: "quiet" }) : null,
       button("Remove", remove, { class: "quiet" }),
     ),
@@ -73,22 +98,40 @@ function health(each) {
   const behind = each.lag ? `${plural(each.lag, "event")} behind, ${Math.round(each.lag_seconds)} s` : "nothing waits";
   const last = each.last_delivered ? ["; last delivered ", time(each.last_delivered)] : [];
   const again = each.next_at ? ["; tries again ", time(each.next_at)] : [];
-  return [`${plural(each.delivered, "message")} delivered, ${each.failed.toLocaleString("en")} failed, ${behind}`, ...last, ...again, "."];
+  return [
+    `${plural(each.delivered, "message")} delivered, ${each.failed.toLocaleString("en")} failed, ${behind}`,
+    ...last,
+    ...again,
+    ".",
+  ];
 }
 
 function addition(path, act) {
-  const url = el("input", { type: "url", required: true, spellcheck: "false", placeholder: "https://receiver.example/hook" });
+  const url = el("input", {
+    type: "url",
+    required: true,
+    spellcheck: "false",
+    placeholder: "https://receiver.example/hook",
+  });
   const kind = options(el("select"), KINDS, "webhook");
   const submit = (event) => {
     event.preventDefault();
     const [name, every] = kind.value.split(" ");
     act(
       () => post(path, { kind: name, url: url.value, ...(every ? { every } : {}) }),
-      (made) => (made.secret ? ["It begins. Messages are signed with this secret, which is told only now: ", el("code", {}, made.secret)] : "It begins."),
+      (made) =>
+        made.secret
+          ? ["It begins. Messages are signed with this secret, which is told only now: ", el("code", {}, made.secret)]
+          : "It begins.",
     );
     announce("Asked.");
   };
-  return el("details", {}, el("summary", {}, "Send events somewhere"), el("form", { on: { submit } }, field("Address", url), field("How", kind), el("button", {}, "Send")));
+  return el(
+    "details",
+    {},
+    el("summary", {}, "Send events somewhere"),
+    el("form", { on: { submit } }, field("Address", url), field("How", kind), el("button", {}, "Send")),
+  );
 }
 
 /** All deliveries that one may see, for the dashboard; those in trouble first. */
@@ -100,6 +143,13 @@ export async function deliveriesTable(signal) {
   return table(
     "Deliveries",
     ["Subscription", "To", "State", "Behind", "Failed", "Dead"],
-    sorted.map((each) => [link("subscription", { id: each.subscription }, each.subscription), el("code", {}, each.url), el("span", { class: `badge ${STATES[each.state]}` }, each.state), each.lag.toLocaleString("en"), each.failed.toLocaleString("en"), each.dead.toLocaleString("en")]),
+    sorted.map((each) => [
+      link("subscription", { id: each.subscription }, each.subscription),
+      el("code", {}, each.url),
+      el("span", { class: `badge ${STATES[each.state]}` }, each.state),
+      each.lag.toLocaleString("en"),
+      each.failed.toLocaleString("en"),
+      each.dead.toLocaleString("en"),
+    ]),
   );
 }

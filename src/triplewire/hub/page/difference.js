@@ -22,7 +22,11 @@ export function differenceList(before, after) {
     "div",
     { class: "difference" },
     el("p", { class: "hint" }, `${plural(gone.length, "triple")} gone, ${plural(came.length, "triple")} new`),
-    el("ul", {}, lines.slice(0, MOST).map(([kind, text]) => line(kind, text))),
+    el(
+      "ul",
+      {},
+      lines.slice(0, MOST).map(([kind, text]) => line(kind, text)),
+    ),
     lines.length > MOST && el("p", { class: "hint" }, `and ${plural(lines.length - MOST, "more line")}`),
   );
 }

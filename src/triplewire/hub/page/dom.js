@@ -9,8 +9,19 @@ function filled(node, attributes, children) {
     else if (name === "value" || name === "checked" || name === "open") node[name] = value;
     else node.setAttribute(name, value === true ? "" : String(value));
   }
+  return put(node, ...children);
+}
+
+/** Add children to a node: nodes, texts, lists of these; what is null or false is left out. */
+export function put(node, ...children) {
   node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
+}
+
+/** The same, in place of the children that it has. */
+export function refill(node, ...children) {
+  node.replaceChildren();
+  return put(node, ...children);
 }
 
 /** An HTML element; `on` has its listeners, and children are nodes or texts. */
@@ -67,9 +78,7 @@ export function choice(legend, options, chosen, changed) {
 }
 
 export function options(select, pairs, chosen) {
-  select.replaceChildren(
-    ...pairs.map(([value, text]) => el("option", { value, selected: value === chosen }, text)),
-  );
+  select.replaceChildren(...pairs.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
   return select;
 }
 
@@ -82,8 +91,26 @@ export function table(caption, heads, rows) {
       "table",
       {},
       el("caption", { class: "unseen" }, caption),
-      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell))))),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          heads.map((head) => el("th", { scope: "col" }, head)),
+        ),
+      ),
+      el(
+        "tbody",
+        {},
+        rows.map((cells) =>
+          el(
+            "tr",
+            {},
+            cells.map((cell) => el("td", {}, cell)),
+          ),
+        ),
+      ),
     ),
   );
 }

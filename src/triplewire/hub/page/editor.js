@@ -1,7 +1,7 @@
 // A text area with colours: what is typed lies over the same text, painted. So the browser's own editing, undo,
 // spelling of screen readers and keyboard stay as they are.
 
-import { el } from "./dom.js";
+import { el, refill } from "./dom.js";
 import { parts } from "./highlight.js";
 
 /** An editor; `changed` hears every new text. `mark` underlines a place, `language` changes the colours. */
@@ -51,7 +51,7 @@ export function editor({ text = "", language = "sparql", label, changed }) {
       );
     });
     const missing = marked !== null && marked.from >= area.value.length && el("span", { class: "is-wrong" }, " ");
-    paint.replaceChildren(...nodes, missing || "", "\n");
+    refill(paint, ...nodes, missing || "", "\n");
     follow();
   }
 
@@ -59,14 +59,21 @@ export function editor({ text = "", language = "sparql", label, changed }) {
     if (marked === null || marked.to <= from || marked.from >= from + piece.length) return [[piece, false]];
     const start = Math.max(0, marked.from - from);
     const end = Math.min(piece.length, marked.to - from);
-    return [[piece.slice(0, start), false], [piece.slice(start, end), true], [piece.slice(end), false]].filter(
-      ([some]) => some,
-    );
+    return [
+      [piece.slice(0, start), false],
+      [piece.slice(start, end), true],
+      [piece.slice(end), false],
+    ].filter(([some]) => some);
   }
 
   painted();
   return {
-    element: el("div", { class: "editor" }, el("label", { for: "query" }, label), el("div", { class: "sheet" }, paint, area)),
+    element: el(
+      "div",
+      { class: "editor" },
+      el("label", { for: "query" }, label),
+      el("div", { class: "sheet" }, paint, area),
+    ),
     area,
     get text() {
       return area.value;

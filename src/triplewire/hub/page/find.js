@@ -1,6 +1,6 @@
 // Resources that have something in common: facets to narrow them down, and a subscription to hear of more of them.
 
-import { el, link, plural, view } from "./dom.js";
+import { el, link, plural, put, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, learn, parse, remember, shown, triple, TYPE } from "./terms.js";
 import { openDraft } from "./drafts.js";
@@ -16,17 +16,36 @@ export async function showFind({ section, params, signal }) {
   const where = params.getAll("where");
   const wanted = where.map(narrowing);
   const found = await get("/v1/facets", { where, limit: 200 }, { signal });
-  for (const each of [...found.resources, ...found.facets.flatMap((facet) => facet.values)]) remember(each.term, each.name);
-  await learn(wanted.map((each) => each.value), signal);
+  for (const each of [...found.resources, ...found.facets.flatMap((facet) => facet.values)])
+    remember(each.term, each.name);
+  await learn(
+    wanted.map((each) => each.value),
+    signal,
+  );
   const first = wanted.find((each) => each.predicate === TYPE) ?? wanted[0];
-  const many = found.has_more ? `more than ${plural(found.resources.length, "resource")}` : plural(found.resources.length, "resource");
-  section.append(
+  const many = found.has_more
+    ? `more than ${plural(found.resources.length, "resource")}`
+    : plural(found.resources.length, "resource");
+  put(
+    section,
     el("h1", {}, label(first.value)),
-    el("ul", { class: "chips", "aria-label": "Narrowed by" }, wanted.map((each) => chip(each, where))),
+    el(
+      "ul",
+      { class: "chips", "aria-label": "Narrowed by" },
+      wanted.map((each) => chip(each, where)),
+    ),
     el(
       "p",
       { class: "actions" },
-      el("button", { type: "button", class: "primary", on: { click: () => openDraft({ text: sparqlOf(wishes(wanted)), language: "sparql" }) } }, "Subscribe to these"),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "primary",
+          on: { click: () => openDraft({ text: sparqlOf(wishes(wanted)), language: "sparql" }) },
+        },
+        "Subscribe to these",
+      ),
       el("span", { class: "hint" }, `${many}.`),
     ),
     el(
@@ -53,7 +72,13 @@ function chip(each, where) {
 function resources(found) {
   if (!found.resources.length) return el("p", {}, "Nothing has all of that.");
   const sorted = [...found.resources].sort((a, b) => label(a.term).localeCompare(label(b.term)));
-  return el("ul", { class: "resources" }, sorted.map((each) => el("li", {}, shown(each.term), each.name ? el("p", { class: "hint" }, parse(each.term).value) : null)));
+  return el(
+    "ul",
+    { class: "resources" },
+    sorted.map((each) =>
+      el("li", {}, shown(each.term), each.name ? el("p", { class: "hint" }, parse(each.term).value) : null),
+    ),
+  );
 }
 
 function facets(found, where) {
@@ -63,9 +88,19 @@ function facets(found, where) {
     return el(
       "details",
       { open: isTelling, class: "facet" },
-      el("summary", {}, facet.name || label(facet.property), el("span", { class: "count" }, ` ${facet.resources.toLocaleString("en")}`)),
-      el("ul", {}, facet.values.map((value) => valueLine(facet, value, where))),
-      facet.values_in_all > facet.values.length && el("p", { class: "hint" }, `and ${plural(facet.values_in_all - facet.values.length, "other value")}`),
+      el(
+        "summary",
+        {},
+        facet.name || label(facet.property),
+        el("span", { class: "count" }, ` ${facet.resources.toLocaleString("en")}`),
+      ),
+      el(
+        "ul",
+        {},
+        facet.values.map((value) => valueLine(facet, value, where)),
+      ),
+      facet.values_in_all > facet.values.length &&
+        el("p", { class: "hint" }, `and ${plural(facet.values_in_all - facet.values.length, "other value")}`),
     );
   });
   return list.length ? list : el("p", { class: "hint" }, "All of them are alike.");
@@ -78,8 +113,9 @@ function valueLine(facet, value, where) {
   return el(
     "li",
     {},
-    where.includes(text) ? el("strong", {}, shownAs) : el("a", { href: view("find", { where: [...where, text] }) }, shownAs),
+    where.includes(text)
+      ? el("strong", {}, shownAs)
+      : el("a", { href: view("find", { where: [...where, text] }) }, shownAs),
     el("span", { class: "count" }, ` ${value.resources.toLocaleString("en")}`),
   );
 }
-

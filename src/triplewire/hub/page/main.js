@@ -1,6 +1,6 @@
 // The page: which view is shown, and for whom. Every view is a function that fills a place and stops when it is told.
 
-import { announce, button, el, link, problem } from "./dom.js";
+import { announce, button, el, link, problem, put, refill } from "./dom.js";
 import { get, token } from "./api.js";
 import { showBrowse, showSearch } from "./browse.js";
 import { showFind } from "./find.js";
@@ -62,14 +62,14 @@ async function show({ isFirst = false } = {}) {
   const section = el("section", { "aria-busy": "true" });
   const moment = el("p", { class: "hint", hidden: true }, "One moment …");
   const waiting = setTimeout(() => (moment.hidden = false), 300);
-  main.replaceChildren(moment, section);
+  refill(main, moment, section);
   try {
     const fill = me === null ? showSignIn : VIEWS[path];
     if (!fill) throw new Error("There is nothing at this address.");
     await fill({ section, params, signal, me, may, signedIn: enter });
   } catch (error) {
     if (signal.aborted) return;
-    section.append(problem(error));
+    put(section, problem(error));
   } finally {
     clearTimeout(waiting);
     moment.remove();
@@ -88,7 +88,8 @@ async function show({ isFirst = false } = {}) {
 
 function navigation(path) {
   const links = NAVIGATION.filter(([target]) => target !== "publish" || may("publisher"));
-  document.getElementById("navigation").replaceChildren(
+  refill(
+    document.getElementById("navigation"),
     ...links.map(([target, text, below]) => {
       const entry = link(target, {}, text);
       if (target === path || below.includes(path)) entry.setAttribute("aria-current", "page");
@@ -97,7 +98,8 @@ function navigation(path) {
   );
   const account = document.getElementById("account");
   if (!wantsIdentity) return account.replaceChildren();
-  account.replaceChildren(
+  refill(
+    account,
     me === null
       ? link("sign-in", {}, "Sign in")
       : el("span", {}, `${me.name}, ${me.role} `, button("Sign out", leave, { class: "quiet" })),
@@ -124,7 +126,7 @@ async function begin() {
     document.getElementById("version").textContent = `Version ${health.version}`;
     me = wantsIdentity && !token.get() ? null : await get("/v1/whoami");
   } catch (error) {
-    if (error.status !== 401) return main.replaceChildren(problem(error));
+    if (error.status !== 401) return refill(main, problem(error));
   }
   addEventListener("hashchange", () => location.hash !== "#main" && show());
   addEventListener("signed-out", () => me !== null && leave());

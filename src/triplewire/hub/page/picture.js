@@ -9,6 +9,7 @@ const PAD = 12;
 const GAP_X = 46;
 const GAP_Y = 26;
 const MOST = 34;
+const SMALLEST = 0.72; // a wide picture shrinks as far as it can be read, then it scrolls
 
 const cut = (text) => (text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text);
 
@@ -30,10 +31,27 @@ function figure(alternative, number) {
     "figure",
     { class: "picture" },
     number ? el("figcaption", {}, name) : null,
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a picture` }, drawn(alternative, name, sentences)),
+    el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a picture` },
+      drawn(alternative, name, sentences),
+    ),
     alternative.conditions.length > 0 &&
-      el("ul", { class: "conditions" }, alternative.conditions.map((each) => el("li", {}, el("code", {}, shortened(each))))),
-    el("details", {}, el("summary", {}, "In words"), el("ul", {}, sentences.map((each) => el("li", {}, each)))),
+      el(
+        "ul",
+        { class: "conditions" },
+        alternative.conditions.map((each) => el("li", {}, el("code", {}, shortened(each)))),
+      ),
+    el(
+      "details",
+      {},
+      el("summary", {}, "In words"),
+      el(
+        "ul",
+        {},
+        sentences.map((each) => el("li", {}, each)),
+      ),
+    ),
   );
 }
 
@@ -42,15 +60,29 @@ function drawn(alternative, name, sentences) {
   const { width, height } = placed(boxes, alternative.edges);
   const at = new Map(boxes.map((box) => [box.id, box]));
   const count = new Map();
-  return svg(
+  const image = svg(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${name}: ${sentences.join("; ")}.` },
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: "img",
+      "aria-label": `${name}: ${sentences.join("; ")}.`,
+    },
     svg(
       "defs",
       {},
       svg(
         "marker",
-        { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" },
+        {
+          id: "arrow",
+          viewBox: "0 0 8 8",
+          refX: 8,
+          refY: 4,
+          markerWidth: 8,
+          markerHeight: 8,
+          orient: "auto-start-reverse",
+        },
         svg("path", { d: "M0 0 8 4 0 8Z", class: "head" }),
       ),
     ),
@@ -61,11 +93,16 @@ function drawn(alternative, name, sentences) {
     }),
     boxes.map(box),
   );
+  image.style.minWidth = `${width * SMALLEST}px`;
+  return image;
 }
 
 function measured(alternative) {
   return alternative.nodes.map((node) => {
-    const lines = [shortened(node.label), ...node.conditions.map((each) => shortened(each).replaceAll(shortened(node.label), "it"))].map(cut);
+    const lines = [
+      shortened(node.label),
+      ...node.conditions.map((each) => shortened(each).replaceAll(shortened(node.label), "it")),
+    ].map(cut);
     const longest = Math.max(...lines.map((line) => line.length));
     return { ...node, lines, width: longest * CHARACTER + 2 * PAD, height: lines.length * LINE + PAD, x: 0, y: 0 };
   });
@@ -76,7 +113,10 @@ function placed(boxes, edges) {
   const column = new Map();
   const open = [...boxes];
   while (open.length) {
-    const start = open.find((box) => !edges.some((edge) => edge.target === box.id && !column.has(edge.source) && edge.source !== box.id)) ?? open[0];
+    const start =
+      open.find(
+        (box) => !edges.some((edge) => edge.target === box.id && !column.has(edge.source) && edge.source !== box.id),
+      ) ?? open[0];
     const before = edges.filter((edge) => edge.target === start.id && column.has(edge.source));
     column.set(start.id, Math.max(-1, ...before.map((edge) => column.get(edge.source))) + 1);
     open.splice(open.indexOf(start), 1);
@@ -93,7 +133,9 @@ function placed(boxes, edges) {
       y += box.height + GAP_Y;
     }
     height = Math.max(height, y - GAP_Y);
-    const labels = edges.filter((edge) => all[number + 1]?.some((box) => box.id === edge.target)).map((edge) => cut(shortened(edge.label)).length);
+    const labels = edges
+      .filter((edge) => all[number + 1]?.some((box) => box.id === edge.target))
+      .map((edge) => cut(shortened(edge.label)).length);
     x += wide + GAP_X + Math.max(0, ...labels) * CHARACTER * 0.92;
   });
   for (const some of columns.filter(Boolean)) {
@@ -117,7 +159,12 @@ function arrow(from, to, edge, nth) {
     "g",
     { class: edge.is_optional ? "edge optional" : "edge" },
     svg("path", { d: path, "marker-end": "url(#arrow)" }),
-    svg("text", { x: middle.x, y: middle.y - 5, "text-anchor": "middle" }, cut(shortened(edge.label)), svg("title", {}, edge.label)),
+    svg(
+      "text",
+      { x: middle.x, y: middle.y - 5, "text-anchor": "middle" },
+      cut(shortened(edge.label)),
+      svg("title", {}, edge.label),
+    ),
   );
 }
 
@@ -130,7 +177,12 @@ function box(node) {
     node.lines.map((line, number) =>
       svg(
         "text",
-        { x: node.x + node.width / 2, y: node.y + PAD / 2 + LINE * number + 13, "text-anchor": "middle", class: number ? "condition" : "name" },
+        {
+          x: node.x + node.width / 2,
+          y: node.y + PAD / 2 + LINE * number + 13,
+          "text-anchor": "middle",
+          class: number ? "condition" : "name",
+        },
         line,
       ),
     ),

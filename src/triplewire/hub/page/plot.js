@@ -29,25 +29,46 @@ export function bars(title, points, kind) {
     svg(
       "svg",
       { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": told },
-      [0, top / 2, top].map((value) => [
-        svg("line", { x1: LEFT, x2: width, y1: y(value), y2: y(value), class: "grid" }),
-        svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, value.toLocaleString("en")),
-      ]),
+      [0, top / 2, top]
+        .filter(Number.isInteger)
+        .map((value) => [
+          svg("line", { x1: LEFT, x2: width, y1: y(value), y2: y(value), class: "grid" }),
+          svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, value.toLocaleString("en")),
+        ]),
       points.map(([label, value], number) =>
         svg(
           "rect",
-          { x: LEFT + number * step + step * 0.1, width: step * 0.8, y: y(value), height: Math.max(0, y(0) - y(value)), rx: Math.min(2, step / 4) },
+          {
+            x: LEFT + number * step + step * 0.1,
+            width: step * 0.8,
+            y: y(value),
+            height: Math.max(0, y(0) - y(value)),
+            rx: Math.min(2, step / 4),
+          },
           svg("title", {}, `${label}: ${value.toLocaleString("en")}`),
         ),
       ),
       [0, points.length >> 1, points.length - 1].map((number) =>
         svg(
           "text",
-          { x: LEFT + (number + 0.5) * step, y: HEIGHT - 5, "text-anchor": number === 0 ? "start" : number === points.length - 1 ? "end" : "middle" },
+          {
+            x: LEFT + (number + 0.5) * step,
+            y: HEIGHT - 5,
+            "text-anchor": number === 0 ? "start" : number === points.length - 1 ? "end" : "middle",
+          },
           points[number][0],
         ),
       ),
     ),
-    el("details", {}, el("summary", {}, "Numbers"), table(title, ["From", title], points.filter(([, value]) => value).map(([label, value]) => [label, value.toLocaleString("en")]))),
+    el(
+      "details",
+      {},
+      el("summary", {}, "Numbers"),
+      table(
+        title,
+        ["From", title],
+        points.filter(([, value]) => value).map(([label, value]) => [label, value.toLocaleString("en")]),
+      ),
+    ),
   );
 }

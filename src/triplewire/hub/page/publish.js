@@ -1,6 +1,6 @@
 // Publishing: paste a document, or drop files.
 
-import { el, field, link, options, plural, problem, view } from "./dom.js";
+import { el, field, link, options, plural, problem, put, view } from "./dom.js";
 import { send } from "./api.js";
 import { forgetNames } from "./terms.js";
 
@@ -15,26 +15,53 @@ const SYNTAXES = [
 ];
 
 export function showPublish({ section, params, may }) {
-  section.append(el("h1", {}, "Publish"));
+  put(section, el("h1", {}, "Publish"));
   if (!may("publisher")) {
-    section.append(el("p", {}, "This needs the role publisher."));
+    put(section, el("p", {}, "This needs the role publisher."));
     return;
   }
-  const uri = el("input", { type: "url", required: true, value: params.get("uri") ?? "", spellcheck: "false", placeholder: "https://data.example/beach.ttl" });
-  const syntax = options(el("select"), SYNTAXES.map(([type, name]) => [type, name]), "text/turtle");
+  const uri = el("input", {
+    type: "url",
+    required: true,
+    value: params.get("uri") ?? "",
+    spellcheck: "false",
+    placeholder: "https://data.example/beach.ttl",
+  });
+  const syntax = options(
+    el("select"),
+    SYNTAXES.map(([type, name]) => [type, name]),
+    "text/turtle",
+  );
   const content = el("textarea", { rows: 12, required: true, spellcheck: "false", class: "code" });
   const told = el("ul", { class: "plain", "aria-live": "polite" });
   const files = el("input", { type: "file", multiple: true, on: { change: () => take(files.files) } });
   const form = el(
     "form",
     { class: "drop", on: { submit: publish, dragover: over, dragleave: () => form.classList.remove("is-over"), drop } },
-    el("p", {}, field("Files", files, "Choose some, or drop them here. The first goes into the form, several are published at once under the address below as a folder.")),
+    el(
+      "p",
+      {},
+      field(
+        "Files",
+        files,
+        "Choose some, or drop them here. The first goes into the form, several are published at once under the address below as a folder.",
+      ),
+    ),
     field("Address (uri) of the document", uri, "Publishing under the same address again makes a new version."),
     field("Syntax", syntax),
     field("Content", content),
     el("p", { class: "actions" }, el("button", { class: "primary" }, "Publish")),
   );
-  section.append(el("p", { class: "lead" }, "A document is what one publisher says about something. Whoever subscribed to what it says is told."), form, told);
+  put(
+    section,
+    el(
+      "p",
+      { class: "lead" },
+      "A document is what one publisher says about something. Whoever subscribed to what it says is told.",
+    ),
+    form,
+    told,
+  );
 
   function over(event) {
     event.preventDefault();
@@ -52,11 +79,13 @@ export function showPublish({ section, params, may }) {
       const [file] = chosen;
       content.value = await file.text();
       syntax.value = syntaxOf(file.name);
-      if (!uri.value || uri.value.endsWith("/")) uri.value = new URL(encodeURIComponent(file.name), uri.value || `${location.origin}/documents/`).href;
+      if (!uri.value || uri.value.endsWith("/"))
+        uri.value = new URL(encodeURIComponent(file.name), uri.value || `${location.origin}/documents/`).href;
       return uri.focus();
     }
     const folder = uri.value || `${location.origin}/documents/`;
-    for (const file of chosen) await one(new URL(encodeURIComponent(file.name), folder).href, syntaxOf(file.name), await file.text());
+    for (const file of chosen)
+      await one(new URL(encodeURIComponent(file.name), folder).href, syntaxOf(file.name), await file.text());
   }
 
   function publish(event) {
@@ -66,7 +95,11 @@ export function showPublish({ section, params, may }) {
 
   async function one(address, type, body) {
     try {
-      const receipt = await send("PUT", "/v1/document", { query: { uri: address }, headers: { "Content-Type": type, Prefer: "wait" }, body });
+      const receipt = await send("PUT", "/v1/document", {
+        query: { uri: address },
+        headers: { "Content-Type": type, Prefer: "wait" },
+        body,
+      });
       forgetNames();
       told.prepend(el("li", {}, outcome(receipt)));
     } catch (error) {

@@ -1,6 +1,6 @@
 // One resource: what is said of it, who says it, and what refers to it.
 
-import { el, link, plural, view } from "./dom.js";
+import { el, link, plural, put, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, learn, outside, parse, property, shown, triple, TYPE } from "./terms.js";
 
@@ -11,25 +11,44 @@ export async function showResource({ section, params, signal }) {
   const found = await get("/v1/resource", { iri }, { signal });
   const term = parse(found.iri);
   await learn([found.iri, ...[...found.content, ...found.referenced_by].flatMap(triple)], signal);
-  const types = found.triples.map(triple).filter(([, predicate]) => predicate === TYPE).map(([, , type]) => type);
-  section.append(
+  const types = found.triples
+    .map(triple)
+    .filter(([, predicate]) => predicate === TYPE)
+    .map(([, , type]) => type);
+  put(
+    section,
     el("h1", {}, label(found.iri)),
     el("p", { class: "address" }, el("code", {}, term.value), " ", outside(term.value)),
-    types.length ? el("p", {}, "Is a ", types.map((type, number) => [number ? ", " : "", shown(type)]), ".") : null,
+    types.length
+      ? el(
+          "p",
+          {},
+          "Is a ",
+          types.map((type, number) => [number ? ", " : "", shown(type)]),
+          ".",
+        )
+      : null,
   );
   if (!found.triples.length && !found.references) {
-    section.append(el("p", {}, "No document that is there now speaks of it."));
+    put(section, el("p", {}, "No document that is there now speaks of it."));
     return;
   }
-  section.append(
-    el("p", { class: "actions" }, el("a", { class: "button primary", href: view("like", { iri: found.iri }) }, "Tell me about things like this")),
+  put(
+    section,
+    el(
+      "p",
+      { class: "actions" },
+      el("a", { class: "button primary", href: view("like", { iri: found.iri }) }, "Tell me about things like this"),
+    ),
     el(
       "div",
       { class: "with-side wide-side" },
       el(
         "div",
         {},
-        found.triples.length ? el("section", { class: "card" }, el("h2", {}, "What is said of it"), properties(found.iri, found.content)) : null,
+        found.triples.length
+          ? el("section", { class: "card" }, el("h2", {}, "What is said of it"), properties(found.iri, found.content))
+          : null,
         references(found),
       ),
       el("aside", { class: "card" }, el("h2", {}, "Who says it"), sources(found.documents)),
@@ -46,9 +65,17 @@ function properties(subject, content, path = []) {
     { class: "properties" },
     [...groups].map(([predicate, values]) => [
       el("dt", {}, property(predicate)),
-      values.slice(0, 200).map((value) =>
-        el("dd", {}, value.startsWith("_:") && !path.includes(value) ? properties(value, content, [...path, subject]) : shown(value)),
-      ),
+      values
+        .slice(0, 200)
+        .map((value) =>
+          el(
+            "dd",
+            {},
+            value.startsWith("_:") && !path.includes(value)
+              ? properties(value, content, [...path, subject])
+              : shown(value),
+          ),
+        ),
       values.length > 200 && el("dd", { class: "hint" }, `and ${plural(values.length - 200, "more value")}`),
     ]),
   );
@@ -70,7 +97,15 @@ function references(found) {
       [...groups].map(([predicate, subjects]) => [
         el("dt", {}, property(predicate), " of"),
         subjects.slice(0, SHOWN).map((subject) => el("dd", {}, shown(subject))),
-        el("dd", { class: "hint" }, link("find", { where: `${predicate} ${found.iri}` }, subjects.length > SHOWN ? `all ${subjects.length}` : "as a list, to narrow down")),
+        el(
+          "dd",
+          { class: "hint" },
+          link(
+            "find",
+            { where: `${predicate} ${found.iri}` },
+            subjects.length > SHOWN ? `all ${subjects.length}` : "as a list, to narrow down",
+          ),
+        ),
       ]),
     ),
     found.has_more && el("p", {}, link("find", { where: `${TYPE} ${found.iri}` }, "What is of this class")),
@@ -81,6 +116,13 @@ function sources(documents) {
   return el(
     "ul",
     { class: "plain" },
-    documents.map(({ uri, version }) => el("li", {}, link("document", { uri }, uri.split(/[/#]/).filter(Boolean).at(-1) ?? uri), el("span", { class: "hint" }, ` version ${version}`))),
+    documents.map(({ uri, version }) =>
+      el(
+        "li",
+        {},
+        link("document", { uri }, uri.split(/[/#]/).filter(Boolean).at(-1) ?? uri),
+        el("span", { class: "hint" }, ` version ${version}`),
+      ),
+    ),
   );
 }

@@ -1,6 +1,6 @@
 // Who is it? A token of an account, kept for this tab.
 
-import { el, field, problem } from "./dom.js";
+import { el, field, problem, put, refill } from "./dom.js";
 import { token } from "./api.js";
 
 export function showSignIn({ section, signedIn }) {
@@ -14,14 +14,20 @@ export function showSignIn({ section, signedIn }) {
       await signedIn();
     } catch (error) {
       token.forget();
-      told.replaceChildren(problem(error));
+      refill(told, problem(error));
       input.focus();
     }
   }
 
-  section.append(
+  put(
+    section,
     el("h1", {}, "Sign in"),
-    el("p", {}, "This hub wants to know who asks. Whoever runs it gives you a token: ", el("code", {}, "triplewire token create")),
+    el(
+      "p",
+      {},
+      "This hub wants to know who asks. Whoever runs it gives you a token: ",
+      el("code", {}, "triplewire token create"),
+    ),
     el(
       "form",
       { class: "narrow", on: { submit: signIn } },

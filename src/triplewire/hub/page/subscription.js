@@ -1,6 +1,6 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
-import { announce, button, confirmed, el, field, plural, problem, view } from "./dom.js";
+import { announce, button, confirmed, el, field, plural, problem, put, refill, view } from "./dom.js";
 import { follow, get, post, send, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
@@ -19,15 +19,40 @@ export async function showSubscription({ section, params, signal, me, may }) {
   const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
   const [told, picture] = await Promise.all([get(path, {}, { signal }), get(`${path}/picture`, {}, { signal })]);
   const answers = el("div", { "aria-live": "off" });
-  section.append(
+  put(
+    section,
     el("h1", {}, id),
-    el("p", { class: "hint" }, `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`),
-    may("admin") || told.owner === me.id ? el("p", { class: "actions" }, button("Unsubscribe", () => unsubscribe(id, path), { class: "danger" })) : null,
+    el(
+      "p",
+      { class: "hint" },
+      `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
+    ),
+    may("admin") || told.owner === me.id
+      ? el(
+          "p",
+          { class: "actions" },
+          button("Unsubscribe", () => unsubscribe(id, path), { class: "danger" }),
+        )
+      : null,
     el(
       "div",
       { class: "workbench" },
-      el("div", {}, part("Events", eventList(id, path, () => rows(path, answers, signal), signal)), part("Why is something not an answer?", whyNot(path, signal))),
-      el("div", {}, part("Answers now", answers), part("The query", query(told), pictures(picture)), await deliveriesPart(id, signal)),
+      el(
+        "div",
+        {},
+        part(
+          "Events",
+          eventList(id, path, () => rows(path, answers, signal), signal),
+        ),
+        part("Why is something not an answer?", whyNot(path, signal)),
+      ),
+      el(
+        "div",
+        {},
+        part("Answers now", answers),
+        part("The query", query(told), pictures(picture)),
+        await deliveriesPart(id, signal),
+      ),
     ),
   );
   await rows(path, answers, signal);
@@ -38,7 +63,13 @@ function part(title, ...children) {
 }
 
 function query(told) {
-  return el("pre", { class: "code query", tabindex: "0", "aria-label": "The text of the query" }, parts(told.text.trim(), told.language).map(([kind, text]) => el("span", { class: kind ? `is-${kind}` : null }, text)));
+  return el(
+    "pre",
+    { class: "code query", tabindex: "0", "aria-label": "The text of the query" },
+    parts(told.text.trim(), told.language).map(([kind, text]) =>
+      el("span", { class: kind ? `is-${kind}` : null }, text),
+    ),
+  );
 }
 
 async function unsubscribe(id, path) {
@@ -60,11 +91,18 @@ async function rows(path, place, signal) {
   try {
     const found = await get(`${path}/rows`, {}, { signal });
     const some = found.rows.slice(0, MOST_ROWS);
-    await learn(some.flatMap((row) => Object.values(row)), signal);
+    await learn(
+      some.flatMap((row) => Object.values(row)),
+      signal,
+    );
     const count = el("p", {}, found.rows.length ? `${plural(found.rows.length, "answer")}.` : "None.");
-    place.replaceChildren(count, some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "");
+    refill(
+      place,
+      count,
+      some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "",
+    );
   } catch (error) {
-    if (!signal.aborted) place.replaceChildren(problem(error));
+    if (!signal.aborted) refill(place, problem(error));
   }
 }
 
@@ -79,9 +117,9 @@ function whyButton(path, row, signal) {
       try {
         const told = await post(`${path}/why`, { row }, { signal });
         await learn(termsOf(told.triples.map((each) => each.triple)), signal);
-        place.replaceChildren(reason(told));
+        refill(place, reason(told));
       } catch (error) {
-        place.replaceChildren(problem(error));
+        refill(place, problem(error));
       }
     },
     { class: "quiet", "aria-expanded": "false" },
@@ -94,8 +132,20 @@ function reason(told) {
   return el(
     "div",
     {},
-    el("ul", { class: "statements" }, told.triples.map((each) => el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))))),
-    told.conditions.length ? el("ul", { class: "conditions" }, told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each))))) : null,
+    el(
+      "ul",
+      { class: "statements" },
+      told.triples.map((each) =>
+        el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))),
+      ),
+    ),
+    told.conditions.length
+      ? el(
+          "ul",
+          { class: "conditions" },
+          told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each)))),
+        )
+      : null,
   );
 }
 
@@ -106,12 +156,18 @@ function whyNot(path, signal) {
     event.preventDefault();
     try {
       const told = await post(`${path}/why-not`, { resource: input.value.trim() }, { signal });
-      place.replaceChildren(el("p", { class: "plain-text" }, shortened(told.text)));
+      refill(place, el("p", { class: "plain-text" }, shortened(told.text)));
     } catch (error) {
-      place.replaceChildren(problem(error));
+      refill(place, problem(error));
     }
   }
-  return el("form", { on: { submit: ask } }, field("The address of a resource", input), el("button", {}, "Why not?"), place);
+  return el(
+    "form",
+    { on: { submit: ask } },
+    field("The address of a resource", input),
+    el("button", {}, "Why not?"),
+    place,
+  );
 }
 
 // -- events
@@ -129,7 +185,10 @@ function eventList(id, path, changed, signal) {
 
   async function begin() {
     const known = await get(`${path}/recent`, { limit: 50 }, { signal });
-    await learn(known.events.flatMap((event) => Object.values(event.row)), signal);
+    await learn(
+      known.events.flatMap((event) => Object.values(event.row)),
+      signal,
+    );
     for (const event of known.events) add(event, false);
     let renewing;
     await follow(id, known.next, {
@@ -142,13 +201,17 @@ function eventList(id, path, changed, signal) {
         renewing = setTimeout(changed, 300);
       },
       state: (name) => {
-        state.textContent = { open: "Live: what happens appears here.", lost: "The connection is lost; trying again.", gone: "The subscription was removed." }[name];
+        state.textContent = {
+          open: "Live: what happens appears here.",
+          lost: "The connection is lost; trying again.",
+          gone: "The subscription was removed.",
+        }[name];
         state.className = name === "open" ? "hint live" : "hint";
       },
     });
   }
 
-  begin().catch((error) => signal.aborted || state.replaceChildren(problem(error)));
+  begin().catch((error) => signal.aborted || refill(state, problem(error)));
   return [state, empty, list];
 }
 
@@ -163,10 +226,20 @@ function entry(event, signal, isNew) {
     if (isFilled) return;
     isFilled = true;
     await learn(termsOf([...event.triples, ...(event.before ?? []), ...(event.after ?? [])]), signal).catch(() => {});
-    details.append(
+    put(
+      details,
       el("h3", {}, "What is different"),
       differenceList(event.before, event.after),
-      event.triples.length ? [el("h3", {}, event.kind === "unmatched" ? "What made it an answer" : "Why it is an answer"), el("ul", { class: "statements" }, event.triples.map((each) => el("li", {}, statement(each))))] : "",
+      event.triples.length
+        ? [
+            el("h3", {}, event.kind === "unmatched" ? "What made it an answer" : "Why it is an answer"),
+            el(
+              "ul",
+              { class: "statements" },
+              event.triples.map((each) => el("li", {}, statement(each))),
+            ),
+          ]
+        : "",
       el("h3", {}, "Documents"),
       documentChanges(event.documents),
     );
@@ -177,7 +250,10 @@ function entry(event, signal, isNew) {
 function values(row) {
   const entries = Object.entries(row);
   if (!entries.length) return "yes";
-  return entries.map(([name, term], number) => [number ? el("span", { class: "hint" }, " · ") : "", el("span", { title: `?${name}` }, shown(term))]);
+  return entries.map(([name, term], number) => [
+    number ? el("span", { class: "hint" }, " · ") : "",
+    el("span", { title: `?${name}` }, shown(term)),
+  ]);
 }
 
 function documentChanges(documents) {
@@ -185,7 +261,16 @@ function documentChanges(documents) {
     "ul",
     { class: "plain" },
     documents.map(({ uri, before, after }) =>
-      el("li", {}, documentLinks([{ uri, from: before, to: after }]), el("span", { class: "hint" }, before === after ? ` version ${after}` : ` version ${before ?? "none"} → ${after ?? "none"}`)),
+      el(
+        "li",
+        {},
+        documentLinks([{ uri, from: before, to: after }]),
+        el(
+          "span",
+          { class: "hint" },
+          before === after ? ` version ${after}` : ` version ${before ?? "none"} → ${after ?? "none"}`,
+        ),
+      ),
     ),
   );
 }

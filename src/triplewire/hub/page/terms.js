@@ -70,9 +70,7 @@ function decoded(text) {
 
 /** A sentence with the IRIs in it shortened. */
 export function shortened(text) {
-  return text
-    .replace(/\^\^<[^>]*>/g, "")
-    .replace(/<([^<>\s]+)>/g, (_, iri) => short(iri));
+  return text.replace(/\^\^<[^>]*>/g, "").replace(/<([^<>\s]+)>/g, (_, iri) => short(iri));
 }
 
 // -- what resources are called
@@ -127,7 +125,11 @@ function literal(term) {
 
 /** A property, which is a resource as well, in smaller words. */
 export function property(spelled) {
-  return el("a", { class: "property", href: link("resource", { iri: spelled }).getAttribute("href"), title: spelled.slice(1, -1) }, short(parse(spelled).value));
+  return el(
+    "a",
+    { class: "property", href: link("resource", { iri: spelled }).getAttribute("href"), title: spelled.slice(1, -1) },
+    short(parse(spelled).value),
+  );
 }
 
 /** A way out to the web, for addresses that are on the web: no other scheme becomes a link. */

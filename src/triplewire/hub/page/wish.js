@@ -4,16 +4,37 @@
 
 import { parse, PREFIXES, RDFS, short, TYPE, XSD } from "./terms.js";
 
-const NUMBERS = ["integer", "decimal", "double", "float", "long", "int", "short", "nonNegativeInteger", "positiveInteger"];
+const NUMBERS = [
+  "integer",
+  "decimal",
+  "double",
+  "float",
+  "long",
+  "int",
+  "short",
+  "nonNegativeInteger",
+  "positiveInteger",
+];
 const TIMES = ["date", "dateTime", "gYear"];
 
 /** What can be asked of a value: pairs of how, and that in words. */
 export function ways(term) {
   if (term.kind === "blank") return [["any", "anything"]];
-  if (term.kind === "iri") return [["is", "exactly this"], ["isa", "this, or what is below it"], ["any", "anything"]];
+  if (term.kind === "iri")
+    return [
+      ["is", "exactly this"],
+      ["isa", "this, or what is below it"],
+      ["any", "anything"],
+    ];
   const type = term.datatype?.startsWith(XSD) ? term.datatype.slice(XSD.length) : "";
   const ordered = NUMBERS.includes(type) || TIMES.includes(type);
-  const range = ordered ? [["least", "at least"], ["most", "at most"], ["between", "between"]] : [["contains", "contains"]];
+  const range = ordered
+    ? [
+        ["least", "at least"],
+        ["most", "at most"],
+        ["between", "between"],
+      ]
+    : [["contains", "contains"]];
   return [["is", "exactly this"], ...range, ["any", "anything"]];
 }
 
@@ -32,7 +53,8 @@ export function sparqlOf(wishes, name = "thing") {
 
 function linesOf(subject, wish, state) {
   const predicate = wish.predicate === TYPE ? "a" : spelled(wish.predicate, state.used);
-  const stated = (value, path = predicate) => (wish.back ? `${value} ${path} ${subject} .` : `${subject} ${path} ${value} .`);
+  const stated = (value, path = predicate) =>
+    wish.back ? `${value} ${path} ${subject} .` : `${subject} ${path} ${value} .`;
   const inside = wish.wishes ?? [];
   if (wish.how === "is" && !inside.length) return [stated(spelled(wish.value, state.used))];
   if (wish.how === "isa" && !inside.length) {
@@ -48,10 +70,14 @@ function linesOf(subject, wish, state) {
 
 function test(variable, wish, state) {
   const value = () => spelled(wish.value, state.used);
-  if (wish.how === "contains") return [`FILTER (CONTAINS(LCASE(STR(${variable})), ${quoted(wish.text.toLowerCase())}))`];
+  if (wish.how === "contains")
+    return [`FILTER (CONTAINS(LCASE(STR(${variable})), ${quoted(wish.text.toLowerCase())}))`];
   if (wish.how === "least") return [`FILTER (${variable} >= ${bound(wish.value, wish.from, state.used)})`];
   if (wish.how === "most") return [`FILTER (${variable} <= ${bound(wish.value, wish.to, state.used)})`];
-  if (wish.how === "between") return [`FILTER (${variable} >= ${bound(wish.value, wish.from, state.used)} && ${variable} <= ${bound(wish.value, wish.to, state.used)})`];
+  if (wish.how === "between")
+    return [
+      `FILTER (${variable} >= ${bound(wish.value, wish.from, state.used)} && ${variable} <= ${bound(wish.value, wish.to, state.used)})`,
+    ];
   if (wish.how === "is") return [`FILTER (${variable} = ${value()})`];
   return [];
 }
