@@ -33,7 +33,7 @@ DATASET, THEME, KEYWORD = (
 def town(tmp_path_factory):
     """A service with a few documents, which the tests of this module only read."""
     with serving(f"sqlite:///{tmp_path_factory.mktemp('town')}/hub.db") as served:
-        served.put("/v1/taxonomy", content=THEMES, headers=TURTLE)
+        served.put("/v1/taxonomy", content=f"{THEMES} :environment rdfs:subClassOf :nature .", headers=TURTLE)
         query = "SELECT ?d { ?d <http://www.w3.org/ns/dcat#keyword> 'sea' }"
         served.subscribe("sea", query, start="ever")
         for name, text in {"beach": BEACH, "pool": POOL, "trees": TREES, "themes": THEMES}.items():
@@ -73,8 +73,8 @@ def test_facets_narrow_resources_down(town):
 
 
 def test_facets_can_take_what_is_below_in_the_taxonomy(town):
-    exactly = town.get("/v1/facets", params={"where": [f"{THEME} <urn:town:environment>"]}).json()
-    below = town.get("/v1/facets", params={"where": [f"{THEME} isa <urn:town:environment>"]}).json()
+    exactly = town.get("/v1/facets", params={"where": [f"{THEME} <urn:town:nature>"]}).json()
+    below = town.get("/v1/facets", params={"where": [f"{THEME} isa <urn:town:nature>"]}).json()
     assert exactly["resources"] == []
     assert {each["name"] for each in below["resources"]} == {"Beach", "Öffentliches Bad"}
 

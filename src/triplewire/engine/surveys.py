@@ -12,7 +12,7 @@ from itertools import islice
 
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.graphs import terms_of
-from triplewire.model import RDF, RDFS, Term
+from triplewire.model import RDF, RDFS, Term, parse_term
 from triplewire.store import Reader
 
 MOST_CLASSES = 500
@@ -152,9 +152,8 @@ def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[Wanted], *, limi
 def _narrowing(reader: Reader, taxonomy: Taxonomy, wanted: Wanted) -> tuple[int, list[int]]:
     values = [wanted.value]
     if wanted.is_a:
-        (term,) = terms_of(reader, reader.terms.find([wanted.value])).values() or (None,)
-        below = () if term is None else islice(taxonomy.descendants(term), MOST_BELOW)
-        values += [str(node) for node in below]
+        below = taxonomy.descendants(parse_term(wanted.value))
+        values += [str(node) for node in islice(below, MOST_BELOW)]
     predicate, *numbers = reader.terms.find([wanted.property, *values])
     return predicate, [number for number in numbers if number]
 

@@ -38,6 +38,8 @@ def test_from_a_class_to_a_live_event(visit, served):
     page.locator(".event").first.locator("summary").click()
     expect(page.locator(".event").first.locator(".gone")).to_contain_text("A new pool")
     expect(page.locator(".event").first.locator(".came")).to_contain_text("A renamed pool")
+    expect(page.locator(".event").first).to_contain_text("Why it is an answer")
+    expect(page.locator(".event").first).not_to_contain_text("[object")
     expect(page.get_by_text("2 answers.")).to_be_visible()
     assert "pools" in {each["id"] for each in served.get("/v1/subscriptions").json()["subscriptions"]}
 

@@ -82,7 +82,7 @@ def test_document_shows_its_versions_and_what_changed(visit, served):
     expect(page.locator(".difference .gone")).to_contain_text("high")
     page.get_by_label("From version").select_option("1")
     expect(page.locator(".difference .gone")).to_have_count(2)
-    expect(page.locator(".difference .came")).to_contain_text(["low", "The tower"])
+    expect(page.locator(".difference .came")).to_contain_text(["The tower", "low"])
     page.get_by_role("button", name="Take it back").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert served.get("/v1/document", params={"uri": uri}).status_code == 200

@@ -53,7 +53,7 @@ def test_the_draft_is_there_after_looking_something_up(visit):
     visit.heading("What is there")
     page.get_by_role("link", name="Subscribe", exact=True).click()
     expect(page.get_by_label("Query", exact=True)).to_have_value("SELECT ?mine { ?mine a dcat:Dataset }")
-    page.get_by_text("Prefixes").click()
+    page.get_by_text("Prefixes", exact=True).click()
     page.get_by_label("Query", exact=True).fill("SELECT ?x { ?x town:p ?y }")
     expect(page.locator(".status.error")).to_be_visible()
     page.get_by_label("More prefixes").fill("town: <https://town.example/>")
@@ -168,3 +168,19 @@ def test_a_name_that_is_taken_is_told(visit):
     page.get_by_label("Name of the subscription").fill("sea")
     page.get_by_role("button", name="Subscribe", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("this id is taken")
+
+
+def test_whatever_a_value_says_it_is_asked_for_as_it_is(visit, served):
+    """Quotes, backslashes and lines in a text, a language, a date, a boolean, an IRI with signs of SPARQL in it."""
+    values = r""""say \"hi\" to \\ and\n\tback", "chat"@fr, "2026-11-16"^^<http://www.w3.org/2001/XMLSchema#date>,
+        true, -1, 2.5, <urn:a,b;c(d)#e?f=g&h%20i>"""
+    uri = "https://town.example/odd.ttl"
+    assert served.publish(uri, f"{PREFIXES} :odd :says {values} .").is_success
+    page = visit.go("like?iri=https://town.example/odd").page
+    boxes = page.get_by_role("checkbox")
+    expect(boxes).to_have_count(7)
+    for box in boxes.all():
+        box.check()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".preview")).to_contain_text("1 answer now")
+    served.retract(uri, Prefer="wait")

@@ -42,6 +42,7 @@ def test_no_view_has_a_barrier_that_can_be_found_by_machine(browser, served, sch
         visit.go(address)
         if name in ("write", "like"):
             expect(visit.page.locator(".status.good")).to_be_visible()
+        assert not re.search(r"\[object|\bundefined\b|\bNaN\b|\bnull\b", visit.page.locator("body").inner_text()), name
         violations = Axe().run(visit.page).response["violations"]
         found[name] = [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in violations]
     assert {name: each for name, each in found.items() if each} == {}

@@ -76,7 +76,7 @@ export async function follow(id, after, { signal, told, state }) {
       for await (const event of events(answer.body)) {
         if (event.kind === "gone") return state("gone");
         if (event.id) last = Number(event.id);
-        if (event.data) told(JSON.parse(event.data));
+        if (event.data) await told(JSON.parse(event.data));
       }
     } catch (error) {
       if (signal.aborted || error.status === 401 || error.status === 403) return;

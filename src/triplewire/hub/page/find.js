@@ -84,7 +84,7 @@ function resources(found) {
 function facets(found, where) {
   const useful = found.facets.filter((facet) => facet.values_in_all > 1 || facet.resources < found.resources.length);
   const list = useful.map((facet) => {
-    const isTelling = facet.values.some((value) => value.resources > 1) || facet.values_in_all <= 5;
+    const isTelling = facet.values.some((value) => value.resources > 1);
     return el(
       "details",
       { open: isTelling, class: "facet" },

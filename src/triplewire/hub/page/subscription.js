@@ -1,18 +1,17 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
 import { announce, button, confirmed, el, field, plural, problem, put, refill, view } from "./dom.js";
-import { follow, get, post, send, serves } from "./api.js";
+import { get, post, send, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
-import { differenceList, statement, termsOf } from "./difference.js";
-import { learn, shortened, shown } from "./terms.js";
+import { statement, termsOf } from "./difference.js";
+import { learn, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
+import { eventList } from "./events.js";
 import { rowsTable } from "./panel.js";
 import { documentLinks } from "./sources.js";
 
 const MOST_ROWS = 50;
-const MOST_EVENTS = 200;
-const KINDS = { matched: "New", changed: "Changed", unmatched: "Gone" };
 
 export async function showSubscription({ section, params, signal, me, may }) {
   const id = params.get("id") ?? "";
@@ -167,110 +166,5 @@ function whyNot(path, signal) {
     field("The address of a resource", input),
     el("button", {}, "Why not?"),
     place,
-  );
-}
-
-// -- events
-
-function eventList(id, path, changed, signal) {
-  const state = el("p", { class: "hint", role: "status" }, "Connecting …");
-  const list = el("ol", { class: "events" });
-  const empty = el("p", { class: "hint" }, "Nothing has happened yet.");
-
-  function add(event, isNew) {
-    empty.remove();
-    list.prepend(entry(event, signal, isNew));
-    while (list.childElementCount > MOST_EVENTS) list.lastElementChild.remove();
-  }
-
-  async function begin() {
-    const known = await get(`${path}/recent`, { limit: 50 }, { signal });
-    await learn(
-      known.events.flatMap((event) => Object.values(event.row)),
-      signal,
-    );
-    for (const event of known.events) add(event, false);
-    let renewing;
-    await follow(id, known.next, {
-      signal,
-      told: async (event) => {
-        await learn(Object.values(event.row), signal).catch(() => {});
-        add(event, true);
-        announce(`${KINDS[event.kind]} in ${id}`);
-        clearTimeout(renewing);
-        renewing = setTimeout(changed, 300);
-      },
-      state: (name) => {
-        state.textContent = {
-          open: "Live: what happens appears here.",
-          lost: "The connection is lost; trying again.",
-          gone: "The subscription was removed.",
-        }[name];
-        state.className = name === "open" ? "hint live" : "hint";
-      },
-    });
-  }
-
-  begin().catch((error) => signal.aborted || refill(state, problem(error)));
-  return [state, empty, list];
-}
-
-function entry(event, signal, isNew) {
-  const details = el(
-    "details",
-    { on: { toggle: () => details.open && fill() } },
-    el("summary", {}, el("span", { class: `badge ${event.kind}` }, KINDS[event.kind]), " ", values(event.row)),
-  );
-  let isFilled = false;
-  async function fill() {
-    if (isFilled) return;
-    isFilled = true;
-    await learn(termsOf([...event.triples, ...(event.before ?? []), ...(event.after ?? [])]), signal).catch(() => {});
-    put(
-      details,
-      el("h3", {}, "What is different"),
-      differenceList(event.before, event.after),
-      event.triples.length
-        ? [
-            el("h3", {}, event.kind === "unmatched" ? "What made it an answer" : "Why it is an answer"),
-            el(
-              "ul",
-              { class: "statements" },
-              event.triples.map((each) => el("li", {}, statement(each))),
-            ),
-          ]
-        : "",
-      el("h3", {}, "Documents"),
-      documentChanges(event.documents),
-    );
-  }
-  return el("li", { class: isNew ? "event is-new" : "event" }, details);
-}
-
-function values(row) {
-  const entries = Object.entries(row);
-  if (!entries.length) return "yes";
-  return entries.map(([name, term], number) => [
-    number ? el("span", { class: "hint" }, " · ") : "",
-    el("span", { title: `?${name}` }, shown(term)),
-  ]);
-}
-
-function documentChanges(documents) {
-  return el(
-    "ul",
-    { class: "plain" },
-    documents.map(({ uri, before, after }) =>
-      el(
-        "li",
-        {},
-        documentLinks([{ uri, from: before, to: after }]),
-        el(
-          "span",
-          { class: "hint" },
-          before === after ? ` version ${after}` : ` version ${before ?? "none"} → ${after ?? "none"}`,
-        ),
-      ),
-    ),
   );
 }
