@@ -7,7 +7,7 @@ const LEFT = 44;
 const BOTTOM = 22;
 
 /** A round number that is not less. */
-export function roundUp(value) {
+function roundUp(value) {
   if (value <= 5) return Math.max(1, Math.ceil(value));
   const unit = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 2.5, 5, 10].map((times) => times * unit).find((each) => each >= value);

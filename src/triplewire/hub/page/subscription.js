@@ -12,6 +12,7 @@ import { rowsTable } from "./panel.js";
 import { documentLinks } from "./sources.js";
 
 const MOST_ROWS = 50;
+const MOST_RENEWED = 2000; // answers come all at once: very many are not fetched again by every event
 
 export async function showSubscription({ section, params, signal, me, may }) {
   const id = params.get("id") ?? "";
@@ -30,7 +31,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
       ? el(
           "p",
           { class: "actions" },
-          button("Unsubscribe", () => unsubscribe(id, path), { class: "danger" }),
+          button("Unsubscribe", () => unsubscribe(id, path, section), { class: "danger" }),
         )
       : null,
     el(
@@ -41,7 +42,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         {},
         part(
           "Events",
-          eventList(id, path, () => rows(path, answers, signal), signal),
+          eventList(id, path, () => !answers.dataset.isLarge && rows(path, answers, signal), signal),
         ),
         part("Why is something not an answer?", whyNot(path, signal)),
       ),
@@ -51,6 +52,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         part("Answers now", answers),
         part("The query", query(told), pictures(picture)),
         await deliveriesPart(id, signal),
+        await feedPart(path, me),
       ),
     ),
   );
@@ -71,17 +73,29 @@ function query(told) {
   );
 }
 
-async function unsubscribe(id, path) {
+async function unsubscribe(id, path, section) {
   if (!(await confirmed(`Remove the subscription ${id}, with its answers and its events?`, "Unsubscribe"))) return;
-  await send("DELETE", path);
-  announce(`${id} is removed.`);
-  location.hash = view("subscriptions");
+  try {
+    await send("DELETE", path);
+    announce(`${id} is removed.`);
+    location.hash = view("subscriptions");
+  } catch (error) {
+    put(section, problem(error));
+  }
 }
 
 async function deliveriesPart(id, signal) {
   if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
   const found = await deliveriesOf(id, signal);
   return found && part("Deliveries", ...found);
+}
+
+/** A feed reader has no token, so feeds are offered where none is wanted. */
+async function feedPart(path, me) {
+  if (me.id !== "" || !(await serves("/v1/subscriptions/{id}/feed"))) return null;
+  const feeds = { atom: "Atom", rss2: "RSS", json: "JSON Feed" };
+  const links = Object.entries(feeds).map(([syntax, name]) => el("a", { href: `${path}/feed?syntax=${syntax}` }, name));
+  return part("Feeds", el("p", { class: "actions" }, links));
 }
 
 // -- answers, and why
@@ -94,11 +108,13 @@ async function rows(path, place, signal) {
       some.flatMap((row) => Object.values(row)),
       signal,
     );
+    if (found.rows.length > MOST_RENEWED) place.dataset.isLarge = "true";
     const count = el("p", {}, found.rows.length ? `${plural(found.rows.length, "answer")}.` : "None.");
     refill(
       place,
       count,
       some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "",
+      place.dataset.isLarge ? button("Look again", () => rows(path, place, signal)) : null,
     );
   } catch (error) {
     if (!signal.aborted) refill(place, problem(error));

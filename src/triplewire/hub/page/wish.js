@@ -89,7 +89,7 @@ function bound(value, typed, used) {
   return spelled(`${quoted(typed)}^^<${datatype}>`, used);
 }
 
-export function quoted(text) {
+function quoted(text) {
   const escapes = { "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t" };
   return `"${text.replace(/[\\"\n\r\t]/g, (character) => escapes[character])}"`;
 }
