@@ -8,9 +8,9 @@ from dataclasses import fields
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from hub.page.browsers import PREFIXES, Visit, town
 from playwright.sync_api import expect
 
+from hub.page.browsers import PREFIXES, Visit, town
 from triplewire.hub import Settings
 
 pytestmark = [
