@@ -102,7 +102,7 @@ def take(camera: Camera) -> None:
     with camera.view("like", f"like?{urlencode({'iri': f'{DATASET}parking'})}") as page:
         page.get_by_role("checkbox", name="dcat:theme Parking").check()
         page.get_by_role("checkbox", name="dcat:keyword real time").check()
-        page.locator(".status.good").wait_for()
+        page.locator(".picture svg", has_text="real time").wait_for()
     with camera.view("write", "write") as page:
         page.get_by_label("Query", exact=True).fill(QUERY)
         page.locator(".status.good", has_text="?size").wait_for()

@@ -111,4 +111,5 @@ def test_every_script_that_another_one_needs_is_served(served):
             assert answer.status_code == 200, name
             assert answer.headers["content-type"].startswith("text/javascript")
             waiting += re.findall(r'from "\./([\w-]+\.js)"', answer.text)
-    assert len(asked) > 20
+    preloaded = set(re.findall(r'modulepreload" href="/page/([\w-]+\.js)"', served.get("/").text))
+    assert asked == preloaded | {"main.js"}

@@ -66,7 +66,7 @@ function entry(event, signal, isNew) {
     await learn(termsOf([...event.triples, ...(event.before ?? []), ...(event.after ?? [])]), signal).catch(() => {});
     put(
       details,
-      el("p", {}, values(event.row, shown)),
+      el("p", { class: "hint" }, "Look at ", values(event.row, shown)),
       el("h3", {}, "What is different"),
       differenceList(event.before, event.after),
       event.triples.length

@@ -113,7 +113,7 @@ async function enter() {
 }
 
 function leave() {
-  token.forget();
+  sessionStorage.clear(); // the token, and a query that was being written
   me = null;
   location.hash = "#/sign-in";
   show();
