@@ -68,7 +68,11 @@ export async function showDocument({ section, params, signal, may }) {
       "section",
       { class: "card" },
       el("h2", {}, last.present ? "What it states" : `What version ${present.at(-1).version} stated`),
-      el("p", { class: "hint" }, `${plural(triples.length, "triple")}.`),
+      el(
+        "p",
+        { class: "hint" },
+        triples.length ? `${plural(triples.length, "triple")}.` : "No triples: if it is XML, ask for it in XPath.",
+      ),
       el(
         "ul",
         { class: "statements" },

@@ -67,8 +67,9 @@ function entry(event, signal, isNew) {
     put(
       details,
       el("p", { class: "hint" }, "Look at ", values(event.row, shown)),
-      el("h3", {}, "What is different"),
-      differenceList(event.before, event.after),
+      event.before || event.after
+        ? [el("h3", {}, "What is different"), differenceList(event.before, event.after)]
+        : null,
       event.triples.length
         ? [
             el("h3", {}, event.kind === "unmatched" ? "What made it an answer" : "Why it is an answer"),

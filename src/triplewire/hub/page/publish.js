@@ -44,7 +44,7 @@ export function showPublish({ section, params, may }) {
       field(
         "Files",
         files,
-        "Choose some, or drop them here. The first goes into the form, several are published at once under the address below as a folder.",
+        "Choose some, or drop them here. One goes into the form; several are published at once, each under its name below the address.",
       ),
     ),
     field("Address (uri) of the document", uri, "Publishing under the same address again makes a new version."),

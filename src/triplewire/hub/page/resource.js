@@ -5,12 +5,22 @@ import { get } from "./api.js";
 import { label, learn, outside, parse, property, shown, triple, TYPE } from "./terms.js";
 
 const SHOWN = 12;
+const FIRST = [/(title|label|name|prefLabel)$/, /(description|comment|abstract|summary)$/, /#type$/];
+
+/** What says the most comes first: names, then descriptions, then what it is. */
+function rank(predicate) {
+  const place = FIRST.findIndex((pattern) => pattern.test(parse(predicate).value));
+  return place < 0 ? FIRST.length : place;
+}
 
 export async function showResource({ section, params, signal }) {
   const iri = params.get("iri") ?? "";
   const found = await get("/v1/resource", { iri }, { signal });
   const term = parse(found.iri);
-  await learn([found.iri, ...[...found.content, ...found.referenced_by].flatMap(triple)], signal);
+  const [isDocument] = await Promise.all([
+    get("/v1/document/versions", { uri: term.value }, { signal }).then(Boolean, () => false),
+    learn([found.iri, ...[...found.content, ...found.referenced_by].flatMap(triple)], signal),
+  ]);
   const types = found.triples
     .map(triple)
     .filter(([, predicate]) => predicate === TYPE)
@@ -29,6 +39,8 @@ export async function showResource({ section, params, signal }) {
         )
       : null,
   );
+  if (isDocument)
+    put(section, el("p", {}, "It is a document: ", link("document", { uri: term.value }, "see its versions"), "."));
   if (!found.triples.length && !found.references) {
     put(section, el("p", {}, "No document that is there now speaks of it."));
     return;
@@ -63,21 +75,23 @@ function properties(subject, content, path = []) {
   return el(
     "dl",
     { class: "properties" },
-    [...groups].map(([predicate, values]) => [
-      el("dt", {}, property(predicate)),
-      values
-        .slice(0, 200)
-        .map((value) =>
-          el(
-            "dd",
-            {},
-            value.startsWith("_:") && !path.includes(value)
-              ? properties(value, content, [...path, subject])
-              : shown(value),
+    [...groups]
+      .sort(([one], [other]) => rank(one) - rank(other))
+      .map(([predicate, values]) => [
+        el("dt", {}, property(predicate)),
+        values
+          .slice(0, 200)
+          .map((value) =>
+            el(
+              "dd",
+              {},
+              value.startsWith("_:") && !path.includes(value)
+                ? properties(value, content, [...path, subject])
+                : shown(value),
+            ),
           ),
-        ),
-      values.length > 200 && el("dd", { class: "hint" }, `and ${plural(values.length - 200, "more value")}`),
-    ]),
+        values.length > 200 && el("dd", { class: "hint" }, `and ${plural(values.length - 200, "more value")}`),
+      ]),
   );
 }
 
