@@ -97,6 +97,8 @@ def test_page_comes_with_a_policy_that_lets_only_its_own_scripts_run(served):
         found = served.get(name)
         assert found.status_code == 200
         assert served.get(name, headers={"If-None-Match": found.headers["etag"]}).status_code == 304
+        assert served.get(name, headers={"Accept-Encoding": "identity"}).content == found.content
+    assert served.head("/").headers["content-encoding"] == "gzip"
     assert served.get("/page/nothing.js").status_code == 404
     assert served.get("/page/..%2fapp.py").status_code == 404
 

@@ -50,7 +50,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         "div",
         {},
         part("Answers now", answers),
-        part("The query", query(told), pictures(picture)),
+        part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
         await deliveriesPart(id, signal),
         await feedPart(path, me),
       ),
@@ -71,6 +71,29 @@ function query(told) {
       el("span", { class: kind ? `is-${kind}` : null }, text),
     ),
   );
+}
+
+/** The same query in the other languages that can say it, and how it is matched; asked for when it is opened. */
+function otherwise(path, own, signal) {
+  const place = el("div");
+  async function fill() {
+    if (!details.open || place.childElementCount) return;
+    try {
+      const { explanation, languages } = await get(`${path}/explain`, {}, { signal });
+      const others = Object.entries(languages).filter(([language]) => language !== own);
+      const texts = others.map(([language, text]) => [el("h3", {}, language), query({ text, language })]);
+      const plan = el(
+        "pre",
+        { class: "code query", tabindex: "0", "aria-label": "How it is matched" },
+        shortened(explanation),
+      );
+      refill(place, texts, el("h3", {}, "How it is matched"), plan);
+    } catch (error) {
+      if (!signal.aborted) refill(place, problem(error));
+    }
+  }
+  const details = el("details", { on: { toggle: fill } }, el("summary", {}, "In other words"), place);
+  return details;
 }
 
 async function unsubscribe(id, path, section) {

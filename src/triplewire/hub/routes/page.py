@@ -6,6 +6,7 @@ that somebody else wrote: the policy below lets a browser run the page's own scr
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -36,6 +37,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
 }
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -48,17 +50,18 @@ _KINDS = {
 @dataclass(frozen=True, slots=True)
 class _File:
     content: bytes
+    packed: bytes
     kind: str
     tag: str
 
 
-@router.get("/")
+@router.api_route("/", methods=["GET", "HEAD"])
 async def page(request: Request) -> Response:
     """The page itself."""
     return _answer(request, "index.html")
 
 
-@router.get("/page/{name}")
+@router.api_route("/page/{name}", methods=["GET", "HEAD"])
 async def file(request: Request, name: str) -> Response:
     """A script, a style or a picture of it."""
     return _answer(request, name)
@@ -71,6 +74,8 @@ def _answer(request: Request, name: str) -> Response:
     headers = _HEADERS | {"ETag": found.tag}
     if found.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.kind)
     return Response(found.content, headers=headers, media_type=found.kind)
 
 
@@ -82,5 +87,6 @@ def _files() -> dict[str, _File]:
         kind = _KINDS.get(file.name.rpartition(".")[2])
         if kind is not None:
             content = file.read_bytes()
-            found[file.name] = _File(content, kind, f'"{sha256(content).hexdigest()[:32]}"')
+            tag = f'W/"{sha256(content).hexdigest()[:32]}"'  # weak, because packed or not it is the same
+            found[file.name] = _File(content, gzip.compress(content, mtime=0), kind, tag)
     return found
