@@ -125,10 +125,10 @@ def test_publishing_by_pasting_and_by_files(visit, served, tmp_path):
     expect(page.locator("main .good")).to_have_count(4)
     dropped = page.evaluate_handle(
         "() => { const all = new DataTransfer();"
-        " all.items.add(new File(['<urn:three> <urn:p> 3 .'], 'three.nt')); return all; }"
+        " all.items.add(new File(['<urn:three> <urn:p> <urn:3> .'], 'three.nt')); return all; }"
     )
     page.locator("form.drop").dispatch_event("drop", {"dataTransfer": dropped})
-    expect(page.get_by_label("Content")).to_have_value("<urn:three> <urn:p> 3 .")
+    expect(page.get_by_label("Content")).to_have_value("<urn:three> <urn:p> <urn:3> .")
     expect(page.get_by_label("Syntax")).to_have_value("application/n-triples")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.locator("main .good")).to_have_count(5)
