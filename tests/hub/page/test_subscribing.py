@@ -81,6 +81,7 @@ def test_values_are_generalised_by_clicking(visit):
     expect(query).to_contain_text("FILTER (?byteSize >= 1000)")
     how.select_option("any")
     expect(query).to_contain_text("?distribution dcat:byteSize ?byteSize .")
+    expect(query).to_contain_text("SELECT ?distribution ?byteSize WHERE")
     expect(page.locator(".status")).to_contain_text("This is a query")
 
 

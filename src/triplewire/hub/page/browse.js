@@ -4,7 +4,7 @@ import { button, el, link, plural, put, refill, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, parse, property, remember, shown, TYPE } from "./terms.js";
 
-export async function showBrowse({ section, signal }) {
+export async function showBrowse({ section, signal, may }) {
   const [{ classes, counted_to: most, has_more: hasMore }, { totals }] = await Promise.all([
     get("/v1/classes", {}, { signal }),
     get("/v1/statistics", { count: 1 }, { signal }),
@@ -30,10 +30,14 @@ export async function showBrowse({ section, signal }) {
         "p",
         {},
         "Nothing is published yet. ",
-        link("publish", {}, "Publish a document"),
-        ", or use the command ",
-        el("code", {}, "triplewire publish"),
-        ".",
+        may("publisher")
+          ? [
+              link("publish", {}, "Publish a document"),
+              ", or use the command ",
+              el("code", {}, "triplewire publish"),
+              ".",
+            ]
+          : "Whoever publishes here has not begun.",
       ),
     );
     return;

@@ -29,7 +29,7 @@ export async function showLike({ section, params, signal }) {
   }
 
   const side = panel({ asked: () => ({ text: query, language: "sparql", prefixes: {} }), wrong: () => {}, signal });
-  const context = { wishes, rewrite, signal };
+  const context = { rewrite, signal, documents: found.documents.map(({ uri }) => uri) };
   const own = found.triples.map(triple).filter(([, , value]) => !value.startsWith("_:"));
   put(
     section,
@@ -118,7 +118,6 @@ function line(predicate, value, context, wishes) {
     how: isType ? "isa" : "is",
     back: context.back ?? false,
     isChosen: isType,
-    isShown: false,
     text: term.value,
     from: term.value,
     to: term.value,
@@ -137,7 +136,7 @@ function line(predicate, value, context, wishes) {
     context.back
       ? [
           ["is", "exactly this"],
-          ["any", "anything"],
+          ["any", "anything; tell me what"],
         ]
       : ways(term),
     wish.how,
@@ -194,8 +193,11 @@ function line(predicate, value, context, wishes) {
           await learn(found.triples.flatMap(triple), context.signal);
           const own = found.triples.map(triple).filter(([, , each]) => !each.startsWith("_:"));
           how.value = "any";
+          const isElsewhere = !found.documents.some(({ uri }) => context.documents.includes(uri));
           refill(
             inside,
+            isElsewhere &&
+              el("p", { class: "hint" }, "Another document says this: choose several documents for an answer."),
             own.length
               ? list(own.slice(0, MOST), { ...context, back: undefined }, wish.wishes)
               : el("p", { class: "hint" }, "Nothing is said of it."),

@@ -35,9 +35,13 @@ export function panel({ asked, wrong, signal }) {
   const subscribe = button("Subscribe", register, { class: "primary" });
   const ahead = button("Preview", look);
   let timer;
-  let round = 0;
+  let edits = 0;
 
+  /** The query is another one: what was told of the old one is no longer true. */
   function changed() {
+    edits += 1;
+    preview.replaceChildren();
+    told.replaceChildren();
     clearTimeout(timer);
     timer = setTimeout(check, PAUSE);
   }
@@ -48,10 +52,8 @@ export function panel({ asked, wrong, signal }) {
   }
 
   async function check() {
-    const mine = (round += 1);
+    const mine = edits;
     const wanted = query();
-    preview.replaceChildren();
-    told.replaceChildren();
     if (!wanted.text.trim()) {
       say("Nothing is asked yet.", "");
       findings.replaceChildren();
@@ -60,9 +62,9 @@ export function panel({ asked, wrong, signal }) {
     }
     try {
       const found = await post("/v1/check", wanted, { signal });
-      if (mine === round) tell(found);
+      if (mine === edits) tell(found);
     } catch (error) {
-      if (!signal.aborted && mine === round) say(error.message, "error");
+      if (!signal.aborted && mine === edits) say(error.message, "error");
     }
   }
 
@@ -102,6 +104,7 @@ export function panel({ asked, wrong, signal }) {
   }
 
   async function look() {
+    const mine = edits;
     refill(preview, el("p", { class: "hint" }, "Looking …"));
     try {
       const found = await post("/v1/preview", { ...query(), start: state.start, limit: 50 }, { signal });
@@ -109,9 +112,9 @@ export function panel({ asked, wrong, signal }) {
         found.rows.slice(0, MOST_ROWS).flatMap((row) => Object.values(row)),
         signal,
       );
-      refill(preview, lookedAhead(found, state.start));
+      if (mine === edits) refill(preview, lookedAhead(found, state.start));
     } catch (error) {
-      if (!signal.aborted) refill(preview, problem(error));
+      if (!signal.aborted && mine === edits) refill(preview, problem(error));
     }
   }
 
@@ -135,7 +138,7 @@ export function panel({ asked, wrong, signal }) {
   function set(name, value) {
     state[name] = value;
     keep({ [name]: value });
-    check();
+    changed();
   }
 
   const element = el(
@@ -172,7 +175,7 @@ export function panel({ asked, wrong, signal }) {
     preview,
   );
   check();
-  return { element, changed, check };
+  return { element, changed };
 }
 
 function lookedAhead(found, start) {

@@ -1,6 +1,6 @@
 // From what a person clicked to SPARQL. A wish is a property of the thing that is asked for, and what its value must be:
-// `is` this value, `any` value, `isa` (this class or one below it), `contains` a text, `least`, `most`, or `between`.
-// `back` turns the property around; `wishes` are wishes about the value.
+// `is` this value, `any` value (which is then told), `isa` (this class or one below it), `contains` a text, `least`,
+// `most`, or `between`. `back` turns the property around; `wishes` are wishes about the value.
 
 import { parse, PREFIXES, RDFS, short, TYPE, XSD } from "./terms.js";
 
@@ -19,12 +19,12 @@ const TIMES = ["date", "dateTime", "gYear"];
 
 /** What can be asked of a value: pairs of how, and that in words. */
 export function ways(term) {
-  if (term.kind === "blank") return [["any", "anything"]];
+  if (term.kind === "blank") return [["any", "anything; tell me what"]];
   if (term.kind === "iri")
     return [
       ["is", "exactly this"],
       ["isa", "this, or what is below it"],
-      ["any", "anything"],
+      ["any", "anything; tell me what"],
     ];
   const type = term.datatype?.startsWith(XSD) ? term.datatype.slice(XSD.length) : "";
   const ordered = NUMBERS.includes(type) || TIMES.includes(type);
@@ -35,7 +35,7 @@ export function ways(term) {
         ["between", "between"],
       ]
     : [["contains", "contains"]];
-  return [["is", "exactly this"], ...range, ["any", "anything"]];
+  return [["is", "exactly this"], ...range, ["any", "anything; tell me what"]];
 }
 
 /** The query for things that have all of these. */
@@ -63,7 +63,7 @@ function linesOf(subject, wish, state) {
     return [stated(spelled(wish.value, state.used), `${path}/rdfs:subClassOf*`)];
   }
   const variable = fresh(wish.predicate, state.taken, wish.back);
-  if (wish.isShown) state.answer.push(variable.slice(1));
+  if (wish.how === "any" && !inside.length) state.answer.push(variable.slice(1));
   const tests = test(variable, wish, state);
   return [stated(variable), ...tests, ...inside.flatMap((each) => linesOf(variable, each, state))];
 }
