@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("playwright", reason="the page is tested with the Python package playwright")
-
 from playwright.sync_api import expect
 
 from hub.page.browsers import HOW_TO_GET_IT, PATIENCE, Visit, executable, launched, town

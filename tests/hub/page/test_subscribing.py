@@ -131,7 +131,7 @@ def test_a_query_is_told_in_the_other_languages(visit):
     page = visit.go("subscription?id=sea").page
     page.get_by_text("In other words").click()
     expect(page.get_by_role("heading", name="conjunctive")).to_be_visible()
-    expect(page.get_by_label("How it is matched")).to_contain_text("dcat:keyword")
+    expect(page.get_by_label("How it is matched")).to_contain_text("waits here")
 
 
 def test_an_event_that_ends_an_answer_says_so(visit, served):
