@@ -17,15 +17,20 @@ from starlette.responses import Response
 from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
+from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
+    browsing,
+    checking,
     deliveries,
     documents,
     events,
     feeds,
     inbox,
     metadata,
+    page,
     questions,
+    statistics,
     subscriptions,
     upkeep,
     uploads,
@@ -46,8 +51,12 @@ _ROUTES = (
     deliveries,
     questions,
     metadata,
+    browsing,
+    checking,
+    statistics,
     xml_rpc,
     upkeep,
+    page,
 )
 
 _ABOUT = (
@@ -83,6 +92,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     service.metrics.watch(service.tenants)
     service.metrics.watch_deliveries(service)
     app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(Guarded)
     _handle_errors(app)
     describe(app)
     return app

@@ -15,6 +15,7 @@ from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import SettingReader, SettingWriter
 from triplewire.store.sql import Sql
 from triplewire.store.subscriptions import SubscriptionReader, SubscriptionWriter
+from triplewire.store.surveys import SurveyReader
 from triplewire.store.terms import Generations, TermReader, TermWriter
 from triplewire.store.triples import TripleReader, TripleWriter
 
@@ -44,6 +45,7 @@ class Reader:
         self.intake = IntakeReader(sql)
         self.deliveries = DeliveryReader(sql)
         self.settings = SettingReader(sql)
+        self.surveys = SurveyReader(sql)
 
 
 class Writer(Reader):
@@ -80,3 +82,4 @@ class Writer(Reader):
         self.intake = IntakeWriter(sql)
         self.deliveries = DeliveryWriter(sql)
         self.settings = SettingWriter(sql)
+        self.surveys = SurveyReader(sql)

@@ -97,4 +97,4 @@ def _where(address: str, settings: Settings) -> str:
 
     is_open = is_loopback(settings.host) and not settings.identity
     who = "anybody on this machine may use it" if is_open else "clients need a token: triplewire token create"
-    return f"hub on {address} ({who}); its API: {address}/v1/openapi.json; stop it with Ctrl-C"
+    return f"hub on {address} ({who}); open it in a browser; its API: {address}/v1/openapi.json; stop it with Ctrl-C"

@@ -43,19 +43,21 @@ def explain(access: Reading, query: Query) -> Explained:
 @router.post("/lint", summary="Look for mistakes in a query", response_model=Findings)
 def findings(access: Reading, query: Query) -> Findings:
     """What is wrong with a query before any document has come."""
-    found = lint(readable(_pattern(access, query)), taxonomy=access.tenant.hub.taxonomy)
-    return Findings(
-        findings=[
-            FindingTold(
-                kind=each.kind,
-                severity=each.severity,
-                message=each.message,
-                branch=each.branch,
-                others=list(each.others),
-            )
-            for each in found
-        ]
-    )
+    return Findings(findings=found_in(_pattern(access, query), access.tenant.hub.taxonomy))
+
+
+def found_in(pattern: Pattern, taxonomy: Taxonomy) -> list[FindingTold]:
+    """What lint finds in a pattern."""
+    return [
+        FindingTold(
+            kind=each.kind,
+            severity=each.severity,
+            message=each.message,
+            branch=each.branch,
+            others=list(each.others),
+        )
+        for each in lint(readable(pattern), taxonomy=taxonomy)
+    ]
 
 
 def explained(id: str, pattern: Pattern, taxonomy: Taxonomy) -> Explained:

@@ -1,0 +1,123 @@
+"""Statistics: how much came and was told over time, what waits, and which subscriptions have the most to do.
+
+From the store alone, so that it is the same whichever process asks; bounded like every survey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pyoxigraph import Variable
+
+from triplewire.algebra.pattern import Conjunction, TriplePattern
+from triplewire.engine.lookups import StoreLookups
+from triplewire.matching.incremental import load_pattern
+from triplewire.store import Reader
+
+MOST_BATCHES = 5_000
+"""Rates are over so many batches at most, the last ones."""
+MOST_EVENTS = 10_000
+"""The busiest subscriptions are those of so many events, the last ones."""
+MOST_COMPARED = 200
+MOST_COUNTED = 10_000
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What was committed from `start` on, until the next interval begins."""
+
+    start: datetime
+    batches: int
+    documents: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A subscription, with how many others ask the same; its events lately, its rows, and what wakes it.
+
+    `wakes` estimates what it costs: a conjunction waits under its most selective triple pattern, and is looked at when
+    a triple with the constants of that one comes; so many of those there are now. None for XPath.
+    """
+
+    subscription: str
+    others: int
+    events: int
+    rows: int
+    wakes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What publishers sent to the intake log and no batch has applied: how much, since when, and what was set aside."""
+
+    waiting: int
+    since: str | None
+    rejected: int
+
+
+def intervals(reader: Reader, until: datetime, width: timedelta, count: int) -> tuple[list[Interval], bool]:
+    """So many intervals up to a time, oldest first; and whether older batches were left out to keep it quick."""
+    begin = until - width * count
+    last = reader.batches.last()
+    found = reader.batches.listing(max(0, last - MOST_BATCHES), MOST_BATCHES)
+    sums = [[0, 0, 0] for _ in range(count)]
+    for batch in found:
+        place = int((datetime.fromisoformat(batch.committed) - begin) / width)
+        if 0 <= place < count:
+            sums[place][0] += 1
+            sums[place][1] += batch.documents
+            sums[place][2] += batch.events
+    is_cut = len(found) == MOST_BATCHES and datetime.fromisoformat(found[0].committed) > begin
+    return [Interval(begin + width * place, *counted) for place, counted in enumerate(sums)], is_cut
+
+
+def backlog(reader: Reader) -> Backlog:
+    """What waits on the intake log."""
+    return Backlog(reader.intake.waiting(), reader.surveys.oldest_waiting(), reader.intake.count_rejected())
+
+
+def loads(reader: Reader) -> tuple[list[Load], list[Load]]:
+    """The subscriptions with the most events lately, and those that cost the most, of as many as were compared."""
+    after = max(0, reader.log.last_cursor() - MOST_EVENTS)
+    events = {query: count for query, count in reader.surveys.busiest(after, MOST_COMPARED) if query > 0}
+    first = reader.subscriptions.listing("", MOST_COMPARED)
+    queries = list(dict.fromkeys([*events, *(record.query for record in first)]))[:MOST_COMPARED]
+    owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
+    rows = reader.surveys.row_counts(queries, MOST_COUNTED)
+    wakes = _wakes(reader, queries)
+    told = {
+        query: Load(owners[query][0].id, len(owners[query]) - 1, events.get(query, 0), rows[query], wakes[query])
+        for query in queries
+        if owners[query]
+    }
+    busiest = [told[query] for query in events if query in told][:_MOST_SHOWN]
+    costliest = sorted(told.values(), key=lambda load: -(load.wakes or 0))[:_MOST_SHOWN]
+    return busiest, costliest
+
+
+def _wakes(reader: Reader, queries: Sequence[int]) -> dict[int, int | None]:
+    lookups = StoreLookups(reader)
+    found: dict[int, int | None] = {}
+    for query, record in zip(queries, reader.queries.by_ids(queries), strict=True):
+        pattern = None if record is None else load_pattern(record.pattern)
+        branches = () if pattern is None else pattern.branches
+        found[query] = sum(_least(lookups, branch) for branch in branches) if branches else None
+    return found
+
+
+def _least(lookups: StoreLookups, branch: Conjunction) -> int:
+    """How many triples there are for the triple pattern that has the fewest."""
+    return min((_selected(lookups, triple) for triple in branch.triples), default=0)
+
+
+def _selected(lookups: StoreLookups, triple: TriplePattern) -> int:
+    subject, predicate, value = (
+        0 if isinstance(node, Variable) else lookups.terms([str(node)])[0] or -1 for node in triple
+    )
+    if -1 in (subject, predicate, value):
+        return 0
+    return 1 if subject else lookups.degrees([(predicate, value)], MOST_COUNTED)[0]

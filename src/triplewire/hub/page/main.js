@@ -1,0 +1,140 @@
+// The page: which view is shown, and for whom. Every view is a function that fills a place and stops when it is told.
+
+import { announce, button, el, link, problem, put, refill } from "./dom.js";
+import { get, token } from "./api.js";
+import { showBrowse, showSearch } from "./browse.js";
+import { showFind } from "./find.js";
+import { showResource } from "./resource.js";
+import { showDocument, showDocuments } from "./documents.js";
+import { showWrite } from "./write.js";
+import { showLike } from "./like.js";
+import { showSubscriptions } from "./subscriptions.js";
+import { showSubscription } from "./subscription.js";
+import { showDashboard } from "./dashboard.js";
+import { showPublish } from "./publish.js";
+import { showSignIn } from "./sign-in.js";
+
+const VIEWS = {
+  "": showBrowse,
+  search: showSearch,
+  find: showFind,
+  resource: showResource,
+  documents: showDocuments,
+  document: showDocument,
+  write: showWrite,
+  like: showLike,
+  subscriptions: showSubscriptions,
+  subscription: showSubscription,
+  dashboard: showDashboard,
+  publish: showPublish,
+  "sign-in": showSignIn,
+};
+const NAVIGATION = [
+  ["", "Browse", ["search", "find", "resource", "documents", "document"]],
+  ["write", "Subscribe", ["like"]],
+  ["subscriptions", "Subscriptions", ["subscription"]],
+  ["dashboard", "Dashboard", []],
+  ["publish", "Publish", []],
+];
+const ROLES = ["reader", "publisher", "admin"];
+
+const main = document.getElementById("main");
+let me = null;
+let wantsIdentity = false;
+let current = new AbortController();
+
+/** Whether who is here may do what a role may. */
+function may(role) {
+  return me !== null && ROLES.indexOf(me.role) >= ROLES.indexOf(role);
+}
+
+function place() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  return { path, params: new URLSearchParams(query) };
+}
+
+async function show({ isFirst = false } = {}) {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const { path, params } = place();
+  navigation(path);
+  const section = el("section", { "aria-busy": "true" });
+  const moment = el("p", { class: "hint", hidden: true }, "One moment …");
+  const waiting = setTimeout(() => (moment.hidden = false), 300);
+  refill(main, moment, section);
+  try {
+    const fill = me === null ? showSignIn : VIEWS[path];
+    if (!fill) throw new Error("There is nothing at this address.");
+    await fill({ section, params, signal, me, may, signedIn: enter });
+  } catch (error) {
+    if (signal.aborted) return;
+    put(section, problem(error));
+  } finally {
+    clearTimeout(waiting);
+    moment.remove();
+    section.removeAttribute("aria-busy");
+  }
+  if (signal.aborted) return;
+  const heading = section.querySelector("h1");
+  document.title = heading ? `${heading.textContent} · Triplewire` : "Triplewire";
+  if (!isFirst) {
+    heading?.setAttribute("tabindex", "-1");
+    if (!section.contains(document.activeElement)) heading?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    announce(document.title);
+  }
+}
+
+function navigation(path) {
+  const links = NAVIGATION.filter(([target]) => target !== "publish" || may("publisher"));
+  refill(
+    document.getElementById("navigation"),
+    ...links.map(([target, text, below]) => {
+      const entry = link(target, {}, text);
+      if (target === path || below.includes(path)) entry.setAttribute("aria-current", "page");
+      return el("li", {}, entry);
+    }),
+  );
+  const account = document.getElementById("account");
+  if (!wantsIdentity) return account.replaceChildren();
+  refill(
+    account,
+    me === null
+      ? link("sign-in", {}, "Sign in")
+      : el("span", {}, `${me.name}, ${me.role} `, button("Sign out", leave, { class: "quiet" })),
+  );
+}
+
+async function enter() {
+  me = await get("/v1/whoami");
+  if (place().path === "sign-in") location.hash = "#/";
+  else await show();
+}
+
+function leave() {
+  sessionStorage.clear(); // the token, and a query that was being written
+  me = null;
+  location.hash = "#/sign-in";
+  show();
+}
+
+async function begin() {
+  try {
+    const health = await get("/v1/health");
+    wantsIdentity = health.identity;
+    document.getElementById("version").textContent = `Version ${health.version}`;
+    me = wantsIdentity && !token.get() ? null : await get("/v1/whoami");
+  } catch (error) {
+    if (error.status !== 401) return refill(main, problem(error));
+  }
+  addEventListener("hashchange", () => location.hash !== "#main" && show());
+  addEventListener("signed-out", () => me !== null && leave());
+  await show({ isFirst: true });
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+begin();

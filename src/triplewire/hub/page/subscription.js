@@ -1,0 +1,209 @@
+// One subscription: its query, its answers, its events as they happen, and why.
+
+import { announce, button, confirmed, el, field, plural, problem, put, refill, view } from "./dom.js";
+import { get, post, send, serves } from "./api.js";
+import { pictures } from "./picture.js";
+import { parts } from "./highlight.js";
+import { statement, termsOf } from "./difference.js";
+import { learn, shortened } from "./terms.js";
+import { deliveriesOf } from "./deliveries.js";
+import { eventList } from "./events.js";
+import { rowsTable } from "./panel.js";
+import { documentLinks } from "./sources.js";
+
+const MOST_ROWS = 50;
+const MOST_RENEWED = 2000; // answers come all at once: very many are not fetched again by every event
+
+export async function showSubscription({ section, params, signal, me, may }) {
+  const id = params.get("id") ?? "";
+  const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
+  const [told, picture] = await Promise.all([get(path, {}, { signal }), get(`${path}/picture`, {}, { signal })]);
+  const answers = el("div", { "aria-live": "off" });
+  put(
+    section,
+    el("h1", {}, id),
+    el(
+      "p",
+      { class: "hint" },
+      `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
+    ),
+    may("admin") || told.owner === me.id
+      ? el(
+          "p",
+          { class: "actions" },
+          button("Unsubscribe", () => unsubscribe(id, path, section), { class: "danger" }),
+        )
+      : null,
+    el(
+      "div",
+      { class: "workbench" },
+      el(
+        "div",
+        {},
+        part(
+          "Events",
+          eventList(id, path, () => !answers.dataset.isLarge && rows(path, answers, signal), signal),
+        ),
+        part("Why is something not an answer?", whyNot(path, signal)),
+      ),
+      el(
+        "div",
+        {},
+        part("Answers now", answers),
+        part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
+        await deliveriesPart(id, signal),
+        await feedPart(path, me),
+      ),
+    ),
+  );
+  await rows(path, answers, signal);
+}
+
+function part(title, ...children) {
+  return el("section", { class: "card" }, el("h2", {}, title), ...children);
+}
+
+function query(told) {
+  return el(
+    "pre",
+    { class: "code query", tabindex: "0", "aria-label": "The text of the query" },
+    parts(told.text.trim(), told.language).map(([kind, text]) =>
+      el("span", { class: kind ? `is-${kind}` : null }, text),
+    ),
+  );
+}
+
+/** The same query in the other languages that can say it, and how it is matched; asked for when it is opened. */
+function otherwise(path, own, signal) {
+  const place = el("div");
+  async function fill() {
+    if (!details.open || place.childElementCount) return;
+    try {
+      const { explanation, languages } = await get(`${path}/explain`, {}, { signal });
+      const others = Object.entries(languages).filter(([language]) => language !== own);
+      const texts = others.map(([language, text]) => [el("h3", {}, language), query({ text, language })]);
+      const plan = el(
+        "pre",
+        { class: "code query", tabindex: "0", "aria-label": "How it is matched" },
+        shortened(explanation),
+      );
+      refill(place, texts, el("h3", {}, "How it is matched"), plan);
+    } catch (error) {
+      if (!signal.aborted) refill(place, problem(error));
+    }
+  }
+  const details = el("details", { on: { toggle: fill } }, el("summary", {}, "In other words"), place);
+  return details;
+}
+
+async function unsubscribe(id, path, section) {
+  if (!(await confirmed(`Remove the subscription ${id}, with its answers and its events?`, "Unsubscribe"))) return;
+  try {
+    await send("DELETE", path);
+    announce(`${id} is removed.`);
+    location.hash = view("subscriptions");
+  } catch (error) {
+    put(section, problem(error));
+  }
+}
+
+async function deliveriesPart(id, signal) {
+  if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
+  const found = await deliveriesOf(id, signal);
+  return found && part("Deliveries", ...found);
+}
+
+/** A feed reader has no token, so feeds are offered where none is wanted. */
+async function feedPart(path, me) {
+  if (me.id !== "" || !(await serves("/v1/subscriptions/{id}/feed"))) return null;
+  const feeds = { atom: "Atom", rss2: "RSS", json: "JSON Feed" };
+  const links = Object.entries(feeds).map(([syntax, name]) => el("a", { href: `${path}/feed?syntax=${syntax}` }, name));
+  return part("Feeds", el("p", { class: "actions" }, links));
+}
+
+// -- answers, and why
+
+async function rows(path, place, signal) {
+  try {
+    const found = await get(`${path}/rows`, {}, { signal });
+    const some = found.rows.slice(0, MOST_ROWS);
+    await learn(
+      some.flatMap((row) => Object.values(row)),
+      signal,
+    );
+    if (found.rows.length > MOST_RENEWED) place.dataset.isLarge = "true";
+    const count = el("p", {}, found.rows.length ? `${plural(found.rows.length, "answer")}.` : "None.");
+    refill(
+      place,
+      count,
+      some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "",
+      place.dataset.isLarge ? button("Look again", () => rows(path, place, signal)) : null,
+    );
+  } catch (error) {
+    if (!signal.aborted) refill(place, problem(error));
+  }
+}
+
+function whyButton(path, row, signal) {
+  const place = el("div", { class: "why", "aria-live": "polite" });
+  const ask = button(
+    "Why?",
+    async () => {
+      const isOpen = place.childElementCount > 0;
+      ask.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) return place.replaceChildren();
+      try {
+        const told = await post(`${path}/why`, { row }, { signal });
+        await learn(termsOf(told.triples.map((each) => each.triple)), signal);
+        refill(place, reason(told));
+      } catch (error) {
+        refill(place, problem(error));
+      }
+    },
+    { class: "quiet", "aria-expanded": "false" },
+  );
+  return [ask, place];
+}
+
+function reason(told) {
+  if (told.triples.length === 0) return el("p", { class: "plain-text" }, shortened(told.text));
+  return el(
+    "div",
+    {},
+    el(
+      "ul",
+      { class: "statements" },
+      told.triples.map((each) =>
+        el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))),
+      ),
+    ),
+    told.conditions.length
+      ? el(
+          "ul",
+          { class: "conditions" },
+          told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each)))),
+        )
+      : null,
+  );
+}
+
+function whyNot(path, signal) {
+  const input = el("input", { type: "text", required: true, spellcheck: "false", autocomplete: "off" });
+  const place = el("div", { "aria-live": "polite" });
+  async function ask(event) {
+    event.preventDefault();
+    try {
+      const told = await post(`${path}/why-not`, { resource: input.value.trim() }, { signal });
+      refill(place, el("p", { class: "plain-text" }, shortened(told.text)));
+    } catch (error) {
+      refill(place, problem(error));
+    }
+  }
+  return el(
+    "form",
+    { on: { submit: ask } },
+    field("The address of a resource", input),
+    el("button", {}, "Why not?"),
+    place,
+  );
+}

@@ -1,0 +1,141 @@
+"""Browsing: classes, facets, search, names, for who does not know yet what to ask for (M9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pyoxigraph import NamedNode
+
+from triplewire.engine import surveys
+from triplewire.engine.surveys import Wanted
+from triplewire.errors import BadRequest
+from triplewire.hub.messages import NO_NUL
+from triplewire.hub.routes.subscriptions import term_of
+from triplewire.hub.service import BoundedRoute, Reading
+from triplewire.hub.sights import (
+    AskForNames,
+    Classes,
+    ClassTold,
+    Facets,
+    FacetTold,
+    Hits,
+    HitTold,
+    NamedResource,
+    Names,
+    Narrowing,
+    ValueTold,
+)
+from triplewire.model import Term
+from triplewire.store import Reader
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["browsing"])
+
+_NARROWING = re.compile(r"(<[^<>\s]+>)\s+(isa\s+)?(\S.*)", re.DOTALL)
+_WHERE = (
+    "A property and a value, as in N-Triples: `<property> <value>`; `<property> isa <class>` takes what is below, too."
+)
+
+
+@router.get("/classes", summary="See what there is", response_model=Classes)
+def classes(access: Reading) -> Classes:
+    """The classes that resources are of, with how many there are, and how they stand in the taxonomy."""
+    hub = access.tenant.hub
+    taxonomy = hub.taxonomy
+    with hub.store.reading() as reader:
+        found, has_more = surveys.classes(reader, taxonomy)
+        names = _names(reader, (each.iri for each in found))
+    told = [
+        ClassTold(
+            iri=str(each.iri),
+            name=names.get(str(each.iri)),
+            instances=each.instances,
+            uses=each.uses,
+            used_by=None if each.used_by is None else str(each.used_by),
+            parents=[*map(str, each.parents)],
+        )
+        for each in found
+    ]
+    return Classes(classes=told, counted_to=surveys.MOST_COUNTED, has_more=has_more)
+
+
+@router.get("/facets", summary="Narrow down", response_model=Facets)
+def facets(
+    access: Reading,
+    where: Annotated[list[Narrowing], Query(min_length=1, max_length=20, description=_WHERE)],
+    limit: Annotated[int, Query(ge=1, le=surveys.MOST_RESOURCES)] = 50,
+) -> Facets:
+    """The resources that have all of these properties, and by which others they can be told apart."""
+    hub, wanted = access.tenant.hub, [_wanted(text) for text in where]
+    taxonomy = hub.taxonomy
+    with hub.store.reading() as reader:
+        found = surveys.select(reader, taxonomy, wanted, limit=limit)
+        values = (value for facet in found.facets for value, _ in facet.values)
+        names = _names(reader, (*found.resources, *(facet.property for facet in found.facets), *values))
+    return Facets(
+        resources=[NamedResource(term=str(term), name=names.get(str(term))) for term in found.resources],
+        facets=[
+            FacetTold(
+                property=str(facet.property),
+                name=names.get(str(facet.property)),
+                resources=facet.resources,
+                values=[
+                    ValueTold(term=str(term), name=names.get(str(term)), resources=count)
+                    for term, count in facet.values
+                ],
+                values_in_all=facet.values_in_all,
+            )
+            for facet in found.facets
+        ],
+        has_more=found.has_more,
+    )
+
+
+@router.get("/search", summary="Search for words", response_model=Hits)
+def search(
+    access: Reading,
+    q: Annotated[str, Query(min_length=1, max_length=200, pattern=NO_NUL, description="Words that all must be there.")],
+    before: Annotated[int | None, Query(ge=1, le=2**60, description="Where to look on: `next` of the answer.")] = None,
+) -> Hits:
+    """Resources with all words in their IRI or in one of their values, whatever the case, the newest words first.
+
+    One question looks at a part of a large store, and `next` says where the following one goes on.
+    """
+    with access.tenant.hub.store.reading() as reader:
+        found, further = surveys.search(reader, q, before=before)
+        names = _names(reader, (hit.resource for hit in found))
+    return Hits(
+        hits=[
+            HitTold(
+                resource=str(hit.resource),
+                name=names.get(str(hit.resource)),
+                property=None if hit.property is None else str(hit.property),
+                value=None if hit.value is None else str(hit.value),
+            )
+            for hit in found
+        ],
+        next=further,
+    )
+
+
+@router.post("/names", summary="What are they called?", response_model=Names)
+def names_of(access: Reading, asked: AskForNames) -> Names:
+    """What resources are called: their title, label or name."""
+    terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
+    with access.tenant.hub.store.reading() as reader:
+        return Names(names=surveys.names(reader, terms))
+
+
+def _names(reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
+    return surveys.names(reader, list(dict.fromkeys(str(term) for term in terms if isinstance(term, NamedNode))))
+
+
+def _wanted(text: str) -> Wanted:
+    found = _NARROWING.fullmatch(text.strip())
+    if found is None:
+        raise BadRequest(
+            f"{text!r} is no narrowing: write a property and a value, <urn:p> <urn:o> or <urn:p> isa <urn:c>"
+        )
+    return Wanted(str(term_of(found[1])), str(term_of(found[3])), found[2] is not None)

@@ -1,0 +1,219 @@
+"""Sights: the JSON of what people look at on the page; every list in it is bounded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from triplewire.hub.messages import FindingTold, Message, TermText
+from triplewire.hub.messages import Query as QueryText
+from triplewire.model import Scope
+
+Narrowing = Annotated[str, Field(max_length=16_000)]
+Named = Annotated[str | None, Field(description="What it is called; null where nothing says it.")]
+
+
+class ClassTold(BaseModel):
+    """A class, or a node of the taxonomy; counts end at `counted_to`."""
+
+    iri: str
+    name: Named
+    instances: int
+    uses: int
+    used_by: str | None
+    parents: list[str]
+
+
+class Classes(BaseModel):
+    """The classes that resources are of, and the taxonomy."""
+
+    classes: list[ClassTold]
+    counted_to: int
+    has_more: bool
+
+
+class ValueTold(BaseModel):
+    """A value, and how many of the resources have it."""
+
+    term: str
+    name: Named
+    resources: int
+
+
+class FacetTold(BaseModel):
+    """A property of some resources, with its most frequent values of `values_in_all`."""
+
+    property: str
+    name: Named
+    resources: int
+    values: list[ValueTold]
+    values_in_all: int
+
+
+class NamedResource(BaseModel):
+    """A resource."""
+
+    term: str
+    name: Named
+
+
+class Facets(BaseModel):
+    """Resources that have something in common; with `has_more`, the first ones that were found."""
+
+    resources: list[NamedResource]
+    facets: list[FacetTold]
+    has_more: bool
+
+
+class HitTold(BaseModel):
+    """A resource, and the property and value in which the words are; null where they are in its IRI."""
+
+    resource: str
+    name: Named
+    property: str | None
+    value: str | None
+
+
+class Hits(BaseModel):
+    """What a search found; `next` is the `before` to look on, null where everything was looked at."""
+
+    hits: list[HitTold]
+    next: int | None
+
+
+class AskForNames(Message):
+    """Resources whose names are wanted."""
+
+    resources: Annotated[list[TermText], Field(max_length=500)]
+
+
+class Names(BaseModel):
+    """What resources are called, by their terms; those that are called nothing are left out."""
+
+    names: dict[str, str]
+
+
+class CheckQuery(QueryText):
+    """A query that is being written."""
+
+    scope: Scope = "document"
+
+
+class NodeTold(BaseModel):
+    """A thing in a picture."""
+
+    id: str
+    kind: Literal["variable", "resource", "literal", "document", "step"]
+    label: str
+    is_answer: bool
+    conditions: list[str]
+
+
+class EdgeTold(BaseModel):
+    """An arrow in a picture."""
+
+    source: str
+    target: str
+    label: str
+    is_optional: bool
+
+
+class AlternativeTold(BaseModel):
+    """A picture of one way to match, and the same in sentences."""
+
+    nodes: list[NodeTold]
+    edges: list[EdgeTold]
+    conditions: list[str]
+    sentences: list[str]
+
+
+class Picture(BaseModel):
+    """The pictures of a query's alternatives, the first ones if there are many."""
+
+    columns: list[str]
+    alternatives: list[AlternativeTold]
+    has_more: bool
+
+
+class Mistake(BaseModel):
+    """Why a text is no query, and where, if that is known; lines and columns count from 1."""
+
+    reason: str
+    line: int | None
+    column: int | None
+    expected: list[str]
+    hint: str | None
+
+
+class Checked(BaseModel):
+    """A text that is a query has a picture, one that is none a mistake."""
+
+    mistake: Mistake | None
+    picture: Picture | None
+    findings: list[FindingTold]
+
+
+class IntervalTold(BaseModel):
+    """What was committed from `start` on."""
+
+    start: str
+    batches: int
+    documents: int
+    events: int
+
+
+class LoadTold(BaseModel):
+    """What a subscription has to do."""
+
+    subscription: str
+    others: int
+    events: int
+    rows: int
+    wakes: int | None
+
+
+class RequestsTold(BaseModel):
+    """How long requests of a kind took since the service began, in seconds: on average, and nine of ten at most."""
+
+    method: str
+    route: str
+    count: int
+    mean: float
+    nine_of_ten: float | None
+
+
+class Totals(BaseModel):
+    """What there is now; documents and subscriptions are counted up to `counted_to`."""
+
+    documents: int
+    triples: int
+    subscriptions: int
+    events: int
+    counted_to: int
+
+
+class Lag(BaseModel):
+    """What waits: in the memory of this process, and on the intake log, since when; and what was set aside."""
+
+    in_memory: int
+    on_the_log: int
+    since: str | None
+    rejected: int
+
+
+class Statistics(BaseModel):
+    """How much came and was told, what waits, and which subscriptions have the most to do.
+
+    `requests` is there for an admin of the main tenant, because it is of the whole service.
+    """
+
+    now: str
+    seconds: float
+    intervals: list[IntervalTold]
+    is_cut: bool
+    totals: Totals
+    lag: Lag
+    busiest: list[LoadTold]
+    costliest: list[LoadTold]
+    requests: list[RequestsTold] | None

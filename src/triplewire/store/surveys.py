@@ -1,0 +1,137 @@
+"""Surveys: questions of people who look around, each with a bound on what it may cost.
+
+A person asks for "all classes" of a store that may have a billion statements. So every question here says how far it
+looks, walks along a key or an index, and stops there: what it gives is right for what it looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from triplewire.store.packing import Triple
+from triplewire.store.sql import Sql
+
+Narrowing = tuple[int, Sequence[int]]
+"""A predicate, and the objects of which a resource must have one."""
+
+
+class FoundTerms(NamedTuple):
+    """Terms whose text holds some words, newest first; numbers from `until` on were looked at."""
+
+    terms: list[tuple[int, str]]
+    until: int
+
+
+class SurveyReader:
+    """Bounded questions about the current metadata and about the log."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def values(self, predicate: int, most: int) -> list[int]:
+        """Distinct objects of a predicate: from each to the next by the index, however often each is used."""
+        text = (
+            "WITH RECURSIVE found(o) AS ("
+            " SELECT min(o) FROM statements WHERE p = ?"
+            " UNION ALL SELECT (SELECT min(st.o) FROM statements st WHERE st.p = ? AND st.o > found.o)"
+            " FROM found WHERE found.o IS NOT NULL)"
+            " SELECT o FROM found WHERE o IS NOT NULL LIMIT ?"
+        )
+        return [value for (value,) in self._sql.rows(text, predicate, predicate, most)]
+
+    def subjects(self, narrowings: Sequence[Narrowing], *, looked_at: int, most: int) -> list[int]:
+        """Resources that meet all narrowings, by number: found among the first `looked_at` that meet the first one."""
+        (predicate, values), *others = narrowings
+        text = (
+            "SELECT c.s FROM (SELECT DISTINCT st.s FROM statements st"
+            f" WHERE st.p = ? AND st.o IN ({_marks(values)}) ORDER BY st.s LIMIT ?) c WHERE 1 = 1"
+        )
+        given = [predicate, *values, looked_at]
+        for other, wanted in others:
+            text += (
+                f" AND EXISTS (SELECT 1 FROM statements x WHERE x.s = c.s AND x.p = ? AND x.o IN ({_marks(wanted)}))"
+            )
+            given += [other, *wanted]
+        found = self._sql.rows(f"{text} ORDER BY c.s LIMIT ?", *given, most)
+        return [subject for (subject,) in found]
+
+    def about(self, subjects: Sequence[int], most: int) -> list[Triple]:
+        """Triples of subjects, not many more than `most` of them."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT DISTINCT st.s, st.p, st.o"
+            " FROM k CROSS JOIN statements st WHERE st.s = k.a LIMIT ?"
+        )
+        return [(s, p, o) for s, p, o in self._sql.keyed(text, [(subject,) for subject in subjects], most)]
+
+    def terms_with(self, words: Sequence[Sequence[str]], *, before: int, looked_at: int, most: int) -> FoundTerms:
+        """Terms with one spelling of each word in their text, from those with a number under `before` down."""
+        last = min(before - 1, self._sql.counter("terms"))
+        first = max(0, last - looked_at)
+        tests = "".join(f" AND ({' OR '.join(['lower(text) LIKE ? ESCAPE ?'] * len(word))})" for word in words)
+        given = [value for word in words for spelling in word for value in (_pattern(spelling), "!")]
+        text = f"SELECT id, text FROM terms WHERE id > ? AND id <= ?{tests} ORDER BY id DESC LIMIT ?"
+        found = [(number, term) for number, term in self._sql.rows(text, first, last, *given, most)]
+        return FoundTerms(found, found[-1][0] if len(found) == most else first + 1)
+
+    def present(self, subjects: Sequence[int]) -> set[int]:
+        """Which of these are the subject of a triple."""
+        text = "WITH k(a) AS ({keys}) SELECT k.a FROM k WHERE EXISTS (SELECT 1 FROM statements st WHERE st.s = k.a)"
+        return {subject for (subject,) in self._sql.keyed(text, [(subject,) for subject in subjects])}
+
+    def uses(self, keys: Sequence[tuple[int, int]], most: int) -> list[Triple]:
+        """Triples of each (predicate, object), not many more than `most` in all."""
+        text = (
+            "WITH k(a, b) AS ({keys}) SELECT DISTINCT st.s, st.p, st.o"
+            " FROM k CROSS JOIN statements st WHERE st.p = k.a AND st.o = k.b LIMIT ?"
+        )
+        return [(s, p, o) for s, p, o in self._sql.keyed(text, keys, most)]
+
+    def busiest(self, after: int, most: int) -> list[tuple[int, int]]:
+        """The queries with the most events since a cursor, with how many."""
+        text = (
+            "SELECT query, count(*) AS events FROM events WHERE cursor > ?"
+            " GROUP BY query ORDER BY events DESC, query LIMIT ?"
+        )
+        return [(query, count) for query, count in self._sql.rows(text, after, most)]
+
+    def cursor_before(self, queries: Sequence[int], last: int) -> int:
+        """The cursor that the last so many events of some queries follow; 0 where there are no more."""
+        text = (
+            f"SELECT cursor FROM events WHERE query IN ({_marks(queries)}) ORDER BY cursor DESC LIMIT 1 OFFSET {last:d}"
+        )
+        return self._sql.number(text, *queries)
+
+    def row_counts(self, queries: Sequence[int], most: int) -> dict[int, int]:
+        """How many rows each query has on record, counted up to `most`."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT count(*) FROM"
+            " (SELECT 1 FROM rows r WHERE r.query = k.a LIMIT ?) counted) FROM k WHERE k.a IS NOT NULL"
+        )
+        return dict(self._sql.keyed(text, [(query,) for query in queries], most))
+
+    def documents(self, most: int) -> int:
+        """How many documents are there now, counted up to `most`."""
+        return self._counted("documents WHERE digest <> ?", most, b"")
+
+    def subscriptions(self, most: int) -> int:
+        """How many subscriptions there are, counted up to `most`."""
+        return self._counted("subscriptions", most)
+
+    def _counted(self, what: str, most: int, *values: bytes) -> int:
+        return self._sql.number(f"SELECT count(*) FROM (SELECT 1 FROM {what} LIMIT ?) counted", *values, most)
+
+    def oldest_waiting(self) -> str | None:
+        """When the first entry of the intake that still waits was received."""
+        found = self._sql.first("SELECT received FROM intake ORDER BY position, item LIMIT 1")
+        return None if found is None else str(found[0])
+
+
+def _marks(values: Sequence[int]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _pattern(word: str) -> str:
+    """For LIKE: the word anywhere; what has a meaning there has none."""
+    escaped = word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
