@@ -337,7 +337,7 @@ class Client:
         events = [self._event(each["subscription"], each) for each in told.get("events") or ()]
         errors: Any = [error_of(each) for each in told.get("errors", ())]
         warnings: Any = [error_of(each) for each in told.get("warnings", ())]
-        return Outcome(told["batch"], len(events), lambda: events, warnings, errors)
+        return Outcome(told.get("batch", ""), len(events), lambda: events, warnings, errors)
 
     def _event(self, id: str, told: Mapping[str, Any]) -> Event:
         cursor = int(told["cursor"])

@@ -2,7 +2,7 @@
 
 `Intake` is what the rest of the service knows. `GroupCommit` is one that applies changes to the hub before it answers:
 while a batch is being written, the changes that arrive wait, and become the next batch together, so that many clients
-share one commit. An intake that answers when a change is on a durable log, to be applied later, would be another.
+share one commit. The one that answers when a change is on a durable log, to be applied later, is in `accepting`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
     With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too.
+    causes, so that it is a batch of its own, too. `is_applied` asks for an answer when it is applied.
     """
 
     uri: str
@@ -65,6 +65,7 @@ class Order:
     expected: Expected = ANYTHING
     id: str | None = None
     tell: bool = False
+    is_applied: bool = False
 
     @property
     def is_alone(self) -> bool:
@@ -87,11 +88,23 @@ class Receipt:
     errors: Sequence[SubscriptionError] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A change that is durable, and will be applied: its place on the log, and the digest of the document."""
+
+    uri: str
+    position: int
+    digest: str
+
+
 class Intake(Protocol):
     """Takes changes in."""
 
-    async def submit(self, order: Order) -> Receipt:
+    async def submit(self, order: Order) -> Receipt | Acknowledged:
         """What became of it, once it is durable; TriplewireError if it was refused."""
+
+    async def settled(self, uri: str) -> None:
+        """Wait until everything that was acknowledged of a document is applied."""
 
     async def close(self) -> None:
         """Finish what was taken in, and stop."""

@@ -10,7 +10,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from triplewire.hub.intake import GroupCommit
 from triplewire.hub.tenants import Tenants
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -62,10 +61,9 @@ class _Intakes(Collector):
             for name, text in told.items()
         }
         for tenant in self._tenants:
-            if isinstance(tenant.intake, GroupCommit):
-                waiting.add_metric([tenant.name], tenant.intake.waiting)
-                for name, counter in counters.items():
-                    counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
+            waiting.add_metric([tenant.name], tenant.intake.waiting)
+            for name, counter in counters.items():
+                counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
         return [waiting, *counters.values()]
 
 

@@ -35,6 +35,8 @@ class Settings:
     port: int = 8080
     identity: bool | None = None
     """Whether who asks must say who they are; None: unless only this machine can ask."""
+    pipeline: str = "engine"
+    """Who applies what was acknowledged: engine (this process), spark (a process of its own), none (another one)."""
     document_bytes: int = 16 * 1024 * 1024
     """The length of one document."""
     upload_bytes: int = 1024 * 1024 * 1024

@@ -6,6 +6,7 @@ queries of its own, which do not survive as a part of a path.
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -16,8 +17,8 @@ from triplewire.documents.formats import SERVED, essence, is_served
 from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
-from triplewire.hub.intake import Expected, Order, Receipt
-from triplewire.hub.messages import NO_NUL, Change, Documents, Versions, VersionTold
+from triplewire.hub.intake import ANYTHING, Acknowledged, Expected, Order, Receipt
+from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
@@ -66,17 +67,23 @@ def listing(
     "/document",
     summary="Publish a document",
     response_model=Change,
-    responses={201: {"model": Change, "description": "The document is new."}},
+    responses={
+        201: {"model": Change, "description": "It is applied, and the document is new."},
+        202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
+    },
     openapi_extra=GRAPH_BODY | {"parameters": [_IF_MATCH, _IF_NONE_MATCH, *_OF_A_CHANGE]},
 )
 async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
-    """Register a document, or a new version of it. The answer comes when it is durable and applied."""
+    """Register a document, or a new version of it.
+
+    The answer comes when it is durable: 202. With `Prefer: wait`, a condition or an `Idempotency-Key`, it comes when
+    the change is applied, and says what became of it.
+    """
     settings = access.service.settings
     media_type = request.headers.get("content-type")
     refuse_unread(media_type)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
-    receipt = await access.tenant.intake.submit(_order(request, uri, data, media_type))
-    return _answer(receipt, 201 if receipt.created else 200)
+    return _answer(await access.tenant.intake.submit(_order(request, uri, data, media_type)))
 
 
 @router.delete(
@@ -87,7 +94,7 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
 )
 async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
     """Take a document back, with everything that it states."""
-    return _answer(await access.tenant.intake.submit(_order(request, uri)), 200)
+    return _answer(await access.tenant.intake.submit(_order(request, uri)))
 
 
 @router.get("/document", summary="Read a document", response_class=Response, responses=GRAPH_ANSWER | NOT_MODIFIED)
@@ -100,6 +107,7 @@ async def read(
 ) -> Response:
     """The triples of a document, in the syntax that the client likes best."""
     media_type = best(accept, [*GRAPHS])
+    await access.tenant.intake.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.document, uri, version)
     if found is None:
         raise UnknownDocument(uri, version=version)
@@ -115,9 +123,10 @@ async def read(
 
 
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
-def versions(access: Reading, uri: Uri) -> Versions:
+async def versions(access: Reading, uri: Uri) -> Versions:
     """The versions that are kept, oldest first."""
-    found = access.tenant.hub.history(uri)
+    await access.tenant.intake.settled(uri)
+    found = await run_in_threadpool(access.tenant.hub.history, uri)
     if not found:
         raise UnknownDocument(uri)
     return Versions(versions=[_told(each) for each in found])
@@ -142,7 +151,9 @@ def _order(request: Request, uri: str, data: bytes | None = None, media_type: st
     key = headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
-    expected = Expected(digests(headers.get("if-match")), digests(headers.get("if-none-match")))
+    match, none_match = headers.get("if-match"), headers.get("if-none-match")
+    is_conditional = match is not None or none_match is not None
+    expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
     return Order(uri, data, media_type, expected, key, wants_to_wait(headers.get("prefer")))
 
 
@@ -152,7 +163,11 @@ def _told(version: Version) -> VersionTold:
     )
 
 
-def _answer(receipt: Receipt, status: int) -> Response:
+def _answer(receipt: Receipt | Acknowledged) -> Response:
+    if isinstance(receipt, Acknowledged):
+        told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
+        return Response(json.dumps(told), 202, media_type="application/json")
+    status = 201 if receipt.created else 200
     content: dict[str, Any] = {
         "uri": receipt.uri,
         "version": receipt.version,

@@ -1,0 +1,135 @@
+"""Applying: what was acknowledged and waits on a log, applied by an engine in batches; by one process at a time.
+
+The batch that applies changes takes them off their log in its own transaction. A change that cannot be applied is set
+aside with the reason in that transaction, as a stream does it (`triplewire rejected`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+
+from triplewire.documents import Limits
+from triplewire.engine import Hub
+from triplewire.engine.intake import Handled, change_of
+from triplewire.errors import DocumentError, StoreError, TriplewireError
+from triplewire.hub.logs import Backlog, Submission, handled
+from triplewire.model import Change
+from triplewire.store import Lease, NewEntry, NewRejection
+
+log = logging.getLogger("triplewire.hub")
+
+MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
+"""Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
+_LOOK, _REST = 0.01, 0.005
+"""Seconds between two looks at an empty log; and after a batch, for others who want to write."""
+_LEASE, _TRY_AGAIN = 0.1, 1.0
+"""Seconds until it is asked again whether the lease is free; and whether the store can be used."""
+_GRACE = 5.0
+"""Seconds to finish what waits, when all is to end."""
+
+
+class Applier:
+    """Applies what waits on the logs of a hub's store."""
+
+    def __init__(self, hub: Hub, limits: Limits) -> None:
+        self._hub, self._limits = hub, limits
+        self._backlog = Backlog(hub.store)
+        self.batches = 0
+        self.events = 0
+
+    def has_news(self) -> bool:
+        """Whether it is worth to look."""
+        return self._backlog.has_news()
+
+    def step(self) -> int:
+        """Apply one batch of what waits; how many changes that were."""
+        some, kind = self._backlog.some(most=MOST, most_bytes=MOST_BYTES)
+        if some:
+            self._apply(some, kind)
+        return sum(len(one.entries) for one in some)
+
+    def _apply(self, some: Sequence[Submission], kind: type[Handled]) -> None:
+        """All of it as one batch; without what is refused by name; by halves, if nobody can say what is wrong."""
+        good: list[tuple[NewEntry, Change]] = []
+        bad: list[NewRejection] = []
+        for entry in (entry for one in some for entry in one.entries):
+            try:
+                good.append((entry, change_of(entry, self._limits)))
+            except TriplewireError as error:
+                bad.append(NewRejection(entry, str(error)))
+        while True:
+            try:
+                outcome = self._hub.apply([change for _, change in good], handled=handled(kind, some, bad))
+            except StoreError:
+                raise
+            except DocumentError as error:
+                refused = [entry for entry, change in good if change.uri == error.uri]
+                if not refused:
+                    raise
+                bad += [NewRejection(entry, str(error)) for entry in refused]
+                good = [one for one in good if one[1].uri != error.uri]
+            except Exception as error:
+                if len(some) > 1:
+                    middle = len(some) // 2
+                    self._apply(some[:middle], kind)
+                    self._apply(some[middle:], kind)
+                    return
+                log.error("%s could not be applied, and is set aside: %s", some[0].entries[0].uri, error)
+                bad += [NewRejection(entry, str(error)) for entry, _ in good]
+                good = []
+            else:
+                self.batches += 1
+                self.events += len(outcome)
+                return
+
+
+class Turn:
+    """Lets an applier work in a thread, whenever this process has the lease; `applied` hears of each batch."""
+
+    def __init__(self, applier: Applier, lease: Lease, *, applied: Callable[[], None] = lambda: None) -> None:
+        self._applier, self._lease, self._applied = applier, lease, applied
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, if it has not."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="triplewire applier", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End, when what waits is applied or some seconds are over, and give the lease back."""
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                pause = self._once()
+            except StoreError as error:
+                log.warning("changes wait, because the store cannot be used: %s", error)
+                pause = _TRY_AGAIN
+            self._stop.wait(pause)
+        with suppress(StoreError):
+            self._finish()
+        self._lease.release()
+
+    def _finish(self) -> None:
+        until = monotonic() + _GRACE
+        while monotonic() < until and self._lease.hold() and self._applier.step():
+            self._applied()
+
+    def _once(self) -> float:
+        if not self._lease.hold():
+            return _LEASE
+        if not self._applier.has_news() or not self._applier.step():
+            return _LOOK
+        self._applied()
+        return _REST
