@@ -20,7 +20,8 @@ ORDER = (
     ("store",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
-    ("pipeline", "hub", "edge", "network", "feeds", "polling"),
+    ("pipeline", "edge", "network", "feeds", "polling"),
+    ("hub",),
     ("client",),
     ("demo",),
     ("cli",),

@@ -65,6 +65,7 @@ def test_document_sent_as_any_syntax_is_the_same_document(served, media_type):
         "/v1/document", params={"uri": "urn:b"}, content=text.content, headers={"Content-Type": media_type}
     )
     assert sent.status_code == 202
+    assert served.get("/v1/document", params={"uri": "urn:b"}).status_code == 200  # which waits until it is applied
     assert served.hub.document("urn:b").ntriples == served.hub.document("urn:a").ntriples
 
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
-from triplewire.engine import Hub
+from triplewire.engine import Hub, policies
 from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.errors import ServiceUnavailable, StoreError
@@ -63,7 +63,7 @@ class Accepting:
         self._bytes = 0
         self._before, self._done = log.last, log.applied()
         self._is_closing = False
-        self._has_schema = True
+        self._has_schema = self._is_schema_set()
         self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
         self._adder = asyncio.create_task(self._add(), name="triplewire log")
@@ -191,10 +191,23 @@ class Accepting:
         """Something may have been applied."""
         self._nudged.set()
 
+    async def refresh(self) -> None:
+        """Look whether there is a schema now."""
+        self._has_schema = await asyncio.to_thread(self._is_schema_set)
+
+    def _is_schema_set(self) -> bool:
+        with self._hub.store.reading() as reader:
+            return policies.is_set(reader)
+
     async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        refreshed = loop.time()
         while True:
             try:
                 await self._look()
+                if loop.time() - refreshed > _LOOK_SELDOM:
+                    await self.refresh()
+                    refreshed = loop.time()
             except StoreError:  # it may be back the next time
                 await asyncio.sleep(_LOOK_SELDOM)
             is_waited_for = self._pending or self._done < self._before
@@ -204,8 +217,7 @@ class Accepting:
             self._nudged.clear()
 
     async def _look(self) -> None:
-        done, schema = await asyncio.to_thread(lambda: (self._log.applied(), self._hub.schema))
-        self._has_schema = bool(schema.triples)
+        done = await asyncio.to_thread(self._log.applied)
         if done == self._done:
             return
         self._done = done

@@ -16,19 +16,22 @@ from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.engine.intake import Handled, change_of
 from triplewire.errors import DocumentError, StoreError, TriplewireError
+from triplewire.hub.intake import WRITERS
 from triplewire.hub.logs import Backlog, Submission, handled
 from triplewire.model import Change
 from triplewire.store import Lease, NewEntry, NewRejection
 
 log = logging.getLogger("triplewire.hub")
 
+APPLIER = "applier"
+"""The lease of whoever applies what waits on the logs of a store."""
 MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
 """Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
 _LOOK, _REST = 0.01, 0.005
 """Seconds between two looks at an empty log; and after a batch, for others who want to write."""
 _LEASE, _TRY_AGAIN = 0.1, 1.0
 """Seconds until it is asked again whether the lease is free; and whether the store can be used."""
-_GRACE = 5.0
+GRACE = 5.0
 """Seconds to finish what waits, when all is to end."""
 
 
@@ -37,19 +40,21 @@ class Applier:
 
     def __init__(self, hub: Hub, limits: Limits) -> None:
         self._hub, self._limits = hub, limits
-        self._backlog = Backlog(hub.store)
+        self.backlog = Backlog(hub.store)
+        self._door = hub.store.lease(WRITERS)
         self.batches = 0
         self.events = 0
 
     def has_news(self) -> bool:
         """Whether it is worth to look."""
-        return self._backlog.has_news()
+        return self.backlog.has_news()
 
     def step(self) -> int:
         """Apply one batch of what waits; how many changes that were."""
-        some, kind = self._backlog.some(most=MOST, most_bytes=MOST_BYTES)
+        some, kind = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
         if some:
-            self._apply(some, kind)
+            with self._door.turn():
+                self._apply(some, kind)
         return sum(len(one.entries) for one in some)
 
     def _apply(self, some: Sequence[Submission], kind: type[Handled]) -> None:
@@ -88,11 +93,22 @@ class Applier:
 
 
 class Turn:
-    """Lets an applier work in a thread, whenever this process has the lease; `applied` hears of each batch."""
+    """Lets an applier work in a thread, whenever this process has the lease.
 
-    def __init__(self, applier: Applier, lease: Lease, *, applied: Callable[[], None] = lambda: None) -> None:
-        self._applier, self._lease, self._applied = applier, lease, applied
+    `applied` hears of each batch. `instead` is asked before each whether somebody else applied what waits.
+    """
+
+    def __init__(
+        self,
+        applier: Applier,
+        lease: Lease,
+        *,
+        applied: Callable[[], None] = lambda: None,
+        instead: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._applier, self._lease, self._applied, self._instead = applier, lease, applied, instead
         self._stop = threading.Event()
+        self._finishes = True
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -102,9 +118,10 @@ class Turn:
             self._thread = threading.Thread(target=self._run, name="triplewire applier", daemon=True)
             self._thread.start()
 
-    def stop(self) -> None:
-        """End, when what waits is applied or some seconds are over, and give the lease back."""
+    def stop(self, *, finish: bool = True) -> None:
+        """End and give the lease back: when what waits is applied, or some seconds are over; or after this batch."""
         if self._thread is not None:
+            self._finishes = finish
             self._stop.set()
             self._thread.join()
             self._thread = None
@@ -122,14 +139,16 @@ class Turn:
         self._lease.release()
 
     def _finish(self) -> None:
-        until = monotonic() + _GRACE
+        until = monotonic() + (GRACE if self._finishes else 0)
         while monotonic() < until and self._lease.hold() and self._applier.step():
             self._applied()
 
     def _once(self) -> float:
         if not self._lease.hold():
             return _LEASE
-        if not self._applier.has_news() or not self._applier.step():
+        if not self._applier.has_news():
+            return _LOOK
+        if not self._instead() and not self._applier.step():
             return _LOOK
         self._applied()
         return _REST

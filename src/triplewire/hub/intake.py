@@ -45,6 +45,8 @@ class Expected:
 
 
 ANYTHING = Expected()
+WRITERS = "writers"
+"""The lease of those who apply batches, by turns: SQLite itself lets whoever waits sleep, and others go first."""
 
 
 def _names(digests: Sequence[str], digest: str | None) -> bool:
@@ -160,6 +162,7 @@ class GroupCommit:
 
     def __init__(self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None]) -> None:
         self._hub, self._limits, self._room, self._applied = hub, limits, room, applied
+        self._door = hub.store.lease(WRITERS)
         self._queue: list[_Waiting] = []
         self._bytes = 0
         self._work = asyncio.Event()
@@ -287,7 +290,8 @@ class GroupCommit:
         left = list(ready)
         while left:
             try:
-                outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
+                with self._door.turn():
+                    outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
             except SchemaViolation as error:
                 broken = [read for read in left if read.change.uri == error.uri]
                 answers.update({id(read.waiting): error for read in broken})

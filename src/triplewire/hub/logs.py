@@ -20,6 +20,7 @@ from triplewire.hub.journal import Journal, JournalReader
 from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
 
 _POSITION = "hub.journal"
+_MUCH = 256 * 1024 * 1024
 _LOOK_INTO_THE_STORE = 0.1
 """Seconds after which a log in the store is looked at again: a question to the database each time."""
 
@@ -55,7 +56,7 @@ class StoreLog:
     def append(self, entries: Sequence[NewEntry]) -> int:
         """See `Log.append`."""
         with self._store.appending() as intake:
-            return intake.append_each(entries, datetime.now(UTC).isoformat(timespec="milliseconds"))
+            return intake.append_each(entries, _now())
 
     def applied(self) -> int:
         """See `Log.applied`."""
@@ -136,6 +137,25 @@ class Backlog:
             return True
         return self._journal is not None and self._journal.end() != self._end
 
+    def is_longer_than(self, count: int) -> bool:
+        """Whether more than so many changes wait."""
+        with self._store.reading() as reader:
+            waiting, position = reader.intake.waiting(), _position(reader)
+        if self._journal is not None and waiting <= count:
+            waiting += len(self._journal.after(position, most=count + 1, most_bytes=_MUCH))
+        return waiting > count
+
+    def gather(self, *, most: int) -> int:
+        """Move up to so many entries of the journal to the store's own log, where a stream finds them; how many."""
+        if self._journal is None:
+            return 0
+        with self._store.writing() as writer:
+            some = self._journal.after(_position(writer), most=most, most_bytes=_MUCH)
+            if some:
+                writer.intake.append_each([one.entry for one in some], _now())
+                writer.settings.set(_POSITION, some[-1].position)
+        return len(some)
+
     def some(self, *, most: int, most_bytes: int) -> tuple[list[Submission], type[Handled]]:
         """The submissions that are next, and what a batch that applies them has to note."""
         self._looked = monotonic()
@@ -186,3 +206,7 @@ def _of_intake(reader: Reader, most: int, most_bytes: int) -> list[Submission]:
 
 def _position(reader: Reader) -> int:
     return int(reader.settings.get(_POSITION, 0))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -13,6 +14,7 @@ from fastapi.routing import APIRoute
 from triplewire.errors import NotAllowed
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.child import Child
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.settings import MAIN, Settings
@@ -30,6 +32,7 @@ class Service:
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
+        self.pipeline: Child | None = None
 
     @property
     def gate(self) -> Gate:
@@ -44,6 +47,15 @@ class Service:
         identity = self.settings.identity
         is_on = not is_loopback(self.settings.host) if identity is None else identity
         self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
+        if self.settings.pipeline == "spark":
+            main.turn.start()  # until the pipeline is there
+            release = partial(main.turn.stop, finish=False)
+            self.pipeline = Child(
+                self.settings,
+                ready=lambda: asyncio.get_running_loop().run_in_executor(None, release),
+                gone=main.turn.start,
+            )
+            self.pipeline.start()
 
     def stop(self) -> None:
         """Let streams and waiting requests end, so that connections can close; from any thread."""
@@ -59,6 +71,8 @@ class Service:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
         await self.tenants.close()
+        if self.pipeline is not None:
+            await self.pipeline.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,12 @@ from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.errors import QuotaExceeded
 from triplewire.hub.accepting import Accepting
-from triplewire.hub.applying import Applier, Turn
+from triplewire.hub.applying import APPLIER, Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
 from triplewire.hub.listening import Bell
 from triplewire.hub.logs import log_of
 from triplewire.hub.settings import MAIN, Settings, TenantSettings
-
-APPLIER = "applier"
-"""The lease of whoever applies what waits on the logs of a store."""
 
 
 @dataclass(slots=True)

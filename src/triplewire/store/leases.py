@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
@@ -32,6 +33,11 @@ class Lease(ABC):
     def release(self) -> None:
         """Let others have it."""
 
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for it, and give it back at the end: for those who write by turns, where the database knows no queue."""
+        yield
+
 
 class NoOthers(Lease):
     """Of a store in memory, which nobody else sees."""
@@ -54,8 +60,18 @@ class FileLease(Lease):
     def hold(self) -> bool:
         """See `Lease.hold`."""
         if self._file is None:
-            self._file = self._locked()
+            self._file = self._locked(waits=False)
         return self._file is not None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """See `Lease.turn`."""
+        file = self._locked(waits=True)
+        try:
+            yield
+        finally:
+            if file is not None:
+                os.close(file)
 
     def release(self) -> None:
         """See `Lease.release`."""
@@ -63,7 +79,7 @@ class FileLease(Lease):
             os.close(self._file)
             self._file = None
 
-    def _locked(self) -> int | None:
+    def _locked(self, *, waits: bool) -> int | None:
         import fcntl  # not on every system, and not everybody needs it
 
         try:
@@ -71,7 +87,7 @@ class FileLease(Lease):
         except OSError as error:
             raise StoreUnavailable(f"{self._path} cannot be opened: {error.strerror}") from None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         except OSError:
             os.close(file)
             return None

@@ -1,0 +1,133 @@
+"""The pipeline of a service, in a process of its own: it applies what was acknowledged and waits on the logs.
+
+A few changes are applied by an engine in this process, at once. When many wait, Spark is started, if it may be and can
+be, and a stream over the store's intake log takes them: its workers read and find, the engine of its driver commits.
+Until Spark is there, and where it cannot be started, the engine goes on alone. Whoever has the store's lease applies:
+a second process waits until the first one ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triplewire.documents import Limits
+from triplewire.engine import Hub
+from triplewire.errors import PipelineError, ServiceError
+from triplewire.hub.applying import APPLIER, Applier, Turn
+from triplewire.hub.logs import Backlog
+from triplewire.hub.settings import Settings
+
+if TYPE_CHECKING:
+    from triplewire.pipeline.streaming.running import Stream
+
+_GATHER = 10_000
+Tell = Callable[[str], None]
+
+
+class Pipeline:
+    """Applies what waits, in a thread; `tell` hears what is going on, in sentences."""
+
+    def __init__(self, settings: Settings, *, tell: Tell = lambda text: None) -> None:
+        limits = Limits(bytes=settings.document_bytes)
+        self._hub = Hub(settings.store, limits=limits, durable=True)
+        applier = Applier(self._hub, limits)
+        self._heavy = Heavy(settings, limits, tell) if settings.pipeline == "spark" else None
+        heavy = self._heavy
+        instead = (lambda: False) if heavy is None else (lambda: heavy.takes_on(applier.backlog))
+        self._turn = Turn(applier, self._hub.store.lease(APPLIER), instead=instead)
+        self._turn.start()
+
+    def close(self) -> None:
+        """End, when what waits is applied or some seconds are over."""
+        self._turn.stop()
+        if self._heavy is not None:
+            self._heavy.close()
+        self._hub.close()
+
+
+class Heavy:
+    """Spark, for what is too much for one process: started when that first happens, and then kept."""
+
+    def __init__(self, settings: Settings, limits: Limits, tell: Tell) -> None:
+        self._settings, self._limits, self._tell = settings, limits, tell
+        self._stack = ExitStack()
+        self._starting: threading.Thread | None = None
+        self._stream: Stream | None = None
+        self._is_missing = False
+
+    def takes_on(self, backlog: Backlog) -> bool:
+        """Apply what waits, if that is much and Spark is there; whether it did. Starts Spark, if it should be there."""
+        if self._is_missing or not backlog.is_longer_than(self._settings.spark_from):
+            return False
+        if self._stream is None:
+            self._start()
+            return False
+        try:
+            while backlog.gather(most=_GATHER):
+                pass
+            self._stream.once()
+        except PipelineError as error:
+            self._tell(f"{error}; the engine goes on alone")
+            self._is_missing = True
+            return False
+        return True
+
+    def _start(self) -> None:
+        if self._starting is None:
+            self._starting = threading.Thread(target=self._begin, name="triplewire spark", daemon=True)
+            self._starting.start()
+
+    def _begin(self) -> None:
+        try:
+            from triplewire.pipeline.session import running
+            from triplewire.pipeline.streaming import CONF
+
+            spark = self._stack.enter_context(running(self._settings.master, conf=CONF, tell=self._tell))
+            from triplewire.pipeline.streaming.running import Plan, Stream
+
+            plan = Plan(self._settings.store, "intake", checkpoint_of(self._settings), limits=self._limits)
+            stream = Stream(spark, plan, tell=self._tell)
+            self._stack.callback(stream.close)
+            self._stream = stream
+        except (PipelineError, ImportError) as error:
+            self._tell(f"{error}; changes are applied without Spark, by one process")
+            self._is_missing = True
+
+    def close(self) -> None:
+        """End Spark."""
+        if self._starting is not None:
+            self._starting.join()
+        self._stack.close()
+
+
+def checkpoint_of(settings: Settings) -> str:
+    """Where Spark notes how far it is: beside a store that is a file, if nothing is said."""
+    if settings.checkpoint is not None:
+        return settings.checkpoint
+    path = settings.store.removeprefix("sqlite:///")
+    if path == settings.store:
+        raise ServiceError("say where Spark notes how far it is: checkpoint = '/path' in the settings, or --checkpoint")
+    return str(Path(f"{path}.stream").resolve())
+
+
+def main() -> None:
+    """Be the pipeline of the process that started this one: its settings are the first line, its end is the end."""
+    settings = Settings.of(json.loads(sys.stdin.readline()))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pipeline = Pipeline(settings, tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True))
+    print(READY, flush=True)
+    sys.stdin.read()
+    pipeline.close()
+
+
+READY = "ready"
+
+if __name__ == "__main__":
+    main()
