@@ -139,7 +139,7 @@ def test_who_waits_gets_the_events_of_its_own_change_and_of_no_other(served):
     for n, answer in answers.items():
         assert answer.headers["preference-applied"] == "wait"
         assert [event["row"]["d"] for event in answer.json()["events"]] == [f"<urn:{n}>"]
-    assert "events" not in served.publish("urn:doc:1", "<urn:1> <urn:title> 'x' .").json()
+    assert "events" not in served.send_in("urn:doc:1", "<urn:1> <urn:title> 'x' .").json()
 
 
 def test_change_with_a_key_is_applied_once(served):

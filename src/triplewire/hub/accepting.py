@@ -3,7 +3,7 @@
 A plain publication is read (what cannot be read is refused), put on a log (`logs`), and acknowledged. Whoever applies
 the log may be another process. What needs to know more before it can be answered is applied first, by this process
 (`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
-where a schema is set or a quota counts documents.
+where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them.
 
 Invariant: changes of one document that follow each other take effect in that order, whichever way each of them goes;
 and between the check of a condition and its change, no other client of this service comes.
@@ -22,6 +22,7 @@ from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, policies
 from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
+from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable, StoreError
 from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
 from triplewire.hub.logs import Log
@@ -82,7 +83,9 @@ class Accepting:
         if self._is_closing:
             raise ServiceUnavailable("the service is stopping; try again when it is back")
         if self._is_plain(order):
-            return await self._acknowledged(order)
+            document = await self._read(order)
+            if not states_taxonomy(document):
+                return await self._acknowledged(document)
         with self._holding(order.uri):
             await self.settled(order.uri)
             return await self._direct.submit(order)
@@ -125,19 +128,18 @@ class Accepting:
                 f"{self.waiting} changes wait, and nobody applies them: is `triplewire serve --role pipeline` running?"
             ) from None
 
-    async def _acknowledged(self, order: Order) -> Acknowledged:
-        size = len(order.data or b"")
+    async def _acknowledged(self, document: Document) -> Acknowledged:
+        size = len(document.ntriples) + len(document.xml)
         if self.waiting >= self._room.waiting or self._bytes + size > self._room.waiting_bytes:
             raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
-        document = await self._read(order)
         change = Publish(document)
         refuse_unstorable_changes([change], "")
         adding = _Adding(entry_of(change), asyncio.get_running_loop().create_future())
         self._adding.append(adding)
         self._bytes += len(adding.entry.content or b"")
-        self._positions[order.uri] = _ON_ITS_WAY
+        self._positions[document.uri] = _ON_ITS_WAY
         self._work.set()
-        return Acknowledged(order.uri, await adding.answer, document.digest)
+        return Acknowledged(document.uri, await adding.answer, document.digest)
 
     async def _read(self, order: Order) -> Document:
         data = order.data or b""
