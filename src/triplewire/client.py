@@ -53,6 +53,7 @@ from triplewire.model import (
 )
 
 _PAGE = 1_000
+_XML = "application/xml"
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
 
@@ -119,7 +120,7 @@ class Client:
         if isinstance(data, Feed):
             raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
         if isinstance(data, Document):
-            media_type = "application/xml" if data.xml else "application/n-triples"
+            media_type = _XML if data.xml else "application/n-triples"
             uri, data = data.uri, data.xml or data.ntriples
         if uri is None:
             raise TypeError("a document needs its uri: publish(data, uri=...)")
@@ -155,7 +156,10 @@ class Client:
             answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
         except UnknownDocument:
             return None
-        return Document(uri, answer.content)
+        if _XML not in answer.headers.get("link", ""):
+            return Document(uri, answer.content)
+        own = self._ask("GET", "/document", params=params, headers={"Accept": _XML})
+        return Document(uri, answer.content, own.content)
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
         """Replace the given taxonomy; rows appear and disappear, with events."""

@@ -1,4 +1,4 @@
-"""The parts of a service as processes: started apart, handing over, killed under load; nothing is lost, nothing twice."""
+"""The parts of a service as processes: apart, handing over, killed under load; nothing is lost, nothing told twice."""
 
 from __future__ import annotations
 

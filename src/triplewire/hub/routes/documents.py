@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +24,7 @@ from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
+from triplewire.model import Document
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -32,9 +34,13 @@ GRAPH_BODY = {"requestBody": {"required": True, "content": dict.fromkeys(SERVED.
 GRAPH_ANSWER: dict[int | str, dict[str, Any]] = {
     200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, _TEXT)}
 }
+DOCUMENT_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], _TEXT)}
+}
 NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "It is what If-None-Match names."}}
 IfNoneMatch = Annotated[str | None, Header(description="Only if it is none of these; * means any document.")]
 _LONGEST_KEY = 200
+_XML = "application/xml"
 
 
 def _header(name: str, description: str, **schema: object) -> dict[str, object]:
@@ -97,7 +103,7 @@ async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
     return _answer(await access.tenant.intake.submit(_order(request, uri)))
 
 
-@router.get("/document", summary="Read a document", response_class=Response, responses=GRAPH_ANSWER | NOT_MODIFIED)
+@router.get("/document", summary="Read a document", response_class=Response, responses=DOCUMENT_ANSWER | NOT_MODIFIED)
 async def read(
     access: Reading,
     uri: Uri,
@@ -105,17 +111,24 @@ async def read(
     accept: Annotated[str | None, Header()] = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """The triples of a document, in the syntax that the client likes best."""
-    media_type = best(accept, [*GRAPHS])
+    """The triples of a document, in the syntax that the client likes best; its XML, if it was published as XML.
+
+    What was acknowledged of the document is applied first.
+    """
     await access.tenant.intake.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.document, uri, version)
     if found is None:
         raise UnknownDocument(uri, version=version)
+    media_type = best(accept, _offered(found))
     mark = found.digest
     headers = {"ETag": tag(mark, media_type), "Vary": "Accept"}
     known = digests(if_none_match)
     if known is not None and ("*" in known or mark in known):
         return Response(status_code=304, headers=headers)
+    if found.xml:
+        headers["Link"] = f'<?{urlencode({"uri": uri})}>; rel="alternate"; type="{_XML}"'
+    if media_type == _XML:
+        return Response(found.xml, media_type=media_type, headers=headers)
     if media_type == "application/n-triples":
         return Response(found.ntriples, media_type=media_type, headers=headers)
     content = await run_in_threadpool(lambda: graph(found.triples, media_type))
@@ -130,6 +143,13 @@ async def versions(access: Reading, uri: Uri) -> Versions:
     if not found:
         raise UnknownDocument(uri)
     return Versions(versions=[_told(each) for each in found])
+
+
+def _offered(document: Document) -> list[str]:
+    """The syntaxes that a document can be read in, its own first."""
+    if not document.xml:
+        return [*GRAPHS]
+    return [*GRAPHS, _XML] if document.ntriples else [_XML, *GRAPHS]
 
 
 def refuse_unread(media_type: str | None) -> None:
