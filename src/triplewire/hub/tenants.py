@@ -13,7 +13,7 @@ from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import APPLIER, Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
-from triplewire.hub.listening import Bell
+from triplewire.hub.listening import Bell, Together
 from triplewire.hub.logs import log_of
 from triplewire.hub.settings import MAIN, Settings, TenantSettings
 
@@ -28,6 +28,7 @@ class Tenant:
     intake: Accepting
     turn: Turn
     bell: Bell
+    together: Together
     asker: Asker
     subscribing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -84,7 +85,7 @@ class Tenants:
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
         if name != MAIN or settings.pipeline == "engine":
             turn.start()
-        return Tenant(name, hub, own, intake, turn, bell, asker)
+        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker)
 
     def __iter__(self) -> Iterator[Tenant]:
         """Those that are open."""
