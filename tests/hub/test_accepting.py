@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
+from triplewire.engine.intake import APPLIER
 from triplewire.errors import TriplewireError
 from triplewire.hub.accepting import Accepting
-from triplewire.hub.applying import APPLIER, Applier, Turn
+from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.intake import Acknowledged, Expected, Order, Room
 from triplewire.hub.logs import log_of
 

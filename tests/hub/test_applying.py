@@ -8,9 +8,9 @@ import pytest
 
 from triplewire import Hub, parse
 from triplewire.documents import Limits
-from triplewire.engine.intake import entry_of
+from triplewire.engine.intake import APPLIER, entry_of
 from triplewire.errors import StoreError
-from triplewire.hub.applying import APPLIER, Applier, Turn
+from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.logs import JournalLog, StoreLog, log_of
 from triplewire.model import Publish, Retract, Unread
 

@@ -23,8 +23,6 @@ from triplewire.store import Lease, NewEntry, NewRejection
 
 log = logging.getLogger("triplewire.hub")
 
-APPLIER = "applier"
-"""The lease of whoever applies what waits on the logs of a store."""
 MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
 """Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
 _LOOK, _REST = 0.01, 0.005

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
+from triplewire.engine.intake import APPLIER
 from triplewire.errors import PipelineError, ServiceError
-from triplewire.hub.applying import APPLIER, Applier, Turn
+from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.logs import Backlog
 from triplewire.hub.settings import Settings
 

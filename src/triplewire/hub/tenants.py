@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
+from triplewire.engine.intake import APPLIER
 from triplewire.errors import QuotaExceeded
 from triplewire.hub.accepting import Accepting
-from triplewire.hub.applying import APPLIER, Applier, Turn
+from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
 from triplewire.hub.listening import Bell, Together
