@@ -49,7 +49,7 @@ async def taken_in(hub, wanted):
     answers = []
     for order in wanted:
         try:
-            answers.append(await intake.submit(order))
+            answers.append(await intake.accept(order))
         except TriplewireError as error:
             answers.append(type(error))
     for uri in URIS:

@@ -78,14 +78,16 @@ class Accepting:
 
     # -- changes
 
-    async def submit(self, order: Order) -> Receipt | Acknowledged:
-        """See `Intake.submit`."""
-        if self._is_closing:
-            raise ServiceUnavailable("the service is stopping; try again when it is back")
+    async def accept(self, order: Order) -> Receipt | Acknowledged:
+        """See `Intake.accept`."""
         if self._is_plain(order):
             document = await self._read(order)
             if not states_taxonomy(document):
                 return await self._acknowledged(document)
+        return await self.submit(order)
+
+    async def submit(self, order: Order) -> Receipt:
+        """See `Intake.submit`."""
         with self._holding(order.uri):
             await self.settled(order.uri)
             return await self._direct.submit(order)
@@ -94,7 +96,6 @@ class Accepting:
         return (
             order.data is not None
             and not order.is_alone
-            and not order.is_applied
             and order.expected is ANYTHING
             and order.uri not in self._held
             and self._room.documents is None
@@ -129,6 +130,8 @@ class Accepting:
             ) from None
 
     async def _acknowledged(self, document: Document) -> Acknowledged:
+        if self._is_closing:
+            raise ServiceUnavailable("the service is stopping; try again when it is back")
         size = len(document.ntriples) + len(document.xml)
         if self.waiting >= self._room.waiting or self._bytes + size > self._room.waiting_bytes:
             raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")

@@ -58,7 +58,7 @@ class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
     With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too. `is_applied` asks for an answer when it is applied.
+    causes, so that it is a batch of its own, too.
     """
 
     uri: str
@@ -67,7 +67,6 @@ class Order:
     expected: Expected = ANYTHING
     id: str | None = None
     tell: bool = False
-    is_applied: bool = False
 
     @property
     def is_alone(self) -> bool:
@@ -102,8 +101,11 @@ class Acknowledged:
 class Intake(Protocol):
     """Takes changes in."""
 
-    async def submit(self, order: Order) -> Receipt | Acknowledged:
-        """What became of it, once it is durable; TriplewireError if it was refused."""
+    async def submit(self, order: Order) -> Receipt:
+        """What became of it, once it is durable and applied; TriplewireError if it was refused."""
+
+    async def accept(self, order: Order) -> Receipt | Acknowledged:
+        """The same, but a plain publication is answered once it is durable."""
 
     async def settled(self, uri: str) -> None:
         """Wait until everything that was acknowledged of a document is applied."""

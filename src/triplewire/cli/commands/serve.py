@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
@@ -108,7 +111,7 @@ def run(
         if Role.api in roles:
             serve(settings, applies=Role.pipeline in roles)
         else:
-            apply(settings)
+            work(settings, roles)
     except TriplewireError as error:
         usage(str(error))
 
@@ -126,8 +129,6 @@ def settings_of(given: dict[str, Any], config: Path | None) -> Settings:
 
 def serve(settings: Settings, *, applies: bool) -> None:
     """The interface, with a pipeline of its own unless that is elsewhere; until it is told to stop."""
-    from dataclasses import replace
-
     from triplewire.hub import Server
     from triplewire.hub.server import url_of as address_of
 
@@ -144,20 +145,36 @@ def serve(settings: Settings, *, applies: bool) -> None:
     note("stopped; everything that was acknowledged is kept")
 
 
-def apply(settings: Settings) -> None:
-    """The pipeline alone, until it is told to stop."""
-    from triplewire.hub.pipeline import Pipeline
-
+def work(settings: Settings, roles: Collection[Role]) -> None:
+    """Parts without the interface, until they are told to stop."""
     note = Problems().note
     over = Event()
     before = {each: signal.signal(each, lambda *_: over.set()) for each in (signal.SIGINT, signal.SIGTERM)}
-    pipeline = Pipeline(settings, tell=note)
-    note(f"pipeline of {settings.store}; stop it with Ctrl-C")
-    over.wait()
-    pipeline.close()
+    with ExitStack() as stack:
+        for role in roles:
+            stack.enter_context(PARTS[role](settings, note))
+        note(f"{' and '.join(roles)} of {settings.store}; stop it with Ctrl-C")
+        over.wait()
     for number, handler in before.items():
         signal.signal(number, handler)
-    note("stopped; what was not applied waits for the next pipeline")
+    note("stopped; what was not done waits for the next one")
+
+
+@contextmanager
+def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]:
+    from triplewire.hub.pipeline import Pipeline
+
+    pipeline = Pipeline(settings, tell=tell)
+    try:
+        yield
+    finally:
+        pipeline.close()
+
+
+PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContextManager[None]]] = {
+    Role.pipeline: _applying,
+}
+"""What a role does in a process without the interface."""
 
 
 def _where(address: str, settings: Settings) -> str:

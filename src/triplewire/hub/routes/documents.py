@@ -89,7 +89,7 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
     media_type = request.headers.get("content-type")
     refuse_unread(media_type)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
-    return _answer(await access.tenant.intake.submit(_order(request, uri, data, media_type)))
+    return _answer(await access.tenant.intake.accept(_order(request, uri, data, media_type)))
 
 
 @router.delete(

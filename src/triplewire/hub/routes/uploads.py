@@ -54,8 +54,7 @@ class _Graph:
     def item(self) -> Item:
         if self.error is not None:
             return Item(self.line, self.uri, error=self.error)
-        order = Order(self.uri, b"".join(self.parts), "application/n-triples", is_applied=True)
-        return Item(self.line, self.uri, order)
+        return Item(self.line, self.uri, Order(self.uri, b"".join(self.parts), "application/n-triples"))
 
 
 @router.post("/documents", summary="Publish many documents", response_model=Uploaded, openapi_extra=_BODY)
@@ -107,7 +106,7 @@ async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
             told.refused += 1
             if len(told.problems) < _MOST_PROBLEMS:
                 told.problems.append(Refused(line=item.line, uri=item.uri, problem=problem_of(answer)))
-        elif isinstance(answer, BaseException):
+        elif answer is not None:
             raise answer
 
 
@@ -180,4 +179,4 @@ def _read_record(number: int, line: bytes) -> Item:
     if not isinstance(content, str) or not isinstance(media_type, str | None):
         hint = '"content", a text, and perhaps "media_type"; or "retract": true'
         return Item(number, uri, error=BadRequest(f"line {number} must have {hint}"))
-    return Item(number, uri, Order(uri, content.encode(), media_type, is_applied=True))
+    return Item(number, uri, Order(uri, content.encode(), media_type))
