@@ -12,6 +12,7 @@ and between the check of a condition and its change, no other client of this ser
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +24,13 @@ from triplewire.engine import Hub, policies
 from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
-from triplewire.errors import ServiceUnavailable, StoreError
+from triplewire.errors import ServiceUnavailable
 from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
 from triplewire.hub.logs import Log
 from triplewire.model import Document, Publish
 from triplewire.store import NewEntry
+
+log = logging.getLogger("triplewire.hub")
 
 _SMALL = 8 * 1024
 """Bytes of a document that is read at once: to hand it to a thread takes longer."""
@@ -213,7 +216,8 @@ class Accepting:
                 if loop.time() - refreshed > _LOOK_SELDOM:
                     await self.refresh()
                     refreshed = loop.time()
-            except StoreError:  # it may be back the next time
+            except Exception as error:  # whatever it is, those who wait are told by nobody else
+                log.warning("how far changes are applied cannot be seen: %s", error)
                 await asyncio.sleep(_LOOK_SELDOM)
             is_waited_for = self._pending or self._done < self._before
             with suppress(TimeoutError):

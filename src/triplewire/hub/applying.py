@@ -69,21 +69,18 @@ class Applier:
                 outcome = self._hub.apply([change for _, change in good], handled=handled(kind, some, bad))
             except StoreError:
                 raise
-            except DocumentError as error:
-                refused = [entry for entry, change in good if change.uri == error.uri]
-                if not refused:
-                    raise
-                bad += [NewRejection(entry, str(error)) for entry in refused]
-                good = [one for one in good if one[1].uri != error.uri]
             except Exception as error:
-                if len(some) > 1:
+                named = error.uri if isinstance(error, DocumentError) else None
+                refused = [entry for entry, change in good if change.uri == named]
+                if not refused and len(some) > 1:
                     middle = len(some) // 2
                     self._apply(some[:middle], kind)
                     self._apply(some[middle:], kind)
                     return
-                log.error("%s could not be applied, and is set aside: %s", some[0].entries[0].uri, error)
-                bad += [NewRejection(entry, str(error)) for entry, _ in good]
-                good = []
+                refused = refused or [entry for entry, _ in good]
+                log.error("%s cannot be applied, and is set aside: %s", refused[0].uri, error)
+                bad += [NewRejection(entry, str(error)) for entry in refused]
+                good = [one for one in good if one[0] not in refused]
             else:
                 self.batches += 1
                 self.events += len(outcome)
@@ -108,31 +105,34 @@ class Turn:
         self._stop = threading.Event()
         self._finishes = True
         self._thread: threading.Thread | None = None
+        self._changing = threading.Lock()
 
     def start(self) -> None:
         """Begin, if it has not."""
-        if self._thread is None:
-            self._stop.clear()
-            self._thread = threading.Thread(target=self._run, name="triplewire applier", daemon=True)
-            self._thread.start()
+        with self._changing:
+            if self._thread is None:
+                self._stop.clear()
+                self._thread = threading.Thread(target=self._run, name="triplewire applier", daemon=True)
+                self._thread.start()
 
     def stop(self, *, finish: bool = True) -> None:
         """End and give the lease back: when what waits is applied, or some seconds are over; or after this batch."""
-        if self._thread is not None:
-            self._finishes = finish
-            self._stop.set()
-            self._thread.join()
-            self._thread = None
+        with self._changing:
+            if self._thread is not None:
+                self._finishes = finish
+                self._stop.set()
+                self._thread.join()
+                self._thread = None
 
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
                 pause = self._once()
-            except StoreError as error:
-                log.warning("changes wait, because the store cannot be used: %s", error)
+            except Exception as error:  # the next time it may go well; until then, everything is kept
+                log.warning("changes wait, because they cannot be applied: %s", error)
                 pause = _TRY_AGAIN
             self._stop.wait(pause)
-        with suppress(StoreError):
+        with suppress(Exception):
             self._finish()
         self._lease.release()
 

@@ -21,9 +21,10 @@ _PATIENCE = (1.0, 2.0, 5.0, 15.0, 60.0)
 
 
 class Child:
-    """A process that applies what waits. `ready` is called when it is there, `gone` when it is not any more.
+    """A process that applies what waits.
 
-    It reads the service's end as the end of its input: however the service ends, it does not stay behind.
+    `ready` is called when it is there, and `gone` when it is not any more, both in a thread. It reads the service's
+    end as the end of its input: however the service ends, it does not stay behind.
     """
 
     def __init__(self, settings: Settings, *, ready: Callable[[], object], gone: Callable[[], object]) -> None:
@@ -61,7 +62,7 @@ class Child:
             was_ready = await self._until_it_ends()
             if self._is_closing:
                 return
-            self._gone()
+            await asyncio.to_thread(self._gone)
             failures = 1 if was_ready else failures + 1
             pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
             log.warning("the pipeline has ended; this process applies changes, and starts it again in %g s", pause)
@@ -86,7 +87,7 @@ class Child:
             await process.stdin.drain()
         is_ready = bool(await process.stdout.readline())
         if is_ready:
-            self._ready()
+            await asyncio.to_thread(self._ready)
             await process.stdout.read()
         await process.wait()
         return is_ready

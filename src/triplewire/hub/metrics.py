@@ -54,7 +54,7 @@ class _Intakes(Collector):
             "batches": "Groups of changes that were taken together.",
             "documents": "Changes of documents that were applied.",
             "refused": "Changes of documents that were refused.",
-            "events": "Events that changes caused.",
+            "events": "Events in the log so far.",
         }
         counters = {
             name: CounterMetricFamily(f"triplewire_intake_{name}", text, labels=["tenant"])
@@ -62,8 +62,10 @@ class _Intakes(Collector):
         }
         for tenant in self._tenants:
             waiting.add_metric([tenant.name], tenant.intake.waiting)
-            for name, counter in counters.items():
-                counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
+            with tenant.hub.store.reading() as reader:  # whoever applied the changes that caused them
+                counters["events"].add_metric([tenant.name], reader.log.last_cursor())
+            for name in ("batches", "documents", "refused"):
+                counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))
         return [waiting, *counters.values()]
 
 

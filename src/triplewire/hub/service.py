@@ -49,12 +49,7 @@ class Service:
         self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
         if self.settings.pipeline == "spark":
             main.turn.start()  # until the pipeline is there
-            release = partial(main.turn.stop, finish=False)
-            self.pipeline = Child(
-                self.settings,
-                ready=lambda: asyncio.get_running_loop().run_in_executor(None, release),
-                gone=main.turn.start,
-            )
+            self.pipeline = Child(self.settings, ready=partial(main.turn.stop, finish=False), gone=main.turn.start)
             self.pipeline.start()
 
     def stop(self) -> None:
