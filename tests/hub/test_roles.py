@@ -141,7 +141,7 @@ def test_killed_again_and_again_under_load_every_part_loses_nothing_and_tells_no
                     subscribe(client, url)
                 publishers.url = url
                 if kind == "spark":
-                    pipeline.heard("Spark .* is ready")
+                    pipeline.heard("Spark takes over")
                 publishers.until(150)
                 (interface if round % 2 else pipeline).kill()
                 if round % 2 == 0:

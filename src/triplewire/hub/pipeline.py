@@ -14,13 +14,15 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
+from math import inf
+from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.engine.intake import APPLIER
-from triplewire.errors import PipelineError, ServiceError
+from triplewire.errors import StoreError
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.logs import Backlog
 from triplewire.hub.settings import Settings
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from triplewire.pipeline.streaming.running import Stream
 
 _GATHER = 10_000
+_WITHOUT = 60.0
+"""Seconds until a stream that failed is tried again."""
 Tell = Callable[[str], None]
 
 
@@ -47,6 +51,8 @@ class Pipeline:
 
     def close(self) -> None:
         """End, when what waits is applied or some seconds are over."""
+        if self._heavy is not None:
+            self._heavy.stop()
         self._turn.stop()
         if self._heavy is not None:
             self._heavy.close()
@@ -61,11 +67,11 @@ class Heavy:
         self._stack = ExitStack()
         self._starting: threading.Thread | None = None
         self._stream: Stream | None = None
-        self._is_missing = False
+        self._not_before = 0.0
 
     def takes_on(self, backlog: Backlog) -> bool:
         """Apply what waits, if that is much and Spark is there; whether it did. Starts Spark, if it should be there."""
-        if self._is_missing or not backlog.is_longer_than(self._settings.spark_from):
+        if monotonic() < self._not_before or not backlog.is_longer_than(self._settings.spark_from):
             return False
         if self._stream is None:
             self._start()
@@ -74,11 +80,18 @@ class Heavy:
             while backlog.gather(most=_GATHER):
                 pass
             self._stream.once()
-        except PipelineError as error:
-            self._tell(f"{error}; the engine goes on alone")
-            self._is_missing = True
+        except StoreError:
+            raise
+        except Exception as error:  # Java may be gone, too
+            self._tell(f"{str(error).splitlines()[0]}; without Spark for a minute")
+            self._not_before = monotonic() + _WITHOUT
             return False
         return True
+
+    def stop(self) -> None:
+        """End what is going on, when the batch that is being applied is committed."""
+        if self._stream is not None:
+            self._stream.stop()
 
     def _start(self) -> None:
         if self._starting is None:
@@ -88,34 +101,28 @@ class Heavy:
     def _begin(self) -> None:
         try:
             from triplewire.pipeline.session import running
-            from triplewire.pipeline.streaming import CONF
+            from triplewire.pipeline.streaming import CONF, INTAKE
 
             spark = self._stack.enter_context(running(self._settings.master, conf=CONF, tell=self._tell))
             from triplewire.pipeline.streaming.running import Plan, Stream
 
-            plan = Plan(self._settings.store, "intake", checkpoint_of(self._settings), limits=self._limits)
+            checkpoint = self._settings.checkpoint or self._stack.enter_context(TemporaryDirectory())
+            plan = Plan(self._settings.store, INTAKE, checkpoint, limits=self._limits)
             stream = Stream(spark, plan, tell=self._tell)
             self._stack.callback(stream.close)
+            workers = spark.sparkContext.defaultParallelism
+            spark.sparkContext.parallelize(range(workers), workers).map(str).count()  # now they are there, too
             self._stream = stream
-        except (PipelineError, ImportError) as error:
+            self._tell("Spark takes over what is much")
+        except Exception as error:
             self._tell(f"{error}; changes are applied without Spark, by one process")
-            self._is_missing = True
+            self._not_before = inf
 
     def close(self) -> None:
         """End Spark."""
         if self._starting is not None:
             self._starting.join()
         self._stack.close()
-
-
-def checkpoint_of(settings: Settings) -> str:
-    """Where Spark notes how far it is: beside a store that is a file, if nothing is said."""
-    if settings.checkpoint is not None:
-        return settings.checkpoint
-    path = settings.store.removeprefix("sqlite:///")
-    if path == settings.store:
-        raise ServiceError("say where Spark notes how far it is: checkpoint = '/path' in the settings, or --checkpoint")
-    return str(Path(f"{path}.stream").resolve())
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ class Settings:
     master: str = "local[*]"
     """Where Spark runs."""
     checkpoint: str | None = None
-    """Where Spark notes how far it is; None: beside a store that is a file."""
+    """Where Spark notes how far it is; None: in a temporary folder, because the log itself knows what waits."""
     certificate: str | None = None
     """The file of a certificate (PEM, with those that lead to it): then it is https."""
     certificate_key: str | None = None
