@@ -103,3 +103,22 @@ def test_who_has_the_lease_applies_and_the_next_goes_on_when_it_ends(new_url, ki
         assert not done[0].is_set()
         assert uris(hub) == ["urn:doc:1", "urn:doc:2", "urn:doc:3"]
         log.close()
+
+
+def test_what_was_moved_to_the_log_of_a_stream_counts_as_applied_when_it_is(new_url):
+    with Hub(new_url("sqlite")) as hub:
+        log = log_of(hub.store)
+        applier = Applier(hub, Limits())
+        log.append([published(n) for n in range(3)])
+        drained(applier)
+        log.append([published(n) for n in range(3, 8)])
+        assert applier.backlog.is_longer_than(4)
+        assert not applier.backlog.is_longer_than(5)
+        assert applier.backlog.gather(most=3) == 3
+        assert applier.backlog.gather(most=3) == 2
+        assert applier.backlog.gather(most=3) == 0
+        assert log.applied() == 3
+        drained(applier)
+        assert log.applied() == 8
+        assert len(uris(hub)) == 8
+        log.close()

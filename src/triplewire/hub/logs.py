@@ -19,7 +19,7 @@ from triplewire.errors import StoreBusy, StoreError
 from triplewire.hub.journal import Journal, JournalReader
 from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
 
-_POSITION = "hub.journal"
+_POSITION, _MOVED = "hub.journal", "hub.journal.moved"
 _MUCH = 256 * 1024 * 1024
 _LOOK_INTO_THE_STORE = 0.1
 """Seconds after which a log in the store is looked at again: a question to the database each time."""
@@ -87,7 +87,7 @@ class JournalLog:
     def applied(self) -> int:
         """See `Log.applied`; files of which everything is applied go."""
         with self._store.reading() as reader:
-            position = _position(reader)
+            position = _applied(reader)
         self._journal.drop(position)
         return position
 
@@ -152,8 +152,10 @@ class Backlog:
         with self._store.writing() as writer:
             some = self._journal.after(_position(writer), most=most, most_bytes=_MUCH)
             if some:
-                writer.intake.append_each([one.entry for one in some], _now())
+                before = _applied(writer)
+                moved = writer.intake.append_each([one.entry for one in some], _now())
                 writer.settings.set(_POSITION, some[-1].position)
+                writer.settings.set(_MOVED, [before, moved])
         return len(some)
 
     def some(self, *, most: int, most_bytes: int) -> tuple[list[Submission], type[Handled]]:
@@ -205,7 +207,14 @@ def _of_intake(reader: Reader, most: int, most_bytes: int) -> list[Submission]:
 
 
 def _position(reader: Reader) -> int:
+    """Up to where the journal is taken: applied, or moved to the store's own log."""
     return int(reader.settings.get(_POSITION, 0))
+
+
+def _applied(reader: Reader) -> int:
+    """Up to where the journal is applied: not what was moved, as long as some of it waits there."""
+    before, moved = reader.settings.get(_MOVED, [0, 0])
+    return int(before) if reader.intake.first() <= moved else _position(reader)
 
 
 def _now() -> str:
