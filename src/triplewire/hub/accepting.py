@@ -36,8 +36,6 @@ _SMALL = 8 * 1024
 """Bytes of a document that is read at once: to hand it to a thread takes longer."""
 _LOOK, _LOOK_SELDOM = 0.02, 1.0
 """Seconds between two looks at how far the log is applied, while something waits; and else."""
-_ON_ITS_WAY = 1 << 62
-"""The position of what is not on the log yet."""
 
 
 class _Adding(NamedTuple):
@@ -62,6 +60,7 @@ class Accepting:
         self._direct = GroupCommit(hub, limits, room, applied)
         self._adding: list[_Adding] = []
         self._pending: deque[_Pending] = deque()
+        self._arriving: dict[str, asyncio.Future[int]] = {}
         self._positions: dict[str, int] = {}
         self._held: Counter[str] = Counter()
         self._bytes = 0
@@ -85,7 +84,7 @@ class Accepting:
         """See `Intake.accept`."""
         if self._is_plain(order):
             document = await self._read(order)
-            if not states_taxonomy(document):
+            if not states_taxonomy(document) and order.uri not in self._held:
                 return await self._acknowledged(document)
         return await self.submit(order)
 
@@ -118,15 +117,15 @@ class Accepting:
 
     async def settled(self, uri: str) -> None:
         """Wait until everything that was acknowledged of a document is applied; ServiceUnavailable if nobody does."""
+        if uri in self._arriving:
+            await asyncio.wait([self._arriving[uri]])
         position = max(self._positions.get(uri, 0), self._before)
         if position <= self._done:
             return
         self._nudged.set()
         try:
             async with asyncio.timeout(self._patience), self._moved:
-                while self._done < position:
-                    await self._moved.wait()
-                    position = self._positions.get(uri, 0) if position == _ON_ITS_WAY else position
+                await self._moved.wait_for(lambda: self._done >= position)
         except TimeoutError:
             raise ServiceUnavailable(
                 f"{self.waiting} changes wait, and nobody applies them: is `triplewire serve --role pipeline` running?"
@@ -143,9 +142,10 @@ class Accepting:
         adding = _Adding(entry_of(change), asyncio.get_running_loop().create_future())
         self._adding.append(adding)
         self._bytes += len(adding.entry.content or b"")
-        self._positions[document.uri] = _ON_ITS_WAY
+        self._arriving[document.uri] = adding.answer
         self._work.set()
-        return Acknowledged(document.uri, await adding.answer, document.digest)
+        position = await asyncio.shield(adding.answer)  # it arrives, even if its client goes away meanwhile
+        return Acknowledged(document.uri, position, document.digest)
 
     async def _read(self, order: Order) -> Document:
         data = order.data or b""
@@ -180,18 +180,21 @@ class Accepting:
         for position, one in enumerate(some, last - len(some) + 1):
             self._pending.append(_Pending(position, one.entry.uri, len(one.entry.content or b"")))
             self._positions[one.entry.uri] = position
-            if not one.answer.done():  # its client may have gone away
-                one.answer.set_result(position)
+            self._arrived(one)
+            one.answer.set_result(position)
         self._nudged.set()
 
     def _refuse(self, some: list[_Adding], error: Exception) -> None:
         self.counts.refused += len(some)
         for one in some:
             self._bytes -= len(one.entry.content or b"")
-            if self._positions.get(one.entry.uri) == _ON_ITS_WAY:
-                del self._positions[one.entry.uri]
-            if not one.answer.done():
-                one.answer.set_exception(error)
+            self._arrived(one)
+            one.answer.set_exception(error)
+            one.answer.exception()  # known, also if its client has gone away
+
+    def _arrived(self, one: _Adding) -> None:
+        if self._arriving.get(one.entry.uri) is one.answer:
+            del self._arriving[one.entry.uri]
 
     # -- how far it is applied
 
