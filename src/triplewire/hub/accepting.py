@@ -35,7 +35,9 @@ log = logging.getLogger("triplewire.hub")
 _SMALL = 8 * 1024
 """Bytes of a document that is read at once: to hand it to a thread takes longer."""
 _LOOK, _LOOK_SELDOM = 0.02, 1.0
-"""Seconds between two looks at how far the log is applied, while something waits; and else."""
+"""Seconds between two looks at how far the log is applied, while somebody waits for that; and else.
+
+Whoever applies it from here says so; another process does not."""
 
 
 class _Adding(NamedTuple):
@@ -50,13 +52,25 @@ class _Pending(NamedTuple):
 
 
 class Accepting:
-    """An intake with a log; `applied` is called when more of it has been applied, by whomever."""
+    """An intake with a log.
+
+    `applied` is called when more of it has been applied, by whomever; `is_heard` says whether anybody wants to know.
+    """
 
     def __init__(
-        self, hub: Hub, limits: Limits, room: Room, log: Log, applied: Callable[[], None], *, patience: float = 60.0
+        self,
+        hub: Hub,
+        limits: Limits,
+        room: Room,
+        log: Log,
+        applied: Callable[[], None],
+        *,
+        is_heard: Callable[[], bool] = lambda: True,
+        patience: float = 60.0,
     ) -> None:
         self._hub, self._limits, self._room, self._log = hub, limits, room, log
-        self._tell_applied, self._patience = applied, patience
+        self._tell_applied, self._is_heard, self._patience = applied, is_heard, patience
+        self._waiters = 0
         self._direct = GroupCommit(hub, limits, room, applied)
         self._adding: list[_Adding] = []
         self._pending: deque[_Pending] = deque()
@@ -123,6 +137,7 @@ class Accepting:
         if position <= self._done:
             return
         self._nudged.set()
+        self._waiters += 1
         try:
             async with asyncio.timeout(self._patience), self._moved:
                 await self._moved.wait_for(lambda: self._done >= position)
@@ -130,6 +145,8 @@ class Accepting:
             raise ServiceUnavailable(
                 f"{self.waiting} changes wait, and nobody applies them: is `triplewire serve --role pipeline` running?"
             ) from None
+        finally:
+            self._waiters -= 1
 
     async def _acknowledged(self, document: Document) -> Acknowledged:
         if self._is_closing:
@@ -177,12 +194,13 @@ class Accepting:
                 self._work.set()
 
     def _added(self, some: list[_Adding], last: int) -> None:
+        if not self._pending and self._is_heard():
+            self._nudged.set()
         for position, one in enumerate(some, last - len(some) + 1):
             self._pending.append(_Pending(position, one.entry.uri, len(one.entry.content or b"")))
             self._positions[one.entry.uri] = position
             self._arrived(one)
             one.answer.set_result(position)
-        self._nudged.set()
 
     def _refuse(self, some: list[_Adding], error: Exception) -> None:
         self.counts.refused += len(some)
@@ -222,7 +240,8 @@ class Accepting:
             except Exception as error:  # whatever it is, those who wait are told by nobody else
                 log.warning("how far changes are applied cannot be seen: %s", error)
                 await asyncio.sleep(_LOOK_SELDOM)
-            is_waited_for = self._pending or self._done < self._before
+            is_all_applied = not self._pending and self._done >= self._before
+            is_waited_for = not is_all_applied and (self._waiters > 0 or self._is_heard())
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK if is_waited_for else _LOOK_SELDOM):
                     await self._nudged.wait()

@@ -25,8 +25,11 @@ log = logging.getLogger("triplewire.hub")
 
 MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
 """Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
-_LOOK, _REST = 0.01, 0.005
-"""Seconds between two looks at an empty log; and after a batch, for others who want to write."""
+_LOOK, _REST, _LONGEST_REST = 0.01, 0.005, 0.1
+"""Seconds between two looks at an empty log; and after a batch, for others who want to write.
+
+The rest is as long as the batch took: then more comes together, and a change of a large batch costs a third of what one
+of a small batch costs. When there is enough for a whole batch, it is as short as can be."""
 _LEASE, _TRY_AGAIN = 0.1, 1.0
 """Seconds until it is asked again whether the lease is free; and whether the store can be used."""
 GRACE = 5.0
@@ -146,7 +149,9 @@ class Turn:
             return _LEASE
         if not self._applier.has_news():
             return _LOOK
-        if not self._instead() and not self._applier.step():
+        began = monotonic()
+        count = MOST if self._instead() else self._applier.step()
+        if not count:
             return _LOOK
         self._applied()
-        return _REST
+        return _REST if count >= MOST else min(_LONGEST_REST, max(_REST, monotonic() - began))

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from triplewire.hub.applying import GRACE
 from triplewire.hub.intake import ended
+from triplewire.hub.pipeline import READY
 from triplewire.hub.settings import Settings
 
 log = logging.getLogger("triplewire.hub")
@@ -23,12 +24,19 @@ _PATIENCE = (1.0, 2.0, 5.0, 15.0, 60.0)
 class Child:
     """A process that applies what waits.
 
-    `ready` is called when it is there, and `gone` when it is not any more, both in a thread. It reads the service's
-    end as the end of its input: however the service ends, it does not stay behind.
+    `ready` is called when it is there, and `gone` when it is not any more, both in a thread; `applied` after each of
+    its batches. It reads the service's end as the end of its input: however the service ends, it does not stay behind.
     """
 
-    def __init__(self, settings: Settings, *, ready: Callable[[], object], gone: Callable[[], object]) -> None:
-        self._settings, self._ready, self._gone = settings, ready, gone
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        ready: Callable[[], object],
+        gone: Callable[[], object],
+        applied: Callable[[], object],
+    ) -> None:
+        self._settings, self._ready, self._gone, self._applied = settings, ready, gone, applied
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_closing = False
@@ -85,9 +93,12 @@ class Child:
         with suppress(ConnectionError):
             process.stdin.write(json.dumps(self._settings.plain()).encode() + b"\n")
             await process.stdin.drain()
-        is_ready = bool(await process.stdout.readline())
-        if is_ready:
-            await asyncio.to_thread(self._ready)
-            await process.stdout.read()
+        is_ready = False
+        async for line in process.stdout:
+            if line.strip() == READY.encode():
+                is_ready = True
+                await asyncio.to_thread(self._ready)
+            else:
+                self._applied()
         await process.wait()
         return is_ready

@@ -37,16 +37,18 @@ Tell = Callable[[str], None]
 
 
 class Pipeline:
-    """Applies what waits, in a thread; `tell` hears what is going on, in sentences."""
+    """Applies what waits, in a thread; `tell` hears what is going on, in sentences, and `applied` of each batch."""
 
-    def __init__(self, settings: Settings, *, tell: Tell = lambda text: None) -> None:
+    def __init__(
+        self, settings: Settings, *, tell: Tell = lambda text: None, applied: Callable[[], None] = lambda: None
+    ) -> None:
         limits = Limits(bytes=settings.document_bytes)
         self._hub = Hub(settings.store, limits=limits, durable=True)
         applier = Applier(self._hub, limits)
         self._heavy = Heavy(settings, limits, tell) if settings.pipeline == "spark" else None
         heavy = self._heavy
         instead = (lambda: False) if heavy is None else (lambda: heavy.takes_on(applier.backlog))
-        self._turn = Turn(applier, self._hub.store.lease(APPLIER), instead=instead)
+        self._turn = Turn(applier, self._hub.store.lease(APPLIER), applied=applied, instead=instead)
         self._turn.start()
 
     def close(self) -> None:
@@ -125,17 +127,23 @@ class Heavy:
         self._stack.close()
 
 
+READY, APPLIED = "ready", "applied"
+"""What a child says to the process that started it."""
+
+
 def main() -> None:
     """Be the pipeline of the process that started this one: its settings are the first line, its end is the end."""
     settings = Settings.of(json.loads(sys.stdin.readline()))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipeline = Pipeline(settings, tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True))
+    pipeline = Pipeline(
+        settings,
+        tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True),
+        applied=lambda: print(APPLIED, flush=True),
+    )
     print(READY, flush=True)
     sys.stdin.read()
     pipeline.close()
 
-
-READY = "ready"
 
 if __name__ == "__main__":
     main()

@@ -49,7 +49,12 @@ class Service:
         self._gate = Gate(Accounts(main.hub.store), is_on=is_on)
         if self.settings.pipeline == "spark":
             main.turn.start()  # until the pipeline is there
-            self.pipeline = Child(self.settings, ready=partial(main.turn.stop, finish=False), gone=main.turn.start)
+            self.pipeline = Child(
+                self.settings,
+                ready=partial(main.turn.stop, finish=False),
+                gone=main.turn.start,
+                applied=main.intake.nudge,
+            )
             self.pipeline.start()
 
     def stop(self) -> None:

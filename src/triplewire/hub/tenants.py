@@ -82,7 +82,9 @@ class Tenants:
             processes=settings.query_processes,
         )
         log = await asyncio.to_thread(log_of, hub.store)
-        intake = Accepting(hub, limits, room, log, bell.ring, patience=settings.longest_wait)
+        intake = Accepting(
+            hub, limits, room, log, bell.ring, is_heard=lambda: bell.count > 0, patience=settings.longest_wait
+        )
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
         if name != MAIN or settings.pipeline == "engine":
             turn.start()
