@@ -7,12 +7,17 @@ import signal
 import subprocess
 import threading
 import time
+from importlib import import_module
 
 import httpx
 import pytest
 
 from hub.processes import put, running, serving
 from triplewire import Hub
+from triplewire.errors import PipelineError
+from triplewire.hub import Settings
+from triplewire.hub.pipeline import Pipeline
+from triplewire.model import Unread
 
 ALL = "SELECT ?s { ?s <urn:count> 1 }"
 
@@ -47,6 +52,23 @@ def test_service_answers_before_its_pipeline_is_there_and_goes_on_when_that_is_k
         assert service.process.wait(timeout=60) == 0
     with Hub(f"sqlite:///{tmp_path}/hub.db") as hub:
         assert hub.store.lease("applier").hold(), "nobody stayed behind"
+
+
+def test_where_there_is_no_java_the_engine_of_the_pipeline_goes_on_alone(tmp_path, monkeypatch):
+    def missing(_):
+        raise PipelineError("there is no Java on this machine")
+
+    monkeypatch.setattr(import_module("triplewire.pipeline.session"), "java_home", missing)
+    settings = Settings(f"sqlite:///{tmp_path}/hub.db", pipeline="spark", spark_from=0)
+    told, has_told = [], threading.Event()
+    with Hub(settings.store) as hub:
+        pipeline = Pipeline(settings, tell=lambda text: (told.append(text), has_told.set()))
+        hub.submit([Unread("urn:1", b"<urn:s> <urn:p> 1 .", "text/turtle")])
+        assert has_told.wait(60)
+        hub.submit([Unread("urn:2", b"<urn:s> <urn:p> 2 .", "text/turtle")])
+        pipeline.close()
+        assert told == ["there is no Java on this machine; changes are applied without Spark, by one process"]
+        assert [version.uri for version in hub.documents()] == ["urn:1", "urn:2"]
 
 
 def _children(pid):
