@@ -22,7 +22,8 @@ ORDER = (
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound"),
     ("deliver", "polling"),
-    ("pipeline", "hub", "edge", "network"),
+    ("pipeline", "edge", "network"),
+    ("hub",),
     ("client",),
     ("demo",),
     ("cli",),

@@ -65,3 +65,15 @@ async def _answer(reader: asyncio.StreamReader) -> None:
         raise RuntimeError(head.decode())
     length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
     await reader.readexactly(int(length))
+
+
+async def open_stream(url: str, target: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection on which events arrive as lines, when the service listens to it."""
+    place = urlsplit(url)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    writer.write(request(url, "GET", target))
+    head = await reader.readuntil(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(head.decode())
+    await reader.readuntil(b"retry: 2000")
+    return reader, writer

@@ -8,14 +8,16 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import httpx
 
-from benchmarks.hub import deliver
+from benchmarks.hub import deliver, latency
+from benchmarks.hub import listeners as listeners_of
 from benchmarks.hub.load import Load, Request, request, run
 
 SUBSCRIPTIONS = 100
@@ -34,34 +36,53 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--concurrency", type=int, default=32, help="connections that ask at the same time (32)")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement (3)")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each kind (5)")
+    parser.add_argument("--listeners", type=int, default=1_000, help="event streams that are open at once (1,000)")
+    parser.add_argument("--pipeline", default="spark", help="who applies: spark, engine (spark)")
     parser.add_argument("--quick", action="store_true", help="everything in small, in seconds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
     options = parser.parse_args(arguments)
     seconds, rounds = (0.3, 1) if options.quick else (options.seconds, options.rounds)
-    with served() as url:
+    documents, listeners, empty = (5, 20, 0) if options.quick else (300, options.listeners, 50)
+    with served(options.pipeline) as url:
         loads = measure(url, options.concurrency, seconds, rounds)
+        _subscribe(url, {"latency": latency.LISTENED, "heard": listeners_of.HEARD})
+        heard = [
+            latency.line("acknowledged-to-event", latency.measure(url, documents)),
+            latency.line(f"heard-by-{listeners}", listeners_of.measure(url, listeners, max(3, documents // 10))),
+        ]
+    if empty:
+        heard.append(latency.line("empty-micro-batch", latency.empty_batches(empty)))
     lines = [line(name, options.concurrency, found, loads["trivial"]) for name, found in loads.items()]
+    backlog, longer = (3, seconds) if options.quick else (40, 2 * seconds)
+    deliveries = deliver.lines(rounds=rounds, backlog=backlog, seconds=longer)
+    report(lines, deliveries, heard)
+    if options.json:
+        text = "".join(json.dumps(each) + "\n" for each in [*lines, *deliveries, *heard])
+        options.json.write_text(text, encoding="utf-8")
+    return 0
+
+
+def report(
+    lines: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], heard: Sequence[dict[str, Any]]
+) -> None:
+    """For people."""
     for each in lines:
         print(
             f"{each['name']:8} {each['requests_per_second']:9,.0f} requests/s   {each['ratio']:5.2f} of trivial   "
             f"half within {each['p50_ms']:.1f} ms, 99 % within {each['p99_ms']:.1f} ms"
         )
-    deliveries = deliver.lines(
-        rounds=rounds, backlog=3 if options.quick else 40, seconds=seconds if options.quick else 2 * seconds
-    )
     for each in deliveries:
         print(
             f"{each['name']:12} {each['requests_per_second']:7,.0f} web hooks/s, each {each['cpu_ms']:.2f} ms of a "
             f"processor; at {deliver.RATE}/s half within {each['p50_ms']:.0f} ms, 99 % within {each['p99_ms']:.0f} ms, "
             f"{each['missing']:.0f} missing"
         )
-    lines += deliveries
     ratio = next(each["ratio"] for each in lines if each["name"] == "publish")
     verdict = "met" if ratio >= TARGET else "MISSED"
     print(f"target: publish at {TARGET:.0%} of the trivial rate or more: {verdict} ({ratio:.0%})")
-    if options.json:
-        options.json.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
-    return 0
+    for each in heard:
+        times = ", ".join(f"{share:.0%} within {each[f'p{round(share * 100)}_ms']:.1f} ms" for share in latency.SHARES)
+        print(f"{each['name']:22} {times}")
 
 
 def line(name: str, concurrency: int, found: Sequence[Load], trivial: Sequence[Load]) -> dict[str, str | float]:
@@ -80,7 +101,7 @@ def line(name: str, concurrency: int, found: Sequence[Load], trivial: Sequence[L
 
 def measure(url: str, concurrency: int, seconds: float, rounds: int) -> dict[str, list[Load]]:
     """Each kind in turn, so that what disturbs the machine disturbs all of them; the first round is not kept."""
-    _subscribe(url)
+    _subscribe(url, {f"k{number}": QUERY.format(number) for number in range(SUBSCRIPTIONS)})
     kinds: dict[str, Request] = {
         "trivial": lambda _: request(url, "GET", "/v1/whoami"),
         "publish": lambda number: _publication(url, number),
@@ -100,18 +121,17 @@ def _publication(url: str, number: int) -> bytes:
     return request(url, "PUT", f"/v1/document?uri=https://data.example/doc/{number}", body)
 
 
-def _subscribe(url: str) -> None:
-    with httpx.Client(base_url=url, trust_env=False) as client:
-        for number in range(SUBSCRIPTIONS):
-            wanted = {"text": QUERY.format(number)}
-            client.put(f"/v1/subscriptions/k{number}", json=wanted).raise_for_status()
+def _subscribe(url: str, wanted: Mapping[str, str]) -> None:
+    with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+        for id, text in wanted.items():
+            client.put(f"/v1/subscriptions/{id}", json={"text": text}).raise_for_status()
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def served(pipeline: str) -> Iterator[str]:
     """A service on a new store, in a process of its own; its address."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "triplewire.cli", "serve", "--port", "0"]
+        command = [sys.executable, "-m", "triplewire.cli", "serve", "--port", "0", "--pipeline", pipeline]
         process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None

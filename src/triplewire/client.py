@@ -55,6 +55,7 @@ from triplewire.model import (
 )
 
 _PAGE = 1_000
+_XML = "application/xml"
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
 
@@ -121,7 +122,7 @@ class Client:
         if isinstance(data, Feed):
             raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
         if isinstance(data, Document):
-            media_type = "application/xml" if data.xml else "application/n-triples"
+            media_type = _XML if data.xml else "application/n-triples"
             uri, data = data.uri, data.xml or data.ntriples
         if uri is None:
             raise TypeError("a document needs its uri: publish(data, uri=...)")
@@ -157,7 +158,10 @@ class Client:
             answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
         except UnknownDocument:
             return None
-        return Document(uri, answer.content)
+        if _XML not in answer.headers.get("link", ""):
+            return Document(uri, answer.content)
+        own = self._ask("GET", "/document", params=params, headers={"Accept": _XML})
+        return Document(uri, answer.content, own.content)
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
         """Replace the given taxonomy; rows appear and disappear, with events."""
@@ -349,7 +353,7 @@ class Client:
         events = [self._event(each["subscription"], each) for each in told.get("events") or ()]
         errors: Any = [error_of(each) for each in told.get("errors", ())]
         warnings: Any = [error_of(each) for each in told.get("warnings", ())]
-        return Outcome(told["batch"], len(events), lambda: events, warnings, errors)
+        return Outcome(told.get("batch", ""), len(events), lambda: events, warnings, errors)
 
     def _event(self, id: str, told: Mapping[str, Any]) -> Event:
         cursor = int(told["cursor"])

@@ -9,12 +9,16 @@ from benchmarks.hub.run import line, main
 
 
 def test_benchmark_of_the_service_measures_each_kind_of_request(tmp_path, capsys):
-    assert main(["--quick", "--concurrency", "4", "--json", str(tmp_path / "hub.jsonl")]) == 0
-    lines = [json.loads(text) for text in (tmp_path / "hub.jsonl").read_text().splitlines()]
-    assert [each["name"] for each in lines] == ["trivial", "publish", "events", "deliver-well", "deliver"]
-    assert all(each["requests_per_second"] > 0 for each in lines)
-    assert all(each["concurrency"] == 4 for each in lines[:3])
-    assert [each["missing"] for each in lines[3:]] == [0, 0]
+    quick = ["--quick", "--concurrency", "4", "--pipeline", "engine", "--json", str(tmp_path / "hub.jsonl")]
+    assert main(quick) == 0
+    found = [json.loads(text) for text in (tmp_path / "hub.jsonl").read_text().splitlines()]
+    lines, deliveries, (latency, heard) = found[:3], found[3:5], found[5:]
+    assert (latency["name"], latency["count"]) == ("acknowledged-to-event", 5)
+    assert (heard["name"], heard["count"]) == ("heard-by-20", 3)
+    assert [each["name"] for each in lines] == ["trivial", "publish", "events"]
+    assert all(each["requests_per_second"] > 0 and each["concurrency"] == 4 for each in lines)
+    assert [each["name"] for each in deliveries] == ["deliver-well", "deliver"]
+    assert [each["missing"] for each in deliveries] == [0, 0]
     assert lines[0]["ratio"] == 1.0
     assert "target: publish" in capsys.readouterr().out
 

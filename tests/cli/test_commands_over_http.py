@@ -60,3 +60,13 @@ def test_bad_address_and_bad_use_of_one_say_what_to_do(play, call, address):
     assert "one by one" in several.stderr
     assert call("retract", address, "urn:a", "urn:b", "--batch", "monday").exit_code == 2
     assert call("store", "info", address).exit_code == 2
+
+
+def test_hub_may_be_named_by_an_option_anywhere(play, call, call_for_rows, address):
+    text = "SELECT ?s { ?s <http://purl.org/dc/terms/title> ?t }"
+    assert call("subscribe", "-l", "sparql", text, "--id", "titles", f"--hub={address}").exit_code == 0
+    assert call("publish", "catalogue", "--hub", address).exit_code == 0
+    named, placed = call_for_rows("rows", "titles", "--hub", address), call_for_rows("rows", address, "titles")
+    assert named == placed
+    assert named
+    assert call("rows", "titles", "--hub").exit_code == 2

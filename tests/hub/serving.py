@@ -25,6 +25,11 @@ class Served(httpx.Client):
         return self.server.config.app.state.service.tenants._open["main"].hub
 
     def publish(self, uri: str, text: str, **headers: str) -> httpx.Response:
+        """Publish, and wait until it is applied."""
+        return self.send_in(uri, text, **{"Prefer": "wait"} | headers)
+
+    def send_in(self, uri: str, text: str, **headers: str) -> httpx.Response:
+        """Publish, and wait until it is acknowledged."""
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         return super().put("/v1/document", params={"uri": uri}, content=text, headers=TURTLE | names)
 

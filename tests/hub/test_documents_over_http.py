@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -10,6 +11,7 @@ from rdflib.compare import isomorphic
 
 from hub.serving import problem, serving
 from triplewire import parse
+from triplewire.client import Client
 
 TEXT = '@prefix : <urn:> . :d :title "Rain"@en ; :part [ :size 12 ] ; :next :e .'
 
@@ -64,7 +66,8 @@ def test_document_sent_as_any_syntax_is_the_same_document(served, media_type):
     sent = served.put(
         "/v1/document", params={"uri": "urn:b"}, content=text.content, headers={"Content-Type": media_type}
     )
-    assert sent.status_code == 201
+    assert sent.status_code == 202
+    assert served.get("/v1/document", params={"uri": "urn:b"}).status_code == 200  # which waits until it is applied
     assert served.hub.document("urn:b").ntriples == served.hub.document("urn:a").ntriples
 
 
@@ -138,7 +141,7 @@ def test_who_waits_gets_the_events_of_its_own_change_and_of_no_other(served):
     for n, answer in answers.items():
         assert answer.headers["preference-applied"] == "wait"
         assert [event["row"]["d"] for event in answer.json()["events"]] == [f"<urn:{n}>"]
-    assert "events" not in served.publish("urn:doc:1", "<urn:1> <urn:title> 'x' .").json()
+    assert "events" not in served.send_in("urn:doc:1", "<urn:1> <urn:title> 'x' .").json()
 
 
 def test_change_with_a_key_is_applied_once(served):
@@ -203,6 +206,27 @@ def test_errors_say_where_and_what(served):
     assert "text/turtle" in told["offered"]
     problem(served.get("/v1/nothing"), 404)
     problem(served.post("/v1/document"), 405)
+
+
+def test_document_published_as_xml_is_read_as_xml(served):
+    menu = "<menu><name>Cola</name></menu>"
+    served.subscribe("names", "/menu/name", language="xpath")
+    one = {"uri": "urn:menu"}
+    sent = served.put("/v1/document", params=one, content=menu, headers={"Content-Type": "application/xml"})
+    assert sent.status_code == 202
+    read = served.get("/v1/document", params=one)
+    assert (read.headers["content-type"], read.text) == ("application/xml", menu)
+    again = served.get("/v1/document", params=one, headers={"If-None-Match": read.headers["etag"]})
+    assert again.status_code == 304
+    triples = served.get("/v1/document", params=one, headers={"Accept": "text/turtle"})
+    assert (triples.status_code, triples.text) == (200, "")
+    line = json.dumps({"uri": "urn:other", "content": menu.replace("Cola", "Tea"), "media_type": "application/xml"})
+    told = served.post("/v1/documents", content=line, headers={"Content-Type": "application/x-ndjson"}).json()
+    assert told["published"] == 1
+    with Client(served.url) as client:
+        assert client.document("urn:other").xml == b"<menu><name>Tea</name></menu>"
+    assert [event["row"]["text"] for event in served.events("names", wait=30)["events"]] == ['"Cola"', '"Tea"']
+    problem(served.get("/v1/document", params=one, headers={"Accept": "image/png"}), 406, "not-acceptable")
 
 
 def test_triples_that_rdf_xml_cannot_write_are_not_acceptable_in_it(served):

@@ -26,6 +26,7 @@ from triplewire.cli.commands import (
     subscribe,
     token,
 )
+from triplewire.cli.hubs import OnHub
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -73,17 +74,17 @@ app.command(name="lint")(lint.run)
 app.command(name="languages")(languages.run)
 app.command(name="demo")(demo.run)
 _HUB = "On a store: a hub that remembers"
-app.command(name="publish", rich_help_panel=_HUB)(publish.publish)
-app.command(name="retract", rich_help_panel=_HUB)(publish.retract)
+app.command(name="publish", cls=OnHub, rich_help_panel=_HUB)(publish.publish)
+app.command(name="retract", cls=OnHub, rich_help_panel=_HUB)(publish.retract)
 app.command(name="poll", rich_help_panel=_HUB)(poll.run)
-app.command(name="subscribe", rich_help_panel=_HUB)(subscribe.subscribe)
-app.command(name="unsubscribe", rich_help_panel=_HUB)(subscribe.unsubscribe)
-app.command(name="rows", rich_help_panel=_HUB)(answers.rows)
-app.command(name="events", rich_help_panel=_HUB)(answers.events)
-app.command(name="why", rich_help_panel=_HUB)(reasons.why)
-app.command(name="why-not", rich_help_panel=_HUB)(reasons.why_not)
-app.command(name="preview", rich_help_panel=_HUB)(preview.run)
-app.command(name="query", rich_help_panel=_HUB)(query.run)
+app.command(name="subscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.subscribe)
+app.command(name="unsubscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.unsubscribe)
+app.command(name="rows", cls=OnHub, rich_help_panel=_HUB)(answers.rows)
+app.command(name="events", cls=OnHub, rich_help_panel=_HUB)(answers.events)
+app.command(name="why", cls=OnHub, rich_help_panel=_HUB)(reasons.why)
+app.command(name="why-not", cls=OnHub, rich_help_panel=_HUB)(reasons.why_not)
+app.command(name="preview", cls=OnHub, rich_help_panel=_HUB)(preview.run)
+app.command(name="query", cls=OnHub, rich_help_panel=_HUB)(query.run)
 app.command(name="run", rich_help_panel=_HUB)(run.run)
 app.command(name="status", rich_help_panel=_HUB)(run.status)
 app.command(name="rejected", rich_help_panel=_HUB)(run.rejected)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.errors import StoreError, TriplewireError
@@ -30,9 +31,35 @@ HubUrl = Annotated[
     typer.Argument(
         metavar="STORE",
         help="A hub: the file or url where it keeps everything (hub.db, postgresql://user@host/database), "
-        "or the address of one that is served (http://127.0.0.1:8080; its token is in TRIPLEWIRE_TOKEN).",
+        "or the address of one that is served (http://127.0.0.1:8080; its token is in TRIPLEWIRE_TOKEN). "
+        "Instead of it, --hub URL may stand anywhere.",
     ),
 ]
+
+
+class OnHub(TyperCommand):
+    """A command on a STORE, which may be given as --hub URL as well: `triplewire rows maja --hub http://...`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, with the hub where the STORE stands."""
+        return super().parse_args(ctx, with_hub_first(args))
+
+
+def with_hub_first(arguments: list[str]) -> list[str]:
+    """The arguments with the value of --hub as the first of them.
+
+    >>> with_hub_first(["maja", "--hub", "http://127.0.0.1:8080", "--json"])
+    ['http://127.0.0.1:8080', 'maja', '--json']
+    """
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        if argument == "--hub" and place + 1 < len(arguments):
+            return [arguments[place + 1], *arguments[:place], *arguments[place + 2 :]]
+        if argument.startswith("--hub="):
+            return [argument.removeprefix("--hub="), *arguments[:place], *arguments[place + 1 :]]
+    return arguments
+
 
 _HOW_TO_GET_IT = "a store needs SQLAlchemy: pip install 'triplewire[store]'"
 

@@ -19,11 +19,11 @@ from triplewire.model import Content, Excerpt
 _MAJA, _INES = (next(s for s in SUBSCRIBERS if s.name == name) for name in ("maja", "ines"))
 _FLOODS = NamedNode("https://data.lindhaven.example/dataset/flood-warnings")
 _FIRST_DAY = "catalogue-1"
-_SOFIE = """\
+SOFIE = """\
 PREFIX rss: <http://purl.org/rss/1.0/>
 PREFIX dc: <http://purl.org/dc/elements/1.1/>
 SELECT ?item ?title { ?item dc:subject "Harbour" ; rss:title ?title }"""
-_EMIL = "/menu/softdrinks[price > 1.80]/name"
+EMIL = "/menu/softdrinks[price > 1.80]/name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ def a_hub(setting: Setting) -> None:
     stage.scene("The town keeps a hub")
     stage.talk("So far every document was looked at alone, and forgotten. A hub remembers, here in one SQLite file:")
     stage.show('hub = triplewire.Hub("sqlite:///town.db")\nhub.set_taxonomy(themes)')
-    hub.set_taxonomy(_read("themes.ttl"))
+    hub.set_taxonomy(read("themes.ttl"))
     listeners = (_MAJA, _INES, NORA)
     stage.table(("who", "wants", "scope"), ((s.name, s.wish, s.subscribe(hub).scope) for s in listeners))
-    documents = [_read(f"catalogue/{path.name}") for path in files.catalogue()]
+    documents = [read(f"catalogue/{path.name}") for path in files.catalogue()]
     events = hub.apply([Publish(document) for document in documents], batch=_FIRST_DAY)
     stage.talk(f"The {len(documents)} documents of the catalogue are published in one batch. What the hub says to it:")
     _tell_events(stage, events)
@@ -75,7 +75,7 @@ def two_documents(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("Two documents, one answer")
     stage.talk("Then the town hall publishes a document about its offices, with their mailboxes:")
-    events = hub.publish(_read("later/offices.ttl"))
+    events = hub.publish(read("later/offices.ttl"))
     _tell_events(stage, events)
     stage.talk(
         """The scope of Nora's subscription is the graph: the triples of one answer may come from several documents, in
@@ -90,11 +90,11 @@ def an_update(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("The row stays, and what it is about has changed")
     stage.talk("To publish a document again is to update it. The car parks are counted by the minute now:")
-    events = hub.publish(_read("later/parking.ttl"))
+    events = hub.publish(read("later/parking.ttl"))
     _tell_events(stage, events)
     stage.talk("An event knows what was said about its resources before and after. The difference, for Ines:")
     stage.show(*_difference(next(event for event in events if event.subscription == "ines")))
-    again = hub.publish(_read("later/parking.ttl"))
+    again = hub.publish(read("later/parking.ttl"))
     stage.talk(f"Published once more, with nothing new in it, the document causes {len(again) or 'no'} events.")
 
 
@@ -105,7 +105,7 @@ def a_withdrawal(setting: Setting) -> None:
         """One batch, two changes: the harbour office gives up its mailbox (a new version of the document about
         offices), and the bathing water is withdrawn from the catalogue."""
     )
-    events = hub.apply([Publish(_read("later/offices-changed.ttl")), Retract(files.BASE + "bathing-water.ttl")])
+    events = hub.apply([Publish(read("later/offices-changed.ttl")), Retract(files.BASE + "bathing-water.ttl")])
     _tell_events(stage, events)
     event = next(event for event in events if event.row.get("dataset") == _FLOODS)
     stage.talk("Nothing in the flood warnings' own document has changed. The documents behind that event:")
@@ -143,23 +143,23 @@ def a_latecomer(setting: Setting) -> None:
 def other_themes(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("The council moves two themes")
-    old, new = (set(_read(name).triples) for name in ("themes.ttl", "later/themes.ttl"))
+    old, new = (set(read(name).triples) for name in ("themes.ttl", "later/themes.ttl"))
     stage.talk("Floods are a matter of safety now, and not of water; trees have turned out to be good for health:")
     stage.show(*(f"- {triple}" for triple in old - new), *(f"+ {triple}" for triple in new - old))
     stage.talk("No document has changed. But what a subscription means has, and the hub tells whom it concerns:")
-    _tell_events(stage, hub.set_taxonomy(_read("later/themes.ttl")))
+    _tell_events(stage, hub.set_taxonomy(read("later/themes.ttl")))
 
 
 def a_feed(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("The newspaper has a feed")
     stage.talk("The Lindhaven Courier knows nothing of RDF: it has RSS. To a hub, each item is a small document:")
-    courier = _read("later/courier.rss")
+    courier = read("later/courier.rss")
     assert isinstance(courier, Feed)
     stage.show(*(f"{t.predicate} {t.object}" for t in courier.items[0].triples if isinstance(t.object, Literal)))
     stage.talk("So the same languages ask for it. Sofie sails, and wants what the paper says of the harbour:")
-    stage.show(_SOFIE.splitlines()[-1])
-    hub.subscribe(_SOFIE, id="sofie")
+    stage.show(SOFIE.splitlines()[-1])
+    hub.subscribe(SOFIE, id="sofie")
     _tell_titles(stage, hub.publish(courier))
 
 
@@ -169,7 +169,7 @@ def a_week_later(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("A week later")
     stage.talk("There is a new item, one is corrected, and two have left the window of the feed:")
-    _tell_titles(stage, hub.publish(_read("later/courier-changed.rss")))
+    _tell_titles(stage, hub.publish(read("later/courier-changed.rss")))
     stage.talk(
         f"""What left the window was not taken back: Sofie still has {len(hub.rows("sofie"))} rows. And her log is a
         feed again, for any reader, here as Atom:"""
@@ -185,11 +185,11 @@ def a_menu(setting: Setting) -> None:
     stage, hub = setting.stage, setting.hub
     stage.scene("The café writes XML")
     stage.talk("Its menu is XML of its own kind. Emil checks prices, and asks in XPath for drinks over 1.80:")
-    stage.show(_EMIL)
-    hub.subscribe(_EMIL, language="xpath", id="emil")
-    _tell_hits(stage, hub.publish(_read("later/menu.xml")))
+    stage.show(EMIL)
+    hub.subscribe(EMIL, language="xpath", id="emil")
+    _tell_hits(stage, hub.publish(read("later/menu.xml")))
     stage.talk("The next day one drink is dearer, and another one cheaper:")
-    _tell_hits(stage, hub.publish(_read("later/menu-changed.xml")))
+    _tell_hits(stage, hub.publish(read("later/menu-changed.xml")))
 
 
 def the_restart(stage: Stage, url: str) -> None:
@@ -197,16 +197,16 @@ def the_restart(stage: Stage, url: str) -> None:
     stage.scene("Closed for the night, and opened again")
     with Hub(url) as hub:
         subscriptions, documents = [*hub.subscriptions()], hub.documents()
-        read = hub.events("ines")[1].cursor
+        last = hub.events("ines")[1].cursor
         stage.talk(
             f"""All that is left is the file. Opened again, it has {len(subscriptions)} subscriptions and
-            {len(documents)} documents. Ines was away: she has read up to event {read}, and asks for what came later:"""
+            {len(documents)} documents. Ines was away: she has read up to event {last}, and asks for what came later:"""
         )
-        stage.show(f'hub.events("ines", after={read})', style="green")
-        _tell_events(stage, hub.events("ines", after=read))
+        stage.show(f'hub.events("ines", after={last})', style="green")
+        _tell_events(stage, hub.events("ines", after=last))
         stage.talk("The first batch is sent again, because nobody knows whether it arrived. It has a name, and so:")
         before = [hub.rows(one.id) for one in subscriptions]
-        hub.apply([Publish(_read(f"catalogue/{path.name}")) for path in files.catalogue()], batch=_FIRST_DAY)
+        hub.apply([Publish(read(f"catalogue/{path.name}")) for path in files.catalogue()], batch=_FIRST_DAY)
         is_same = before == [hub.rows(one.id) for one in subscriptions]
         problems = [*hub.check()]
         stage.show(
@@ -215,7 +215,7 @@ def the_restart(stage: Stage, url: str) -> None:
         )
 
 
-def _read(name: str) -> Document:
+def read(name: str) -> Document:
     """A file of the story as a document of the catalogue; a later version has the address of the first."""
     uri = files.BASE + Path(name).name.replace("-changed", "")
     return triplewire.parse(files.text(name), uri=uri)

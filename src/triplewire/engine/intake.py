@@ -14,6 +14,8 @@ from triplewire.errors import DocumentError, DocumentTooLarge, StoreError
 from triplewire.model import Change, Document, Feed, Publish, Retract, Unread
 from triplewire.store import FILE, READ, RETRACT, UNREAD, NewEntry, NewRejection, Writer
 
+APPLIER = "applier"
+"""The lease of whoever applies what waits on the logs of a store."""
 _LENGTH = Struct("<q")
 
 

@@ -22,6 +22,11 @@ def save(writer: Writer, schema: Schema, policy: Policy) -> None:
     writer.settings.set(_POLICY, [policy, writer.settings.get(_POLICY, ["", 0])[1] + 1])
 
 
+def is_set(reader: Reader) -> bool:
+    """Whether there is a schema."""
+    return bool(reader.settings.get(_SCHEMA, []))
+
+
 class Book:
     """The schema as it is in the store, read again when it has changed."""
 

@@ -10,7 +10,7 @@ from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePa
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.graphs import spelled_triples
 from triplewire.engine.revisions import Revision
-from triplewire.model import RDFS, Term, parse_triple
+from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import Reader, Writer
 
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
@@ -56,6 +56,11 @@ def _stated(reader: Reader) -> list[Triple]:
     predicates = [number for number in reader.terms.find(BELOW) if number]
     triples = [triple for found in reader.triples.scan(predicates) for triple in found]
     return spelled_triples(reader, triples)
+
+
+def states_taxonomy(document: Document) -> bool:
+    """Whether a document says something of classes and properties, so that it may be refused for a cycle of them."""
+    return any(f" {predicate} ".encode() in document.ntriples for predicate in BELOW)
 
 
 def is_revised(revisions: Sequence[Revision]) -> bool:

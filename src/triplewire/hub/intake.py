@@ -2,7 +2,7 @@
 
 `Intake` is what the rest of the service knows. `GroupCommit` is one that applies changes to the hub before it answers:
 while a batch is being written, the changes that arrive wait, and become the next batch together, so that many clients
-share one commit. An intake that answers when a change is on a durable log, to be applied later, would be another.
+share one commit. The one that answers when a change is on a durable log, to be applied later, is in `accepting`.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Expected:
 
 
 ANYTHING = Expected()
+WRITERS = "writers"
+"""The lease of those who apply batches, by turns: SQLite itself lets whoever waits sleep, and others go first."""
 
 
 def _names(digests: Sequence[str], digest: str | None) -> bool:
@@ -87,11 +89,26 @@ class Receipt:
     errors: Sequence[SubscriptionError] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Acknowledged:
+    """A change that is durable, and will be applied: its place on the log, and the digest of the document."""
+
+    uri: str
+    position: int
+    digest: str
+
+
 class Intake(Protocol):
     """Takes changes in."""
 
     async def submit(self, order: Order) -> Receipt:
-        """What became of it, once it is durable; TriplewireError if it was refused."""
+        """What became of it, once it is durable and applied; TriplewireError if it was refused."""
+
+    async def accept(self, order: Order) -> Receipt | Acknowledged:
+        """The same, but a plain publication is answered once it is durable."""
+
+    async def settled(self, uri: str) -> None:
+        """Wait until everything that was acknowledged of a document is applied."""
 
     async def close(self) -> None:
         """Finish what was taken in, and stop."""
@@ -147,6 +164,7 @@ class GroupCommit:
 
     def __init__(self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None]) -> None:
         self._hub, self._limits, self._room, self._applied = hub, limits, room, applied
+        self._door = hub.store.lease(WRITERS)
         self._queue: list[_Waiting] = []
         self._bytes = 0
         self._work = asyncio.Event()
@@ -274,7 +292,8 @@ class GroupCommit:
         left = list(ready)
         while left:
             try:
-                outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
+                with self._door.turn():
+                    outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
             except SchemaViolation as error:
                 broken = [read for read in left if read.change.uri == error.uri]
                 answers.update({id(read.waiting): error for read in broken})

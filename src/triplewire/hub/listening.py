@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
 
 from triplewire.errors import StoreError
 from triplewire.hub.intake import ended
@@ -17,6 +20,35 @@ from triplewire.store import Store
 
 _LOOK_EVERY = 0.5
 _AT_ONCE = 10_000
+
+
+_Answer = TypeVar("_Answer")
+
+
+class Together:
+    """What many ask at the same moment is asked once.
+
+    Invariant: who asks gets an answer that was begun after the bell's last ring before the question.
+    """
+
+    def __init__(self, bell: Bell) -> None:
+        self._bell = bell
+        self._asked: dict[tuple[int, Hashable], asyncio.Future[Any]] = {}
+
+    async def ask(self, key: Hashable, question: Callable[[], _Answer]) -> _Answer:
+        """The answer, from a thread; `key` says what is asked."""
+        place = (self._bell.rings, key)
+        task = self._asked.get(place)
+        if task is None:
+            task = self._asked[place] = asyncio.ensure_future(run_in_threadpool(question))
+            task.add_done_callback(lambda done: self._forget(place, done))
+        answer: _Answer = await asyncio.shield(task)
+        return answer
+
+    def _forget(self, place: tuple[int, Hashable], done: asyncio.Future[Any]) -> None:
+        del self._asked[place]
+        if not done.cancelled():
+            done.exception()  # whoever asked has it; if all have gone, nobody wants it
 
 
 class Bell:
@@ -29,6 +61,7 @@ class Bell:
         self._cursor = 0
         self._task: asyncio.Task[None] | None = None
         self.count = 0
+        self.rings = 0
 
     def start(self) -> None:
         """Begin to look; what happened before is nobody's news."""
@@ -49,12 +82,14 @@ class Bell:
 
     def ring_all(self) -> None:
         """Wake everybody, whatever they listen to."""
+        self.rings += 1
         for listeners in self._listeners.values():
             for listener in listeners:
                 listener.set()
 
     def wake(self, queries: Iterable[int]) -> None:
         """Wake those who listen to one of these."""
+        self.rings += 1
         for query in queries:
             for listener in self._listeners.get(query, ()):
                 listener.set()

@@ -156,6 +156,14 @@ class Change(BaseModel):
     events: list[EventTold] | None = None
 
 
+class Acknowledgement(BaseModel):
+    """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
+
+    uri: str
+    etag: str
+    position: int
+
+
 class TaxonomyChange(BaseModel):
     """What another taxonomy did."""
 

@@ -12,7 +12,6 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.deliver import Deliverer
-from triplewire.hub.intake import GroupCommit
 from triplewire.hub.tenants import Tenants
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -61,17 +60,18 @@ class _Intakes(Collector):
             "batches": "Groups of changes that were taken together.",
             "documents": "Changes of documents that were applied.",
             "refused": "Changes of documents that were refused.",
-            "events": "Events that changes caused.",
+            "events": "Events in the log so far.",
         }
         counters = {
             name: CounterMetricFamily(f"triplewire_intake_{name}", text, labels=["tenant"])
             for name, text in told.items()
         }
         for tenant in self._tenants:
-            if isinstance(tenant.intake, GroupCommit):
-                waiting.add_metric([tenant.name], tenant.intake.waiting)
-                for name, counter in counters.items():
-                    counter.add_metric([tenant.name], getattr(tenant.intake.counts, name))
+            waiting.add_metric([tenant.name], tenant.intake.waiting)
+            with tenant.hub.store.reading() as reader:  # whoever applied the changes that caused them
+                counters["events"].add_metric([tenant.name], reader.log.last_cursor())
+            for name in ("batches", "documents", "refused"):
+                counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))
         return [waiting, *counters.values()]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, settings: Settings, *, when_started: Callable[[], None] | None = None) -> None:
         refuse_unguarded(settings)
+        refuse_unusable_certificate(settings)
         self.settings = settings
         self._when_started = when_started
         self._app = create_app(settings)
@@ -40,6 +42,8 @@ class Server(uvicorn.Server):
                 timeout_keep_alive=30,
                 server_header=False,
                 limit_concurrency=settings.streams + 2_000,
+                ssl_certfile=settings.certificate,
+                ssl_keyfile=settings.certificate_key,
             )
         )
 
@@ -94,10 +98,27 @@ def refuse_unguarded(settings: Settings) -> None:
             )
 
 
-def url_of(found: socket.socket) -> str:
+def refuse_unusable_certificate(settings: Settings) -> None:
+    """ServiceError says why a certificate cannot be used."""
+    if settings.certificate is None:
+        if settings.certificate_key is not None:
+            raise ServiceError("there is a key, and no certificate: name its file, with --certificate")
+        return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(settings.certificate, settings.certificate_key)
+    except (OSError, ssl.SSLError) as error:
+        raise ServiceError(
+            f"{settings.certificate}: the certificate cannot be used with its key ({error}); both are PEM files, "
+            "named with --certificate and --key"
+        ) from None
+
+
+def url_of(found: socket.socket, settings: Settings) -> str:
     """The address of a socket, as a browser takes it."""
     host, port = found.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "http" if settings.certificate is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 class Started:
@@ -106,7 +127,7 @@ class Started:
     def __init__(self, settings: Settings) -> None:
         self.server = Server(settings)
         self._socket = self.server.bound()
-        self.url = url_of(self._socket)
+        self.url = url_of(self._socket, settings)
         self._thread = threading.Thread(
             target=self.server.run, args=([self._socket],), name="triplewire service", daemon=True
         )

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -15,6 +16,7 @@ from triplewire.deliver import Deliverer
 from triplewire.errors import NotAllowed, NotAuthenticated, StoreError
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.child import Child
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
@@ -44,6 +46,7 @@ class Service:
         self.pace = Pace(rate, burst=_BURST * rate)
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
+        self.pipeline: Child | None = None
 
     @property
     def gate(self) -> Gate:
@@ -61,6 +64,15 @@ class Service:
         self._gate = Gate(accounts, is_on=is_on)
         if self.settings.deliver:
             await asyncio.to_thread(self._start_delivering, accounts)
+        if self.settings.pipeline == "spark":
+            main.turn.start()  # until the pipeline is there
+            self.pipeline = Child(
+                self.settings,
+                ready=partial(main.turn.stop, finish=False),
+                gone=main.turn.start,
+                applied=main.intake.nudge,
+            )
+            self.pipeline.start()
 
     def _start_delivering(self, accounts: Accounts) -> None:
         """For every tenant that there is, also those that nobody has asked for yet."""
@@ -100,6 +112,8 @@ class Service:
         if self.deliverer is not None:
             await asyncio.to_thread(self.deliverer.stop)
         await self.tenants.close()
+        if self.pipeline is not None:
+            await self.pipeline.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,11 @@ from triplewire.outbound import Reach
 MAIN = "main"
 """The tenant whose store is the service's own."""
 
+PIPELINES = ("engine", "spark", "none")
+_PREFIX = "TRIPLEWIRE_"
+_OF_OTHERS = frozenset(["config", "token", "account", "key"])
+"""Variables of the commands that use a hub."""
+_TABLES = ("quotas", "tenants")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
@@ -36,6 +42,18 @@ class Settings:
     port: int = 8080
     identity: bool | None = None
     """Whether who asks must say who they are; None: unless only this machine can ask."""
+    pipeline: str = "engine"
+    """Who applies what was acknowledged: `engine` (this process), `spark` (a process of its own), `none` (another)."""
+    spark_from: int = 5_000
+    """How many changes must wait before Spark takes them, and not the engine of the pipeline's process."""
+    master: str = "local[*]"
+    """Where Spark runs."""
+    checkpoint: str | None = None
+    """Where Spark notes how far it is; None: in a temporary folder, because the log itself knows what waits."""
+    certificate: str | None = None
+    """The file of a certificate (PEM, with those that lead to it): then it is https."""
+    certificate_key: str | None = None
+    """The file of its private key."""
     document_bytes: int = 16 * 1024 * 1024
     """The length of one document."""
     upload_bytes: int = 1024 * 1024 * 1024
@@ -71,16 +89,39 @@ class Settings:
     @classmethod
     def read(cls, path: Path) -> Settings:
         """The settings that a TOML file gives; ServiceError says what is wrong with it."""
+        return cls.of(cls.table_in(path), str(path))
+
+    @staticmethod
+    def table_in(path: Path) -> dict[str, Any]:
+        """What a TOML file says, not looked at yet."""
         try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
+            return tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ServiceError(f"{path}: the settings cannot be read: {error}") from None
-        return cls.of(given, str(path))
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str]) -> dict[str, Any]:
+        """The settings that variables give: TRIPLEWIRE_PORT is `port`; quotas and tenants have none."""
+        kinds = {each.name: str(each.type).split(" ")[0] for each in fields(cls) if each.name not in _TABLES}
+        found: dict[str, Any] = {}
+        for variable, text in environment.items():
+            name = variable.removeprefix(_PREFIX).lower()
+            if not variable.startswith(_PREFIX) or name in _OF_OTHERS:
+                continue
+            if name not in kinds:
+                raise ServiceError(f"{variable}: there is no such setting{_hint(name, kinds)}")
+            found[name] = _value(text, kinds[name], variable)
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        """What `of` makes the same settings of, without those of tenants; ready for JSON."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _TABLES}
+        return {name: value for name, value in found.items() if value is not None}
 
     @classmethod
     def of(cls, given: Mapping[str, Any], source: str = "settings") -> Settings:
         """The settings of a mapping, as a TOML file has them."""
-        plain = {name: value for name, value in given.items() if name not in ("quotas", "tenants")}
+        plain = {name: value for name, value in given.items() if name not in _TABLES}
         _check(cls, plain, source)
         quotas = _tenant(given.get("quotas", {}), f"{source}, quotas")
         named = given.get("tenants", {})
@@ -90,6 +131,8 @@ class Settings:
             refuse_bad_name(name)
         tenants = {name: _tenant(table, f"{source}, tenants.{name}") for name, table in named.items()}
         _refuse_bad_reach(plain.get("reach", ""), source)
+        if plain.get("pipeline", PIPELINES[0]) not in PIPELINES:
+            raise ServiceError(f"{source}: pipeline is {plain['pipeline']!r}; it must be one of {', '.join(PIPELINES)}")
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
 
     @property
@@ -143,9 +186,24 @@ def _check(kind: type[Settings] | type[TenantSettings], given: Mapping[str, Any]
     known = {each.name: str(each.type) for each in fields(kind)}
     for name, value in given.items():
         if name not in known:
-            raise ServiceError(f"{source}: there is no setting {name!r}; there are: {', '.join(known)}")
+            raise ServiceError(f"{source}: there is no setting {name!r}{_hint(name, known)}")
         wanted = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}[known[name].split(" ")[0]]
         if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
             raise ServiceError(f"{source}: {name} is {value!r}; it must be of type {known[name]}")
         if isinstance(value, int | float) and value < 0:
             raise ServiceError(f"{source}: {name} is {value!r}; it must not be negative")
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, [*known, *_TABLES], 1)
+    return f"; do you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+
+
+def _value(text: str, kind: str, variable: str) -> Any:
+    """What a variable says, as its setting wants it."""
+    try:
+        if kind == "bool":
+            return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]
+        return {"str": str, "int": int, "float": float}[kind](text)
+    except (ValueError, KeyError):
+        raise ServiceError(f"{variable} is {text!r}; it must be of type {kind}") from None

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
+from triplewire.engine.intake import APPLIER
 from triplewire.errors import QuotaExceeded
+from triplewire.hub.accepting import Accepting
+from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
-from triplewire.hub.intake import GroupCommit, Intake, Room
-from triplewire.hub.listening import Bell
-from triplewire.hub.settings import Settings, TenantSettings
+from triplewire.hub.intake import Room
+from triplewire.hub.listening import Bell, Together
+from triplewire.hub.logs import log_of
+from triplewire.hub.settings import MAIN, Settings, TenantSettings
 
 
 @dataclass(slots=True)
@@ -22,8 +26,10 @@ class Tenant:
     name: str
     hub: Hub
     settings: TenantSettings
-    intake: Intake
+    intake: Accepting
+    turn: Turn
     bell: Bell
+    together: Together
     asker: Asker
     subscribing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -39,6 +45,7 @@ class Tenant:
         """Finish, and let go of everything."""
         await self.bell.close()
         await self.intake.close()
+        await asyncio.to_thread(self.turn.stop)
         await asyncio.to_thread(self.asker.close)
         await asyncio.to_thread(self.hub.close)
 
@@ -74,7 +81,14 @@ class Tenants:
             most_bytes=settings.query_bytes,
             processes=settings.query_processes,
         )
-        return Tenant(name, hub, own, GroupCommit(hub, limits, room, bell.ring), bell, asker)
+        log = await asyncio.to_thread(log_of, hub.store)
+        intake = Accepting(
+            hub, limits, room, log, bell.ring, is_heard=lambda: bell.count > 0, patience=settings.longest_wait
+        )
+        turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
+        if name != MAIN or settings.pipeline == "engine":
+            turn.start()
+        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker)
 
     def __iter__(self) -> Iterator[Tenant]:
         """Those that are open."""
@@ -85,3 +99,14 @@ class Tenants:
         for tenant in self._open.values():
             await tenant.close()
         self._open = {}
+
+
+def _in_this_loop(call: Callable[[], None]) -> Callable[[], None]:
+    """The same, to be called from any thread."""
+    loop = asyncio.get_running_loop()
+
+    def from_anywhere() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(call)
+
+    return from_anywhere

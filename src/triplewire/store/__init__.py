@@ -15,6 +15,7 @@ from triplewire.store.compaction import Compacted
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
+from triplewire.store.leases import Lease
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
@@ -45,6 +46,7 @@ __all__ = [
     "Entry",
     "EventRecord",
     "Hearer",
+    "Lease",
     "NewEntry",
     "NewEvent",
     "NewQuery",

@@ -21,6 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
 from triplewire.store.dialects import PostgresSql, SqliteSql
+from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
 from triplewire.store.sql import Sql
 
 _PRAGMAS = (
@@ -49,6 +50,14 @@ class Database(ABC):
     @abstractmethod
     def writing(self) -> AbstractContextManager[Sql]:
         """A transaction that is the only one to write."""
+
+    def appending(self) -> AbstractContextManager[Sql]:
+        """A transaction that only adds to the intake log."""
+        return self.writing()
+
+    @abstractmethod
+    def lease(self, name: str) -> Lease:
+        """What one process at a time does."""
 
     @abstractmethod
     def table_names(self, sql: Sql) -> set[str]:
@@ -107,6 +116,10 @@ class SqliteDatabase(Database):
                 connection.rollback()
                 raise
             connection.commit()
+
+    def lease(self, name: str) -> Lease:
+        """See `Database.lease`."""
+        return FileLease(Path(f"{self.name}.{name}"))
 
     def table_names(self, sql: Sql) -> set[str]:
         """See `Database.table_names`."""
@@ -191,6 +204,10 @@ class MemoryDatabase(SqliteDatabase):
             else:
                 raise StoreError("a store in memory has one connection: end what is open in this thread, then write")
 
+    def lease(self, name: str) -> Lease:
+        """See `Database.lease`."""
+        return NoOthers()
+
     def tidy(self) -> None:
         """See `Database.tidy`."""
         with self._turn:
@@ -221,6 +238,21 @@ class PostgresDatabase(Database):
             sql.rows("SELECT pg_advisory_xact_lock(?)", _WRITERS)
             yield sql
             connection.commit()
+
+    @contextmanager
+    def appending(self) -> Iterator[Sql]:
+        """See `Database.appending`; without the lock of those who write.
+
+        Whoever adds has the counter's row until it commits, so positions become visible in their order all the same.
+        """
+        with self.connected() as connection:
+            connection.execution_options(isolation_level="READ COMMITTED")
+            yield PostgresSql(connection, writes=True)
+            connection.commit()
+
+    def lease(self, name: str) -> Lease:
+        """See `Database.lease`."""
+        return ServerLease(self.engine, name)
 
     def table_names(self, sql: Sql) -> set[str]:
         """See `Database.table_names`."""

@@ -10,6 +10,8 @@ from types import TracebackType
 from triplewire.store import checking, compaction, copying
 from triplewire.store.compaction import Compacted
 from triplewire.store.databases import Database, connect
+from triplewire.store.intake import IntakeWriter
+from triplewire.store.leases import Lease
 from triplewire.store.migrations import prepare
 from triplewire.store.terms import Generations
 from triplewire.store.transactions import Reader, Writer
@@ -66,6 +68,16 @@ class Store:
             writer = Writer(sql, self._generations)
             yield writer
         writer.terms.committed()
+
+    @contextmanager
+    def appending(self) -> Iterator[IntakeWriter]:
+        """The intake log, to add to: where the database can do that, without waiting for whoever writes."""
+        with self._database.appending() as sql:
+            yield IntakeWriter(sql)
+
+    def lease(self, name: str) -> Lease:
+        """Something that one process at a time does for this store."""
+        return self._database.lease(name)
 
     def backup(self, path: str | Path) -> None:
         """Write one state of the live store into one SQLite file."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ from triplewire.errors import PipelineError, StoreError
 if TYPE_CHECKING:
     from triplewire.pipeline.streaming.running import Plan, Stream
 
+_LOOK = 0.1
 StoreOption = Annotated[
     str, typer.Option("--store", metavar="STORE", help="Where the hub keeps everything: a file, or a url.")
 ]
@@ -96,7 +98,8 @@ def run(
             view = stack.enter_context(streams.shown(problems.console, print_json if json else None))
             stream = Stream(spark, plan, tell=view.say, heard=lambda done: view.show(stream.meter.progress))
             stack.callback(stream.close)
-            _follow(stream, once, view.say)
+            with _turn_on_the_log(url, source, view.say):
+                _follow(stream, once, view.say)
     except (PipelineError, StoreError) as error:
         usage(str(error))
     progress = stream.meter.progress
@@ -105,6 +108,27 @@ def run(
         f" {counted(progress.events, 'event')}, {progress.rejected:,} set aside"
     )
     raise typer.Exit(SOME_BAD if once and progress.rejected else 0)
+
+
+@contextmanager
+def _turn_on_the_log(url: str, source: str, say: Callable[[str], None]) -> Iterator[None]:
+    """One process at a time applies the intake log: a service that runs, or this."""
+    from triplewire.engine.intake import APPLIER
+    from triplewire.pipeline.streaming import INTAKE
+
+    if source != INTAKE:
+        yield
+        return
+    with store_class().open(url) as store:
+        lease = store.lease(APPLIER)
+        if not lease.hold():
+            say("another process applies this log, a service perhaps; waiting until it ends")
+            while not lease.hold():
+                sleep(_LOOK)
+        try:
+            yield
+        finally:
+            lease.release()
 
 
 def _plan(url: str, source: str, checkpoint: str, given: Mapping[str, Any]) -> Plan:

@@ -1,10 +1,16 @@
-"""`triplewire serve`: a hub behind HTTP."""
+"""`triplewire serve`: a hub behind HTTP, and what belongs to it."""
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,25 +22,51 @@ if TYPE_CHECKING:
     from triplewire.hub import Settings
 
 
+class Role(StrEnum):
+    """A part of the service that may be a process of its own."""
+
+    api = "api"
+    pipeline = "pipeline"
+
+
+class PipelineOption(StrEnum):
+    """Who applies what was acknowledged."""
+
+    spark = "spark"
+    engine = "engine"
+    none = "none"
+
+
 def run(
     store: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[STORE]", envvar="TRIPLEWIRE_STORE", help="A file or a url; triplewire.db in this folder, if none."
-        ),
+        str | None, typer.Argument(metavar="[STORE]", help="A file or a url; triplewire.db in this folder, if none.")
     ] = None,
-    host: Annotated[
-        str | None, typer.Option("--host", envvar="TRIPLEWIRE_HOST", help="Where to listen; 127.0.0.1, if not said.")
-    ] = None,
+    host: Annotated[str | None, typer.Option("--host", help="Where to listen; 127.0.0.1, if not said.")] = None,
     port: Annotated[
-        int | None,
-        typer.Option("--port", envvar="TRIPLEWIRE_PORT", min=0, max=65535, help="8080, if not said; 0 for a free one."),
+        int | None, typer.Option("--port", min=0, max=65535, help="8080, if not said; 0 for a free one.")
     ] = None,
     identity: Annotated[
         bool | None,
         typer.Option(
             "--identity/--no-identity", help="Must clients have a token? Only elsewhere than on this machine."
         ),
+    ] = None,
+    certificate: Annotated[
+        str | None, typer.Option("--certificate", metavar="FILE", help="A certificate (PEM): serve https.")
+    ] = None,
+    key: Annotated[str | None, typer.Option("--key", metavar="FILE", help="Its private key (PEM).")] = None,
+    role: Annotated[
+        list[Role], typer.Option("--role", help="Only this part, in this process. Repeatable; all, if not said.")
+    ] = [],
+    pipeline: Annotated[
+        PipelineOption | None,
+        typer.Option("--pipeline", help="Who applies changes: a process with Spark, this process, or another one."),
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option("--master", help="Where Spark runs: local[2], spark://HOST:PORT, …")
+    ] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option("--checkpoint", metavar="PATH", help="Where Spark notes how far it is.")
     ] = None,
     config: Annotated[
         Path | None,
@@ -44,7 +76,8 @@ def run(
     """Serve a hub over HTTP until it is told to stop.
 
     Without anything it keeps what it hears in a file in this folder, and listens to
-    programs on this machine only. To listen to others, make a token first.
+    programs on this machine only. To listen to others, make a token first. Every setting
+    may be in a TOML file or a variable (TRIPLEWIRE_PORT) as well: docs/service.md.
 
     [bold]Examples[/bold]
 
@@ -52,44 +85,96 @@ def run(
       triplewire serve
       triplewire serve hub.db --port 9000
       triplewire token create hub.db me --role admin
-      triplewire serve hub.db --host 0.0.0.0
+      triplewire serve hub.db --host 0.0.0.0 --certificate hub.pem --key hub.key
       triplewire serve --config hub.toml
+      triplewire serve hub.db --role pipeline
     """
     store_class()
     try:
-        from triplewire.hub import Server
-        from triplewire.hub.server import url_of as address_of
+        import triplewire.hub.server  # noqa: F401  # all that it needs
     except ImportError as error:
         usage(f"a service needs more packages: pip install 'triplewire[hub]' ({error})")
-    note = Problems().note
+    given = {
+        "store": store,
+        "host": host,
+        "port": port,
+        "identity": identity,
+        "certificate": certificate,
+        "certificate_key": key,
+        "pipeline": None if pipeline is None else pipeline.value,
+        "master": master,
+        "checkpoint": checkpoint,
+    }
+    roles = frozenset(role or Role)
     try:
-        settings = _settings(config, store, host, port, identity)
-        store_class().open(settings.store).close()
-        server = Server(settings, when_started=lambda: note(_where(address_of(socket), settings)))
-        socket = server.bound()
+        settings = settings_of(given, config)
+        if Role.api in roles:
+            serve(settings, applies=Role.pipeline in roles)
+        else:
+            work(settings, roles)
     except TriplewireError as error:
         usage(str(error))
+
+
+def settings_of(given: dict[str, Any], config: Path | None) -> Settings:
+    """Those of the file, over them those of the environment, over them what was said on the command line."""
+    from triplewire.hub import Settings
+
+    read = {} if config is None else Settings.table_in(config)
+    said = {name: value for name, value in given.items() if value is not None}
+    merged = {"pipeline": "spark"} | read | Settings.of_environment(os.environ) | said
+    merged["store"] = url_of(merged.get("store", Settings().store))
+    return Settings.of(merged, "settings" if config is None else str(config))
+
+
+def serve(settings: Settings, *, applies: bool) -> None:
+    """The interface, with a pipeline of its own unless that is elsewhere; until it is told to stop."""
+    from triplewire.hub import Server
+    from triplewire.hub.server import url_of as address_of
+
+    note = Problems().note
+    if not applies:
+        settings = replace(settings, pipeline="none")
+    store_class().open(settings.store).close()
+    server = Server(settings, when_started=lambda: note(_where(address_of(socket, settings), settings)))
+    socket = server.bound()
     with socket:
         server.run([socket])
     if not server.started:
         usage("the service could not start; the lines above say why")
-    note("stopped; everything that was acknowledged is in the store")
+    note("stopped; everything that was acknowledged is kept")
 
 
-def _settings(
-    config: Path | None, store: str | None, host: str | None, port: int | None, identity: bool | None
-) -> Settings:
-    """Those of the file, and over them what was said on the command line."""
-    from triplewire.hub import Settings
+def work(settings: Settings, roles: Collection[Role]) -> None:
+    """Parts without the interface, until they are told to stop."""
+    note = Problems().note
+    over = Event()
+    before = {each: signal.signal(each, lambda *_: over.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    with ExitStack() as stack:
+        for role in roles:
+            stack.enter_context(PARTS[role](settings, note))
+        note(f"{' and '.join(roles)} of {settings.store}; stop it with Ctrl-C")
+        over.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    note("stopped; what was not done waits for the next one")
 
-    read = Settings() if config is None else Settings.read(config)
-    return replace(
-        read,
-        store=url_of(read.store if store is None else store),
-        host=read.host if host is None else host,
-        port=read.port if port is None else port,
-        identity=read.identity if identity is None else identity,
-    )
+
+@contextmanager
+def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]:
+    from triplewire.hub.pipeline import Pipeline
+
+    pipeline = Pipeline(settings, tell=tell)
+    try:
+        yield
+    finally:
+        pipeline.close()
+
+
+PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContextManager[None]]] = {
+    Role.pipeline: _applying,
+}
+"""What a role does in a process without the interface."""
 
 
 def _where(address: str, settings: Settings) -> str:

@@ -6,7 +6,9 @@ queries of its own, which do not survive as a part of a path.
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -16,12 +18,13 @@ from triplewire.documents.formats import SERVED, essence, is_served
 from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
-from triplewire.hub.intake import Expected, Order, Receipt
-from triplewire.hub.messages import NO_NUL, Change, Documents, Versions, VersionTold
+from triplewire.hub.intake import ANYTHING, Acknowledged, Expected, Order, Receipt
+from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Publishing, Reading
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
+from triplewire.model import Document
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -31,9 +34,13 @@ GRAPH_BODY = {"requestBody": {"required": True, "content": dict.fromkeys(SERVED.
 GRAPH_ANSWER: dict[int | str, dict[str, Any]] = {
     200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, _TEXT)}
 }
+DOCUMENT_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], _TEXT)}
+}
 NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "It is what If-None-Match names."}}
 IfNoneMatch = Annotated[str | None, Header(description="Only if it is none of these; * means any document.")]
 _LONGEST_KEY = 200
+_XML = "application/xml"
 
 
 def _header(name: str, description: str, **schema: object) -> dict[str, object]:
@@ -66,17 +73,23 @@ def listing(
     "/document",
     summary="Publish a document",
     response_model=Change,
-    responses={201: {"model": Change, "description": "The document is new."}},
+    responses={
+        201: {"model": Change, "description": "It is applied, and the document is new."},
+        202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
+    },
     openapi_extra=GRAPH_BODY | {"parameters": [_IF_MATCH, _IF_NONE_MATCH, *_OF_A_CHANGE]},
 )
 async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
-    """Register a document, or a new version of it. The answer comes when it is durable and applied."""
+    """Register a document, or a new version of it.
+
+    The answer comes when it is durable: 202. With `Prefer: wait`, a condition or an `Idempotency-Key`, it comes when
+    the change is applied, and says what became of it.
+    """
     settings = access.service.settings
     media_type = request.headers.get("content-type")
     refuse_unread(media_type)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
-    receipt = await access.tenant.intake.submit(_order(request, uri, data, media_type))
-    return _answer(receipt, 201 if receipt.created else 200)
+    return _answer(await access.tenant.intake.accept(_order(request, uri, data, media_type)))
 
 
 @router.delete(
@@ -87,10 +100,10 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
 )
 async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
     """Take a document back, with everything that it states."""
-    return _answer(await access.tenant.intake.submit(_order(request, uri)), 200)
+    return _answer(await access.tenant.intake.submit(_order(request, uri)))
 
 
-@router.get("/document", summary="Read a document", response_class=Response, responses=GRAPH_ANSWER | NOT_MODIFIED)
+@router.get("/document", summary="Read a document", response_class=Response, responses=DOCUMENT_ANSWER | NOT_MODIFIED)
 async def read(
     access: Reading,
     uri: Uri,
@@ -98,16 +111,24 @@ async def read(
     accept: Annotated[str | None, Header()] = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
-    """The triples of a document, in the syntax that the client likes best."""
-    media_type = best(accept, [*GRAPHS])
+    """The triples of a document, in the syntax that the client likes best; its XML, if it was published as XML.
+
+    What was acknowledged of the document is applied first.
+    """
+    await access.tenant.intake.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.document, uri, version)
     if found is None:
         raise UnknownDocument(uri, version=version)
+    media_type = best(accept, _offered(found))
     mark = found.digest
     headers = {"ETag": tag(mark, media_type), "Vary": "Accept"}
     known = digests(if_none_match)
     if known is not None and ("*" in known or mark in known):
         return Response(status_code=304, headers=headers)
+    if found.xml:
+        headers["Link"] = f'<?{urlencode({"uri": uri})}>; rel="alternate"; type="{_XML}"'
+    if media_type == _XML:
+        return Response(found.xml, media_type=media_type, headers=headers)
     if media_type == "application/n-triples":
         return Response(found.ntriples, media_type=media_type, headers=headers)
     content = await run_in_threadpool(lambda: graph(found.triples, media_type))
@@ -115,12 +136,20 @@ async def read(
 
 
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
-def versions(access: Reading, uri: Uri) -> Versions:
+async def versions(access: Reading, uri: Uri) -> Versions:
     """The versions that are kept, oldest first."""
-    found = access.tenant.hub.history(uri)
+    await access.tenant.intake.settled(uri)
+    found = await run_in_threadpool(access.tenant.hub.history, uri)
     if not found:
         raise UnknownDocument(uri)
     return Versions(versions=[_told(each) for each in found])
+
+
+def _offered(document: Document) -> list[str]:
+    """The syntaxes that a document can be read in, its own first."""
+    if not document.xml:
+        return [*GRAPHS]
+    return [*GRAPHS, _XML] if document.ntriples else [_XML, *GRAPHS]
 
 
 def refuse_unread(media_type: str | None) -> None:
@@ -142,7 +171,9 @@ def _order(request: Request, uri: str, data: bytes | None = None, media_type: st
     key = headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
-    expected = Expected(digests(headers.get("if-match")), digests(headers.get("if-none-match")))
+    match, none_match = headers.get("if-match"), headers.get("if-none-match")
+    is_conditional = match is not None or none_match is not None
+    expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
     return Order(uri, data, media_type, expected, key, wants_to_wait(headers.get("prefer")))
 
 
@@ -152,7 +183,11 @@ def _told(version: Version) -> VersionTold:
     )
 
 
-def _answer(receipt: Receipt, status: int) -> Response:
+def _answer(receipt: Receipt | Acknowledged) -> Response:
+    if isinstance(receipt, Acknowledged):
+        told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
+        return Response(json.dumps(told), 202, media_type="application/json")
+    status = 201 if receipt.created else 200
     content: dict[str, Any] = {
         "uri": receipt.uri,
         "version": receipt.version,

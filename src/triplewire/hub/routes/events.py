@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -95,17 +96,18 @@ async def _followed(
                 try:
                     if not await access.is_still_known():
                         return
-                    found = await run_in_threadpool(_told, access, id, after, _PAGE, contents)
+                    found = await access.tenant.together.ask(
+                        (id, after, contents), partial(_lines, access, id, after, contents)
+                    )
                 except UnknownSubscription:
                     yield "event: gone\ndata: the subscription was removed\n\n"
                     return
                 except TriplewireError:  # the client comes back, and then the store may be, too
                     return
-                for event in found:
-                    after = event["cursor"]
-                    text = json.dumps(event, ensure_ascii=False)
-                    yield f"id: {after}\nevent: {event['kind']}\ndata: {text}\n\n"
-                if len(found) == _PAGE:
+                if found.text:
+                    yield found.text
+                    after = found.cursor
+                if found.is_full:
                     continue
                 try:
                     async with asyncio.timeout(_STILL_HERE):
@@ -115,6 +117,22 @@ async def _followed(
     finally:
         service.streams -= 1
         service.metrics.streams.set(service.streams)
+
+
+class _Lines(NamedTuple):
+    text: str
+    cursor: int
+    is_full: bool
+
+
+def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
+    """A page of events as a stream tells them: the same text for everybody who is as far."""
+    found = _told(access, id, after, _PAGE, contents)
+    text = "".join(
+        f"id: {event['cursor']}\nevent: {event['kind']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
+        for event in found
+    )
+    return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
 
 
 def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:

@@ -120,6 +120,7 @@ async def set_schema(
         access.tenant.hub.set_schema(found, on_violation="warn" if on_violation == "warn" else "refuse")
 
     await run_in_threadpool(change)
+    await access.tenant.intake.refresh()
 
 
 async def _sent(request: Request, access: Access, uri: str) -> Document:

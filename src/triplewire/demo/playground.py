@@ -1,0 +1,74 @@
+"""The playground: the story's hub, served, for a person to play with until they have enough of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from triplewire import Hub, Publish, Retract
+from triplewire.demo import sequel
+from triplewire.demo.files import BASE, catalogue
+from triplewire.demo.subscribers import IDA, NORA, SUBSCRIBERS
+
+if TYPE_CHECKING:
+    from socket import socket as Socket
+
+    from triplewire.hub import Server
+
+Tell = Callable[[str], None]
+
+
+def fill(hub: Hub) -> None:
+    """Everybody of the story subscribes, and what it tells of happens: documents come, change and go."""
+    hub.set_taxonomy(sequel.read("themes.ttl"))
+    for subscriber in (*SUBSCRIBERS, NORA):
+        subscriber.subscribe(hub)
+    hub.subscribe(sequel.SOFIE, id="sofie")
+    hub.subscribe(sequel.EMIL, language="xpath", id="emil")
+    hub.apply([Publish(sequel.read(f"catalogue/{path.name}")) for path in catalogue()], batch="catalogue-1")
+    for name in ("offices.ttl", "parking.ttl", "courier.rss", "menu.xml", "courier-changed.rss", "menu-changed.xml"):
+        hub.publish(sequel.read(f"later/{name}"))
+    hub.apply([Publish(sequel.read("later/offices-changed.ttl")), Retract(f"{BASE}bathing-water.ttl")])
+    IDA.subscribe(hub)
+
+
+def serve(tell: Tell, *, port: int | None = None) -> None:
+    """Serve the story's hub until Ctrl-C; what is changed in it is gone then."""
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{Path(folder) / 'town.db'}"
+        with Hub(url) as hub:
+            fill(hub)
+        server, socket = _listening(url, port, tell)
+        with socket:
+            server.run([socket])
+    tell("The hub is gone, with everything in it. `triplewire serve` starts one that keeps what it hears.")
+
+
+def _listening(url: str, port: int | None, tell: Tell) -> tuple[Server, Socket]:
+    """On the port that is wanted; if none is, on the usual one or a free one."""
+    from triplewire.errors import ServiceError
+    from triplewire.hub import Server, Settings
+    from triplewire.hub.server import url_of
+
+    settings = Settings(url) if port is None else Settings(url, port=port)
+    server = Server(settings, when_started=lambda: tell(_where(url_of(socket, settings))))
+    try:
+        socket = server.bound()
+    except ServiceError:
+        if port is not None:
+            raise
+        return _listening(url, 0, tell)
+    return server, socket
+
+
+def _where(address: str) -> str:
+    return f"""The town's hub is served on {address}, with the story's documents, subscriptions and events.
+
+  triplewire rows {address} ines
+  triplewire events {address} maja --follow
+  triplewire why-not {address} nora https://data.lindhaven.example/dataset/flood-warnings
+  curl '{address}/v1/documents'
+
+Ctrl-C ends it."""

@@ -1,0 +1,273 @@
+"""Accepting: a change is answered when it is durable, and applied soon after, in large batches.
+
+A plain publication is read (what cannot be read is refused), put on a log (`logs`), and acknowledged. Whoever applies
+the log may be another process. What needs to know more before it can be answered is applied first, by this process
+(`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
+where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them.
+
+Invariant: changes of one document that follow each other take effect in that order, whichever way each of them goes;
+and between the check of a condition and its change, no other client of this service comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from triplewire.documents import Limits, parse
+from triplewire.engine import Hub, policies
+from triplewire.engine.intake import entry_of
+from triplewire.engine.names import refuse_unstorable_changes
+from triplewire.engine.taxonomies import states_taxonomy
+from triplewire.errors import ServiceUnavailable
+from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
+from triplewire.hub.logs import Log
+from triplewire.model import Document, Publish
+from triplewire.store import NewEntry
+
+log = logging.getLogger("triplewire.hub")
+
+_SMALL = 8 * 1024
+"""Bytes of a document that is read at once: to hand it to a thread takes longer."""
+_LOOK, _LOOK_SELDOM = 0.02, 1.0
+"""Seconds between two looks at how far the log is applied, while somebody waits for that; and else.
+
+Whoever applies it from here says so; another process does not."""
+
+
+class _Adding(NamedTuple):
+    entry: NewEntry
+    answer: asyncio.Future[int]
+
+
+class _Pending(NamedTuple):
+    position: int
+    uri: str
+    size: int
+
+
+class Accepting:
+    """An intake with a log.
+
+    `applied` is called when more of it has been applied, by whomever; `is_heard` says whether anybody wants to know.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        limits: Limits,
+        room: Room,
+        log: Log,
+        applied: Callable[[], None],
+        *,
+        is_heard: Callable[[], bool] = lambda: True,
+        patience: float = 60.0,
+    ) -> None:
+        self._hub, self._limits, self._room, self._log = hub, limits, room, log
+        self._tell_applied, self._is_heard, self._patience = applied, is_heard, patience
+        self._waiters = 0
+        self._direct = GroupCommit(hub, limits, room, applied)
+        self._adding: list[_Adding] = []
+        self._pending: deque[_Pending] = deque()
+        self._arriving: dict[str, asyncio.Future[int]] = {}
+        self._positions: dict[str, int] = {}
+        self._held: Counter[str] = Counter()
+        self._bytes = 0
+        self._before, self._done = log.last, log.applied()
+        self._is_closing = False
+        self._has_schema = self._is_schema_set()
+        self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
+        self._adder = asyncio.create_task(self._add(), name="triplewire log")
+        self._watcher = asyncio.create_task(self._watch(), name="triplewire log, applied")
+        self.counts: Counts = self._direct.counts
+
+    @property
+    def waiting(self) -> int:
+        """How many changes wait to be applied."""
+        return len(self._pending) + len(self._adding) + self._direct.waiting + max(0, self._before - self._done)
+
+    # -- changes
+
+    async def accept(self, order: Order) -> Receipt | Acknowledged:
+        """See `Intake.accept`."""
+        if self._is_plain(order):
+            document = await self._read(order)
+            if not states_taxonomy(document) and order.uri not in self._held:
+                return await self._acknowledged(document)
+        return await self.submit(order)
+
+    async def submit(self, order: Order) -> Receipt:
+        """See `Intake.submit`."""
+        with self._holding(order.uri):
+            await self.settled(order.uri)
+            return await self._direct.submit(order)
+
+    def _is_plain(self, order: Order) -> bool:
+        return (
+            order.data is not None
+            and not order.is_alone
+            and order.expected is ANYTHING
+            and order.uri not in self._held
+            and self._room.documents is None
+            and not self._has_schema
+        )
+
+    @contextmanager
+    def _holding(self, uri: str) -> Iterator[None]:
+        """While a change of a document is applied directly, others of it wait behind it."""
+        self._held[uri] += 1
+        try:
+            yield
+        finally:
+            self._held[uri] -= 1
+            if not self._held[uri]:
+                del self._held[uri]
+
+    async def settled(self, uri: str) -> None:
+        """Wait until everything that was acknowledged of a document is applied; ServiceUnavailable if nobody does."""
+        if uri in self._arriving:
+            await asyncio.wait([self._arriving[uri]])
+        position = max(self._positions.get(uri, 0), self._before)
+        if position <= self._done:
+            return
+        self._nudged.set()
+        self._waiters += 1
+        try:
+            async with asyncio.timeout(self._patience), self._moved:
+                await self._moved.wait_for(lambda: self._done >= position)
+        except TimeoutError:
+            raise ServiceUnavailable(
+                f"{self.waiting} changes wait, and nobody applies them: is `triplewire serve --role pipeline` running?"
+            ) from None
+        finally:
+            self._waiters -= 1
+
+    async def _acknowledged(self, document: Document) -> Acknowledged:
+        if self._is_closing:
+            raise ServiceUnavailable("the service is stopping; try again when it is back")
+        size = len(document.ntriples) + len(document.xml)
+        if self.waiting >= self._room.waiting or self._bytes + size > self._room.waiting_bytes:
+            raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
+        change = Publish(document)
+        refuse_unstorable_changes([change], "")
+        adding = _Adding(entry_of(change), asyncio.get_running_loop().create_future())
+        self._adding.append(adding)
+        self._bytes += len(adding.entry.content or b"")
+        self._arriving[document.uri] = adding.answer
+        self._work.set()
+        position = await asyncio.shield(adding.answer)  # it arrives, even if its client goes away meanwhile
+        return Acknowledged(document.uri, position, document.digest)
+
+    async def _read(self, order: Order) -> Document:
+        data = order.data or b""
+        is_quick = len(data) <= _SMALL and b"_:" not in data and b"[" not in data  # no blank nodes to name
+        if is_quick:
+            return parse(data, uri=order.uri, media_type=order.media_type, limits=self._limits)
+        return await asyncio.to_thread(parse, data, uri=order.uri, media_type=order.media_type, limits=self._limits)
+
+    # -- the log
+
+    async def _add(self) -> None:
+        """Put on the log what has come, all of it at once."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            if not self._adding:
+                if self._is_closing:
+                    return
+                continue
+            some, self._adding = self._adding, []
+            try:
+                last = await loop.run_in_executor(self._thread, self._log.append, [one.entry for one in some])
+            except Exception as error:
+                self._refuse(some, error)
+            else:
+                self._added(some, last)
+            if self._adding or self._is_closing:
+                self._work.set()
+
+    def _added(self, some: list[_Adding], last: int) -> None:
+        if not self._pending and self._is_heard():
+            self._nudged.set()
+        for position, one in enumerate(some, last - len(some) + 1):
+            self._pending.append(_Pending(position, one.entry.uri, len(one.entry.content or b"")))
+            self._positions[one.entry.uri] = position
+            self._arrived(one)
+            one.answer.set_result(position)
+
+    def _refuse(self, some: list[_Adding], error: Exception) -> None:
+        self.counts.refused += len(some)
+        for one in some:
+            self._bytes -= len(one.entry.content or b"")
+            self._arrived(one)
+            one.answer.set_exception(error)
+            one.answer.exception()  # known, also if its client has gone away
+
+    def _arrived(self, one: _Adding) -> None:
+        if self._arriving.get(one.entry.uri) is one.answer:
+            del self._arriving[one.entry.uri]
+
+    # -- how far it is applied
+
+    def nudge(self) -> None:
+        """Something may have been applied."""
+        self._nudged.set()
+
+    async def refresh(self) -> None:
+        """Look whether there is a schema now."""
+        self._has_schema = await asyncio.to_thread(self._is_schema_set)
+
+    def _is_schema_set(self) -> bool:
+        with self._hub.store.reading() as reader:
+            return policies.is_set(reader)
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        refreshed = loop.time()
+        while True:
+            try:
+                await self._look()
+                if loop.time() - refreshed > _LOOK_SELDOM:
+                    await self.refresh()
+                    refreshed = loop.time()
+            except Exception as error:  # whatever it is, those who wait are told by nobody else
+                log.warning("how far changes are applied cannot be seen: %s", error)
+                await asyncio.sleep(_LOOK_SELDOM)
+            is_all_applied = not self._pending and self._done >= self._before
+            is_waited_for = not is_all_applied and (self._waiters > 0 or self._is_heard())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK if is_waited_for else _LOOK_SELDOM):
+                    await self._nudged.wait()
+            self._nudged.clear()
+
+    async def _look(self) -> None:
+        done = await asyncio.to_thread(self._log.applied)
+        if done == self._done:
+            return
+        self._done = done
+        while self._pending and self._pending[0].position <= done:
+            gone = self._pending.popleft()
+            self._bytes -= gone.size
+            self.counts.documents += 1
+            if self._positions.get(gone.uri) == gone.position:
+                del self._positions[gone.uri]
+        self._tell_applied()
+        async with self._moved:
+            self._moved.notify_all()
+
+    async def close(self) -> None:
+        """See `Intake.close`; what is on the log is applied by this process or another one, now or later."""
+        self._is_closing = True
+        self._work.set()
+        await self._adder
+        await self._direct.close()
+        await ended(self._watcher)
+        self._thread.shutdown()
+        await asyncio.to_thread(self._log.close)

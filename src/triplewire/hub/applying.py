@@ -1,0 +1,157 @@
+"""Applying: what was acknowledged and waits on a log, applied by an engine in batches; by one process at a time.
+
+The batch that applies changes takes them off their log in its own transaction. A change that cannot be applied is set
+aside with the reason in that transaction, as a stream does it (`triplewire rejected`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+
+from triplewire.documents import Limits
+from triplewire.engine import Hub
+from triplewire.engine.intake import Handled, change_of
+from triplewire.errors import DocumentError, StoreError, TriplewireError
+from triplewire.hub.intake import WRITERS
+from triplewire.hub.logs import Backlog, Submission, handled
+from triplewire.model import Change
+from triplewire.store import Lease, NewEntry, NewRejection
+
+log = logging.getLogger("triplewire.hub")
+
+MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
+"""Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
+_LOOK, _REST, _LONGEST_REST = 0.01, 0.005, 0.1
+"""Seconds between two looks at an empty log; and after a batch, for others who want to write.
+
+The rest is as long as the batch took: then more comes together, and a change of a large batch costs a third of what one
+of a small batch costs. When there is enough for a whole batch, it is as short as can be."""
+_LEASE, _TRY_AGAIN = 0.1, 1.0
+"""Seconds until it is asked again whether the lease is free; and whether the store can be used."""
+GRACE = 5.0
+"""Seconds to finish what waits, when all is to end."""
+
+
+class Applier:
+    """Applies what waits on the logs of a hub's store."""
+
+    def __init__(self, hub: Hub, limits: Limits) -> None:
+        self._hub, self._limits = hub, limits
+        self.backlog = Backlog(hub.store)
+        self._door = hub.store.lease(WRITERS)
+        self.batches = 0
+        self.events = 0
+
+    def has_news(self) -> bool:
+        """Whether it is worth to look."""
+        return self.backlog.has_news()
+
+    def step(self) -> int:
+        """Apply one batch of what waits; how many changes that were."""
+        some, kind = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
+        if some:
+            with self._door.turn():
+                self._apply(some, kind)
+        return sum(len(one.entries) for one in some)
+
+    def _apply(self, some: Sequence[Submission], kind: type[Handled]) -> None:
+        """All of it as one batch; without what is refused by name; by halves, if nobody can say what is wrong."""
+        good: list[tuple[NewEntry, Change]] = []
+        bad: list[NewRejection] = []
+        for entry in (entry for one in some for entry in one.entries):
+            try:
+                good.append((entry, change_of(entry, self._limits)))
+            except TriplewireError as error:
+                bad.append(NewRejection(entry, str(error)))
+        while True:
+            try:
+                outcome = self._hub.apply([change for _, change in good], handled=handled(kind, some, bad))
+            except StoreError:
+                raise
+            except Exception as error:
+                named = error.uri if isinstance(error, DocumentError) else None
+                refused = [entry for entry, change in good if change.uri == named]
+                if not refused and len(some) > 1:
+                    middle = len(some) // 2
+                    self._apply(some[:middle], kind)
+                    self._apply(some[middle:], kind)
+                    return
+                refused = refused or [entry for entry, _ in good]
+                log.error("%s cannot be applied, and is set aside: %s", refused[0].uri, error)
+                bad += [NewRejection(entry, str(error)) for entry in refused]
+                good = [one for one in good if one[0] not in refused]
+            else:
+                self.batches += 1
+                self.events += len(outcome)
+                return
+
+
+class Turn:
+    """Lets an applier work in a thread, whenever this process has the lease.
+
+    `applied` hears of each batch. `instead` is asked before each whether somebody else applied what waits.
+    """
+
+    def __init__(
+        self,
+        applier: Applier,
+        lease: Lease,
+        *,
+        applied: Callable[[], None] = lambda: None,
+        instead: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._applier, self._lease, self._applied, self._instead = applier, lease, applied, instead
+        self._stop = threading.Event()
+        self._finishes = True
+        self._thread: threading.Thread | None = None
+        self._changing = threading.Lock()
+
+    def start(self) -> None:
+        """Begin, if it has not."""
+        with self._changing:
+            if self._thread is None:
+                self._stop.clear()
+                self._thread = threading.Thread(target=self._run, name="triplewire applier", daemon=True)
+                self._thread.start()
+
+    def stop(self, *, finish: bool = True) -> None:
+        """End and give the lease back: when what waits is applied, or some seconds are over; or after this batch."""
+        with self._changing:
+            if self._thread is not None:
+                self._finishes = finish
+                self._stop.set()
+                self._thread.join()
+                self._thread = None
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                pause = self._once()
+            except Exception as error:  # the next time it may go well; until then, everything is kept
+                log.warning("changes wait, because they cannot be applied: %s", error)
+                pause = _TRY_AGAIN
+            self._stop.wait(pause)
+        with suppress(Exception):
+            self._finish()
+        self._lease.release()
+
+    def _finish(self) -> None:
+        until = monotonic() + (GRACE if self._finishes else 0)
+        while monotonic() < until and self._lease.hold() and self._applier.step():
+            self._applied()
+
+    def _once(self) -> float:
+        if not self._lease.hold():
+            return _LEASE
+        if not self._applier.has_news():
+            return _LOOK
+        began = monotonic()
+        count = MOST if self._instead() else self._applier.step()
+        if not count:
+            return _LOOK
+        self._applied()
+        return _REST if count >= MOST else min(_LONGEST_REST, max(_REST, monotonic() - began))
