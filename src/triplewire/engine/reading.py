@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pyoxigraph import Triple
-
 from triplewire.engine.policies import Book
-from triplewire.engine.telling import Teller, Versions, stated_in
+from triplewire.engine.telling import Past, Teller
 from triplewire.model import Event
 from triplewire.store import EventRecord, Hearer, Reader, Store, SubscriptionRecord
 
@@ -77,7 +75,7 @@ class EventLog:
         """The events of each subscription, all from one state of the store; none of one that is no more."""
         with self._store.reading() as reader:
             self._book.catch_up(reader)
-            teller = Teller(reader, self._book.schema.strong, self._stated_in)
+            teller = Teller(reader, self._book.schema.strong, Past(self._store))
             records = reader.subscriptions.find([each.subscription for each in wanted])
             found = [
                 [] if record is None else told(teller, record, following(reader, record, each.after, each.limit))
@@ -94,10 +92,6 @@ class EventLog:
                 assert batch is not None, "an event has its batch"
                 self._times[event.batch] = batch.committed
         return {event.batch: self._times[event.batch] for event in events}
-
-    def _stated_in(self, versions: Versions) -> list[Triple]:
-        with self._store.reading() as reader:
-            return stated_in(reader, versions)
 
 
 def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> Waiting:
