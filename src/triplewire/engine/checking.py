@@ -66,13 +66,7 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
 
 
 def _recorded(reader: Reader, query: QueryRecord) -> Found:
-    found: Found = set()
-    page = reader.rows.of_query(query.id)
-    while page:
-        for records in reader.rows.find([(query.id, row.terms) for row in page]):
-            found |= {(record.document, record.terms) for record in records}
-        page = reader.rows.of_query(query.id, page[-1].key)
-    return found
+    return {(record.document, record.terms) for record in reader.rows.of_query(query.id)}
 
 
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:

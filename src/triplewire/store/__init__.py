@@ -11,6 +11,7 @@ from triplewire.model.spelling import scoped, triples_of
 from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
+from triplewire.store.crowds import Queries
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
@@ -43,6 +44,7 @@ __all__ = [
     "NewQuery",
     "NewRejection",
     "NewRow",
+    "Queries",
     "QueryRecord",
     "Reader",
     "RegistryChange",

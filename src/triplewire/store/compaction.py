@@ -24,13 +24,38 @@ class Compacted:
 
 
 def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) -> Compacted:
-    """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use."""
+    """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use.
+
+    A line of the log that several queries share goes when the last of them may lose it.
+    """
     versions = 0 if keep_versions is None else _drop_versions(sql, keep_versions)
     events = sql.run("DELETE FROM events WHERE query > 0 AND query NOT IN (SELECT id FROM queries)")
     events += sql.run("DELETE FROM events WHERE query < 0 AND -query NOT IN (SELECT number FROM subscriptions)")
+    events += _drop_shared_events(sql, "c.members = 0")
     if keep_events_after is not None:
-        events += sql.run("DELETE FROM events WHERE cursor <= ?", keep_events_after)
+        events += sql.run("DELETE FROM events WHERE crowd = 0 AND cursor <= ?", keep_events_after)
+        last = "e.cursor + length(c.queries) / 8 - 1"  # eight bytes for each in the list
+        events += _drop_shared_events(sql, f"{last} <= ?", keep_events_after)
+    _drop_crowds(sql)
     return Compacted(_drop_terms(sql), versions, events)
+
+
+def _drop_shared_events(sql: Sql, which: str, *values: int) -> int:
+    """The lines of events that crowds were told; how many events they were."""
+    found = sql.rows(
+        "SELECT e.cursor, length(c.queries) / 8 FROM events e JOIN crowds c ON c.id = e.crowd"
+        f" WHERE e.crowd <> 0 AND {which}",
+        *values,
+    )
+    sql.delete(schema.events, ("cursor",), [(cursor,) for cursor, _ in found])
+    return sum(count for _, count in found)
+
+
+def _drop_crowds(sql: Sql) -> None:
+    """Those that have no row and no event."""
+    used = "SELECT crowd FROM rows WHERE crowd <> 0 UNION SELECT crowd FROM events WHERE crowd <> 0"
+    sql.run(f"DELETE FROM crowds WHERE id NOT IN ({used})")
+    sql.run("DELETE FROM crowd_members WHERE crowd NOT IN (SELECT id FROM crowds)")
 
 
 def _drop_versions(sql: Sql, keep: int) -> int:

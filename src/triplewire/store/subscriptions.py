@@ -82,6 +82,14 @@ class SubscriptionReader:
             found.setdefault(row[1], []).append(_subscription(row))
         return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
 
+    def counts(self, queries: Sequence[int]) -> dict[int, int]:
+        """How many subscriptions ask each query."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT count(*) FROM subscriptions t WHERE t.query = k.a) FROM k"
+            " WHERE k.a IS NOT NULL"
+        )
+        return dict(self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]))
+
     def hearing(self, queries: Sequence[int]) -> dict[int, list[Hearer]]:
         """For each query who hears its events, in the order in which they came; a query without any is left out."""
         text = (
