@@ -37,6 +37,8 @@ def compare(
     seconds: float,
     progress: Progress,
     most_rounds: int = 1000,
+    *,
+    by_cpu: bool = False,
 ) -> Iterator[Line]:
     """Lines for every batch size, contenders in the order of their names."""
     with tempfile.TemporaryDirectory(prefix="bench-engine-") as place, ExitStack() as open_ones:
@@ -53,7 +55,7 @@ def compare(
                 rows = round(batch * workload.matches)
                 progress.stage(f"  left out: batches of {batch:,}, each of which would make {rows:,} rows")
                 continue
-            clocks = measure(contenders, history, batch, wanted, seconds, progress)
+            clocks = measure(contenders, history, batch, wanted, seconds, progress, by_cpu=by_cpu)
             for clock in clocks:
                 yield _line(workload, triples, batch, clock, clock if clock.events else clocks[0])
         progress("checking that all agree")

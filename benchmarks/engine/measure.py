@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, median
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 
 from benchmarks.engine.contenders.contender import Contender
 from benchmarks.engine.workload import Change, History
@@ -52,9 +52,12 @@ def measure(
     rounds: int,
     seconds: float,
     progress: Callable[[str], None] = lambda text: None,
+    *,
+    by_cpu: bool = False,
 ) -> list[Clock]:
     """Time every contender on the next batches; the first one is not counted: what happens only once is not part of it.
 
+    By the clock, or by what the processor does for it: all of them work in this process.
     A contender that has used its seconds is not timed any longer, but follows, so that all know the same in the end.
     Each round begins with another one.
     """
@@ -67,20 +70,20 @@ def measure(
             start = number % len(clocks)
             for clock in (*clocks[start:], *clocks[:start]):
                 progress(f"batches of {batch}: round {number + 1} of {rounds}, {clock.contender.name}")
-                _take(clock, changes, counts=number >= 0, seconds=seconds)
+                _take(clock, changes, process_time_ns if by_cpu else perf_counter_ns, number >= 0, seconds)
     return [clock for clock in clocks if clock.times]
 
 
-def _take(clock: Clock, changes: Sequence[Change], *, counts: bool, seconds: float) -> None:
+def _take(clock: Clock, changes: Sequence[Change], now: Callable[[], int], counts: bool, seconds: float) -> None:
     if counts and len(clock.times) >= FEWEST_ROUNDS and clock.spent > seconds * 1e9:
         clock.contender.follow(changes)
         return
     before = clock.contender.events
     taken, scaled = 0, 0.0
     for step in clock.contender.ready(changes):
-        start = perf_counter_ns()
+        start = now()
         step.call()
-        end = perf_counter_ns()
+        end = now()
         taken += end - start
         scaled += (end - start) * step.times
     if counts:

@@ -24,7 +24,7 @@ def damage(url):
     """Take a row off the record."""
     with Hub(url) as hub, hub.store.writing() as writer:
         (record,) = writer.subscriptions.find(["graph"])
-        writer.rows.delete([writer.rows.of_query(record.query)[0].id])
+        writer.rows.delete([(writer.rows.of_query(record.query)[0].id, record.query)])
 
 
 def facts(call, url):

@@ -58,7 +58,7 @@ def test_a_row_that_is_missing_is_found(filled):
     with filled.store.writing() as writer:
         (record,) = writer.subscriptions.find(["water-graph-ever"])
         rows = writer.rows.of_query(record.query)
-        writer.rows.delete([rows[0].id])
+        writer.rows.delete([(rows[0].id, record.query)])
     (problem,) = filled.check()
     assert "water-graph-ever" in problem
     assert "recomputation gives a row that is not on record: d = <urn:" in problem
@@ -81,7 +81,7 @@ def test_a_row_that_should_not_be_there_is_found(filled):
         (record,) = writer.subscriptions.find(["water-document-now"])
         (number,) = writer.terms.find(["<urn:water>"])
         (document,) = writer.documents.current(["urn:3"])
-        writer.rows.insert([NewRow(record.query, document.id, (number,), (number,))])
+        writer.rows.insert([NewRow((record.query,), document.id, (number,), (number,))])
     (problem,) = filled.check()
     assert "a row is on record that recomputation does not give: d = <urn:water> in urn:3" in problem
 
@@ -91,7 +91,7 @@ def test_a_row_that_is_on_record_for_the_wrong_document_is_found(filled):
         (record,) = writer.subscriptions.find(["water-document-ever"])
         (number,) = writer.terms.find(["<urn:a>"])
         (document,) = writer.documents.current(["urn:3"])
-        writer.rows.insert([NewRow(record.query, document.id, (number,), (number,))])
+        writer.rows.insert([NewRow((record.query,), document.id, (number,), (number,))])
     assert len(list(filled.check())) == 1
 
 
@@ -104,5 +104,5 @@ def test_a_sample_is_checked_and_progress_is_told(filled):
 def test_broken_invariants_of_the_store_are_told_as_well(filled):
     with filled.store.writing() as writer:
         (record,) = writer.subscriptions.find(["things"])
-        writer.rows.insert([NewRow(record.query, 0, (999_999,), (999_999,))])
+        writer.rows.insert([NewRow((record.query,), 0, (999_999,), (999_999,))])
     assert any("999999" in problem or "terms" in problem for problem in filled.store.problems())

@@ -18,6 +18,7 @@ from triplewire import Hub, Publish, Retract, Schema, TaxonomyError, Unsupported
 from triplewire.matching.incremental import gather, solve
 from triplewire.model import RDF, RDFS, Document, Row
 from triplewire.schema import SCHEMA
+from triplewire.store import crowds
 
 EXAMPLE = "http://example.org/"
 TYPE, BELOW = NamedNode(RDF + "type"), NamedNode(RDFS + "subClassOf")
@@ -138,9 +139,17 @@ def follow_with(hub: Hub, seed: int) -> Counter[str]:
                 both.subscribe(f"subscription {step} {number}")
             both.step()
         assert list(both.hub.check()) == []
+        with both.hub.store._database.reading() as sql:
+            both.kinds["shared"] = sql.number("SELECT count(*) FROM events WHERE crowd <> 0")
     finally:
         both.hub.close()
     return both.kinds
+
+
+@pytest.fixture(autouse=True)
+def two_are_a_crowd(monkeypatch):
+    """So that records are shared in histories as small as these."""
+    monkeypatch.setattr(crowds, "FEWEST", 2)
 
 
 @pytest.fixture(params=[256, 1], ids=["by shape", "by constants"])
@@ -154,7 +163,9 @@ def test_crowded_histories_are_those_of_the_definition(hubs_are_high):
     kinds: Counter[str] = Counter()
     for seed in range(25):
         kinds += follow(seed)
-    assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 100, "there was something to compare"
+    assert min(kinds[kind] for kind in ("matched", "changed", "unmatched", "shared")) > 100, (
+        "there was something to compare"
+    )
 
 
 def test_a_crowded_history_in_a_file_and_on_a_server(new_url):

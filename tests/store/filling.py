@@ -45,8 +45,8 @@ def fill(store: Store) -> None:
         writer.subscriptions.add(
             "s", query=query, text="", language="rules", owner="ada", columns=["x"], first_cursor=0, created=1
         )
-        writer.rows.insert([NewRow(query, 0, (a,), (a,))])
-        writer.log.append(1, [NewEvent(query, MATCHED, (a,), ((a, b, c),), ((ids[0], 0, 1),))])
+        writer.rows.insert([NewRow((query,), 0, (a,), (a,))])
+        writer.log.append(1, [NewEvent((query,), MATCHED, (a,), ((a, b, c),), ((ids[0], 0, 1),))])
         writer.images.save("graph", 1, b"image")
         writer.settings.set("strict", True)
     with store.writing() as writer:

@@ -16,11 +16,11 @@ def commit(writer, name, *events):
 
 def test_events_keep_their_order_and_their_proof(store):
     with store.writing() as writer:
-        matched = NewEvent(1, MATCHED, (5, 0), ((1, 2, 3), (4, 5, 6)), ((7, 0, 1),))
-        assert commit(writer, "a", matched, NewEvent(2, MATCHED, (6,))) == range(1, 3)
+        matched = NewEvent((1,), MATCHED, (5, 0), ((1, 2, 3), (4, 5, 6)), ((7, 0, 1),))
+        assert commit(writer, "a", matched, NewEvent((2,), MATCHED, (6,))) == range(1, 3)
     with store.writing() as writer:
         assert commit(writer, "b") == range(0)
-        assert commit(writer, "c", NewEvent(1, UNMATCHED, (5, 0)), NewEvent(1, CHANGED, ())) == range(3, 5)
+        assert commit(writer, "c", NewEvent((1,), UNMATCHED, (5, 0)), NewEvent((1,), CHANGED, ())) == range(3, 5)
     with store.reading() as reader:
         first = reader.log.of_query(1)[0]
         assert (first.cursor, first.batch, first.kind, first.terms) == (1, 1, MATCHED, (5, 0))
@@ -35,7 +35,7 @@ def test_events_keep_their_order_and_their_proof(store):
 def test_batch_that_was_committed_is_recognised(store):
     with store.writing() as writer:
         commit(writer, "a")
-        commit(writer, "b", NewEvent(1, MATCHED, (5,)))
+        commit(writer, "b", NewEvent((1,), MATCHED, (5,)))
     with store.reading() as reader:
         assert reader.batches.find("c") is None
         assert reader.batches.find("b").number == reader.batches.last() == 2
@@ -46,7 +46,7 @@ def test_batch_that_was_committed_is_recognised(store):
 def test_batch_that_failed_leaves_nothing(store):
     def fail():
         with store.writing() as writer:
-            commit(writer, "a", NewEvent(1, MATCHED, (5,)))
+            commit(writer, "a", NewEvent((1,), MATCHED, (5,)))
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -54,7 +54,7 @@ def test_batch_that_failed_leaves_nothing(store):
     with store.reading() as reader:
         assert (reader.batches.last(), reader.log.last_cursor(), reader.log.after(0)) == (0, 0, [])
     with store.writing() as writer:
-        assert commit(writer, "a", NewEvent(1, MATCHED, (5,))) == range(1, 2)
+        assert commit(writer, "a", NewEvent((1,), MATCHED, (5,))) == range(1, 2)
 
 
 def test_image_takes_the_place_of_the_one_before(store, monkeypatch):

@@ -54,7 +54,7 @@ def test_query_that_goes_takes_what_only_it_used(store):
         subscribe(writer, "s", first)
         kept = writer.atoms.attach(first, [AtomUse(0, shape, 0, "a")])
         writer.atoms.attach(second, [AtomUse(0, shape, 0, "a"), AtomUse(0, other, 0, "b")])
-        writer.rows.insert([NewRow(second, 0, (term,), (term,)), NewRow(first, 0, (term,), (term,))])
+        writer.rows.insert([NewRow((second,), 0, (term,), (term,)), NewRow((first,), 0, (term,), (term,))])
         writer.queries.remove(second)
         assert [(atom.id, atom.users) for atom in writer.atoms.atoms()] == [(kept[0], 1)]
         assert [record.id for record in writer.atoms.shapes()] == [shape]

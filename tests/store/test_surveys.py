@@ -84,14 +84,12 @@ def test_words_are_found_in_terms_whatever_their_case_and_however_they_look_to_a
 def test_the_log_is_surveyed_from_its_end(store):
     with store.writing() as writer:
         publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>")})
-        writer.log.append(1, [NewEvent(query, MATCHED, ()) for query in (1, 2, 1, 1, 2, 3)])
-        writer.rows.insert([NewRow(1, 0, (number,), (number,)) for number in range(1, 4)])
+        writer.log.append(1, [NewEvent((query,), MATCHED, ()) for query in (1, 2, 1, 1, 2, 3)])
+        writer.rows.insert([NewRow((1,), 0, (number,), (number,)) for number in range(1, 4)])
     with store.reading() as reader:
         surveys = reader.surveys
         assert surveys.busiest(0, 2) == [(1, 3), (2, 2)]
         assert surveys.busiest(4, 9) == [(2, 1), (3, 1)]
-        assert surveys.cursor_before([1, -7], 2) == 1
-        assert surveys.cursor_before([1, -7], 3) == 0
         assert surveys.row_counts([1, 2], 2) == {1: 2, 2: 0}
         assert (surveys.documents(9), surveys.documents(0), surveys.subscriptions(9)) == (1, 0, 0)
         assert surveys.oldest_waiting() is None

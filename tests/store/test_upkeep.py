@@ -151,7 +151,7 @@ DAMAGE = {
     "UPDATE rows SET key = terms": "row 1 has the key",
     "UPDATE rows SET document = 2": "not present",
     "UPDATE events SET kind = 9": "event 1 has no kind",
-    "INSERT INTO events SELECT 0, 2, query, kind, terms, triples, documents FROM events": "comes after one of batch 2",
+    "INSERT INTO events SELECT 0, 2, query, kind, terms, triples, documents, 0 FROM events": "comes after one of batch",
     "DELETE FROM batches WHERE number = 1": "there are 1 batches",
     "UPDATE images SET part = 1": "image 'graph'",
 }

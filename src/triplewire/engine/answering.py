@@ -10,16 +10,16 @@ from uuid import uuid4
 
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.xpath.query import PathQuery
-from triplewire.engine.differences import document_rows, stored_documents
+from triplewire.engine.differences import Difference, document_rows, new_rows, resources_in, stored_documents
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, Terms
+from triplewire.engine.neighbourhoods import Neighbourhoods, Reason, Rows
 from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import GRAPH, Query, Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
 from triplewire.model import Term
-from triplewire.store import MATCHED, NewEvent, NewRow, Reader, SubscriptionRecord, Writer
+from triplewire.store import MATCHED, NewEvent, Reader, SubscriptionRecord, Writer
 
 
 @dataclass(slots=True)
@@ -144,13 +144,13 @@ def tell_answers(
         for key, derivation in rows.items():
             distinct[key[0]].setdefault(key, derivation)
     behind = Touched(writer, (), ()).documents_behind(
-        {key: why for own in distinct.values() for key, why in own.items()}
+        {(terms, why) for own in distinct.values() for (_, terms), why in own.items()}
     )
     _name_documents(writer, found, behind)
     events = [
-        NewEvent(-record.number, MATCHED, key[1], why, behind[key])
+        NewEvent((-record.number,), MATCHED, terms, why, behind[terms, why])
         for record in asking
-        for key, why in distinct[record.query].items()
+        for (_, terms), why in distinct[record.query].items()
     ]
     if events:
         writer.log.append(writer.batches.next(), events)
@@ -158,36 +158,38 @@ def tell_answers(
     return {record.query: len(distinct[record.query]) for record in asking}
 
 
-def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Key, Documents]) -> None:
+def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Reason, Documents]) -> None:
     """Put the documents behind rows that no triple makes: those of XPath."""
-    bare = {key: document for document, rows in found.items() if document for key in rows if not behind[key]}
+    bare = {
+        (terms, why): document
+        for document, rows in found.items()
+        if document
+        for (_, terms), why in rows.items()
+        if not behind.get((terms, why), True)
+    }
     records = {record.id: record for record in reader.documents.by_ids(sorted(set(bare.values())))}
-    for key, document in bare.items():
-        behind[key] = ((document, records[document].version, records[document].version),)
+    for reason, document in bare.items():
+        behind[reason] = ((document, records[document].version, records[document].version),)
 
 
 def _put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int], partly: Collection[int]) -> None:
-    fresh = [(document, *key) for document, rows in found.items() for key in rows if key[0] in new]
-    fresh += _missing(
-        writer, [(document, *key) for document, rows in found.items() for key in rows if key[0] in partly]
-    )
-    terms = list({term for _, _, row in fresh for term in row if term})
-    texts = writer.terms.texts(terms)
-    resources = {term for term, text in zip(terms, texts, strict=True) if not text.startswith('"')}
-    writer.rows.insert(
-        [
-            NewRow(query, document, row, tuple(dict.fromkeys(term for term in row if term in resources)))
-            for document, query, row in fresh
-        ]
-    )
+    fresh = Difference()
+    for document, rows in found.items():
+        begun = {key: why for key, why in rows.items() if key[0] in new}
+        begun |= _missing(writer, document, {key: why for key, why in rows.items() if key[0] in partly})
+        fresh.begun |= begun
+        fresh.inserts += [(key, document) for key in begun]
+    writer.rows.insert(new_rows(fresh, resources_in(writer, fresh)))
 
 
-def _missing(reader: Reader, rows: Sequence[tuple[int, int, Terms]]) -> list[tuple[int, int, Terms]]:
-    """Those of the rows (document, query, terms) that are not on record."""
-    recorded = reader.rows.find([(query, terms) for _, query, terms in rows])
-    return [
-        row for row, records in zip(rows, recorded, strict=True) if all(record.document != row[0] for record in records)
-    ]
+def _missing(reader: Reader, document: int, rows: Rows) -> Rows:
+    """Those of a document's rows that are not on record."""
+    recorded = reader.rows.find(list(rows))
+    return {
+        key: why
+        for (key, why), records in zip(rows.items(), recorded, strict=True)
+        if all(record.document != document for record in records)
+    }
 
 
 def now() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.differences import (
@@ -14,8 +15,11 @@ from triplewire.engine.differences import (
     document_difference,
     document_rows,
     graph_difference,
+    is_sure,
     new_rows,
+    resources_in,
     seeds_of,
+    shared,
     stored_documents,
 )
 from triplewire.engine.finding import HERE, Finder
@@ -29,7 +33,7 @@ from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Triple
 from triplewire.model import Document
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Writer
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, Writer
 
 
 @dataclass(slots=True)
@@ -42,11 +46,19 @@ class Meaning:
 
 @dataclass(slots=True)
 class Applied:
-    """How a batch ended: its number, its events, and the queries that failed in it."""
+    """How a batch ended: its number, its events, and the queries that failed in it.
+
+    Each event has the cursor of its first query; those of the others follow.
+    """
 
     number: int
-    events: list[EventRecord] = field(default_factory=list)
+    events: list[tuple[int, NewEvent]] = field(default_factory=list)
     errors: dict[int, SubscriptionError] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> list[int]:
+        """The queries that are told something, each once."""
+        return list(dict.fromkeys(query for _, event in self.events for query in event.queries))
 
 
 def apply(
@@ -64,6 +76,11 @@ def apply(
     A batch with another taxonomy is found in this process: nobody else knows that one yet.
     """
     return _Application(writer, standing, revisions, strong, meaning, HERE if meaning else finder).run(batch)
+
+
+def told_again(reader: Reader, number: int) -> Applied:
+    """A batch that was applied before, as the log has it."""
+    return Applied(number, [(e.cursor, NewEvent((e.query,), *e[3:])) for e in reader.log.of_batch(number)])
 
 
 class _Application:
@@ -98,15 +115,13 @@ class _Application:
         difference.add(self._document_difference(before))
         recover(writer, self._standing, self._applied.number, difference, errors)
         events = self._events(difference, new)
-        resources = self._resources(difference)
         writer.rows.delete(difference.deletes)
-        writer.rows.insert(new_rows(difference, resources))
+        writer.rows.insert(new_rows(difference, resources_in(writer, difference)))
         cursors = writer.log.append(self._applied.number, events)
-        self._applied.events = [
-            EventRecord(cursor, self._applied.number, *event) for cursor, event in zip(cursors, events, strict=True)
-        ]
+        firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
+        self._applied.events = list(zip(firsts, events, strict=False))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(events))
+        writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
         return self._applied
 
     # -- for those who find elsewhere
@@ -188,10 +203,10 @@ class _Application:
         kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
         events = []
         for kind, rows in kinds:
-            behind = touched.documents_behind(rows)
-            for key in sorted(rows):
-                query, terms = key
-                events.append(NewEvent(query, kind, terms, rows[key], behind[key]))
+            queries = shared(rows)
+            behind = touched.documents_behind(queries)
+            for reason in sorted(queries, key=queries.__getitem__):
+                events.append(NewEvent(queries[reason], kind, *reason, behind[reason]))
         return events
 
     def _staying(self, difference: Difference, touched: Touched, new: Neighbourhoods) -> Rows:
@@ -205,7 +220,7 @@ class _Application:
         for record in records:
             key = record.query, record.terms
             if changed.intersection(record.terms):
-                if record.id not in gone:
+                if (record.id, record.query) not in gone:
                     stays[key] = record.document
                 elif key in moved:  # the row stays, because another document gives it now
                     stays.setdefault(key, moved[key])
@@ -218,10 +233,17 @@ class _Application:
         return {key: derived.get(key, ()) for key in stays}
 
     def _derived_in_graph(self, keys: Sequence[Key], new: Neighbourhoods) -> Rows:
+        """Derivations of rows that are there; most use a triple of a changed resource, and are found together."""
         if not keys:
             return {}
-        found = new.having(keys)
-        return {key: found[key] for key in keys if key in found}
+        bound = {term for _, terms in keys for term in terms}
+        said = {triple for revision in self._revisions for triple in revision.statements if triple[0] in bound}
+        nearby = Neighbourhoods(self._writer, self._standing, {})  # it fails nobody: a row that it lacks is asked for
+        found = nearby.around(self._standing.seeds_in(nearby.page(said)))
+        rows = {key: found[key] for key in keys if is_sure(key, found, self._standing)}
+        left = [key for key in keys if key not in rows]
+        asked = new.having(left) if left else {}
+        return rows | {key: asked[key] for key in left if key in asked}
 
     def _derived_in_documents(self, keys: Mapping[Key, int]) -> Rows:
         """Derivations from the documents that give these rows."""
@@ -229,9 +251,3 @@ class _Application:
         documents = stored_documents(self._writer, records)
         rows = document_rows(self._documents, documents, self._writer, self._applied.errors)
         return {key: rows[document].get(key, ()) for key, document in keys.items()}
-
-    def _resources(self, difference: Difference) -> set[int]:
-        """Those of the new rows' terms that are no literals."""
-        terms = list({term for (_, terms), _ in difference.inserts for term in terms if term})
-        texts = self._writer.terms.texts(terms)
-        return {term for term, text in zip(terms, texts, strict=True) if not text.startswith('"')}

@@ -132,7 +132,7 @@ class Confirmation:
         """All rows of the queries as things are now, by document (0 for the graph)."""
         answers: dict[int, Rows] = {}
         errors: dict[int, SubscriptionError] = {}
-        recorded = [record for query in queries for record in self._writer.rows.every(query)]
+        recorded = [record for query in queries for record in self._writer.rows.of_query(query)]
         documents = {id: query for id, query in queries.items() if query.scope == DOCUMENT}
         if documents:
             answers = self._in_documents(documents, {r.document for r in recorded if r.document}, errors)

@@ -66,7 +66,7 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
 
 
 def _recorded(reader: Reader, query: QueryRecord) -> Found:
-    return {(record.document, record.terms) for record in reader.rows.every(query.id)}
+    return {(record.document, record.terms) for record in reader.rows.of_query(query.id)}
 
 
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:

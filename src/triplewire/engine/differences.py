@@ -7,19 +7,23 @@ are written, and one `NewState` after.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triplewire.engine.finding import Matcher
-from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Rows, required_columns
+from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
-from triplewire.store import DocumentRecord, NewRow, Reader, RowRecord, Writer, triples_of
+from triplewire.store import DocumentRecord, NewRow, Queries, Reader, RowRecord, Writer, triples_of
 
 Columns = Mapping[int, tuple[str, ...]]
+
+_FEW_PREDICATES = 64
+"""With more of them, it costs too much to see that a term is in no triple."""
 
 
 @dataclass(slots=True)
@@ -30,7 +34,8 @@ class Difference:
     ended: Rows = field(default_factory=dict)
     inserts: list[tuple[Key, int]] = field(default_factory=list)
     """Rows to put on record, each with its document (0 for the graph)."""
-    deletes: list[int] = field(default_factory=list)
+    deletes: list[tuple[int, int]] = field(default_factory=list)
+    """Rows to take off the record, by the number of the record and the query that has it no longer."""
     found: Rows = field(default_factory=dict)
     """Rows of the new state that were met on the way, whether they are new or not."""
 
@@ -118,7 +123,7 @@ def graph_difference(
         {key: triples for key, triples in found.items() if key[0] not in wide},
         {key: triples for key, triples in candidates.items() if key[0] not in wide},
     )
-    difference.found = {key: triples for key, triples in found.items() if _is_sure(key, found, standing)}
+    difference.found = {key: triples for key, triples in found.items() if is_sure(key, found, standing)}
     hints = [key for key in (*found, *candidates) if key[0] in wide]
     if hints:
         answers = {query: queries[query].pattern.answer for query in wide}
@@ -131,16 +136,34 @@ def _narrow(reader: Reader, standing: Standing, new: Neighbourhoods, found: Rows
     recorded = {key: records[0] for key, records in zip(keys, reader.rows.find(keys), strict=True) if records}
     fresh = {key: triples for key, triples in found.items() if key not in recorded} if recorded else dict(found)
     begun, doubtful = _visible(reader, standing, fresh)
-    leaving = [key for key in candidates if key in recorded and not _is_sure(key, found, standing)]
-    confirmed = new.having([*doubtful, *leaving])
+    leaving = [key for key in candidates if key in recorded and not is_sure(key, found, standing)]
+    vanished = _vanished(reader, leaving)
+    confirmed = new.having([*doubtful, *(key for key in leaving if key not in vanished)])
     begun |= {key: confirmed[key] for key in doubtful if key in confirmed}
     ended = {key: candidates[key] for key in leaving if key not in confirmed and key[0] not in new.errors}
     if new.errors:
         begun = {key: triples for key, triples in begun.items() if key[0] not in new.errors}
-    return Difference(begun, ended, [(key, 0) for key in begun], [recorded[key].id for key in ended])
+    return Difference(begun, ended, [(key, 0) for key in begun], [(recorded[key].id, key[0]) for key in ended])
 
 
-def _is_sure(key: Key, found: Rows, standing: Standing) -> bool:
+def _vanished(reader: Reader, leaving: Sequence[Key]) -> set[Key]:
+    """The rows with a term that no triple has any more, and that their query does not bring along: they have ended.
+
+    So it is with most rows of a document that is retracted, and this is seen without knowing what their queries ask.
+    """
+    if not leaving or len(reader.triples.predicates()) > _FEW_PREDICATES:
+        return set()
+    unused = reader.triples.unused({term for _, terms in leaving for term in terms if term})
+    concerned = [key for key in leaving if not unused.isdisjoint(key[1])]
+    records = reader.queries.by_ids([query for query, _ in concerned])
+    return {
+        key
+        for key, record in zip(concerned, records, strict=True)
+        if record is not None and any(term in unused and term not in record.terms for term in key[1])
+    }
+
+
+def is_sure(key: Key, found: Rows, standing: Standing) -> bool:
     """A row found in the new state is there, if its query sees all of it."""
     return key in found and not standing.start_of(key[0])
 
@@ -195,18 +218,12 @@ def _wide(
     gone = [key for key in before if key not in after and key[0] not in failed]
     required = {part(key): why for key, why in candidates.items() if key[0] in columns}
     ended = {key: candidates.get(key) or required.get(part(key), ()) for key in gone}
-    return Difference(begun, ended, [(key, 0) for key in begun], [before[key].id for key in gone])
+    return Difference(begun, ended, [(key, 0) for key in begun], [(before[key].id, key[0]) for key in gone])
 
 
 def _on_record(reader: Reader, parts: Iterable[Key]) -> list[RowRecord]:
     """All rows of the queries."""
-    found: list[RowRecord] = []
-    for query in dict.fromkeys(query for query, _ in parts):
-        page = reader.rows.of_query(query)
-        while page:
-            found += page
-            page = reader.rows.of_query(query, page[-1].key)
-    return found
+    return [record for query in dict.fromkeys(query for query, _ in parts) for record in reader.rows.of_query(query)]
 
 
 # -- scope "document"
@@ -249,19 +266,21 @@ def document_difference(
     `after` has the rows of each document that the batch touches, `before` derivations of what it gave until now.
     """
     inserts: list[tuple[Key, int]] = []
-    deletes: dict[int, Key] = {}
+    deletes: dict[tuple[int, int], Key] = {}
     for document, records in zip(after, reader.rows.of_documents(list(after)), strict=True):
         known = {(record.query, record.terms): record for record in records}
         inserts += [(key, document) for key in after[document] if key not in known and key[0] not in failed]
         deletes |= {
-            record.id: key for key, record in known.items() if key not in after[document] and key[0] not in failed
+            (record.id, key[0]): key
+            for key, record in known.items()
+            if key not in after[document] and key[0] not in failed
         }
     keys = list(dict.fromkeys([*(key for key, _ in inserts), *deletes.values()]))
     recorded = dict(zip(keys, reader.rows.find(keys), strict=True))
     brought = {key: after[document][key] for key, document in reversed(inserts)}
     difference = Difference(inserts=inserts, deletes=list(deletes))
     for key in keys:
-        is_left = any(record.id not in deletes for record in recorded[key])
+        is_left = any((record.id, key[0]) not in deletes for record in recorded[key])
         if key in brought and not recorded[key]:
             difference.begun[key] = brought[key]
         elif recorded[key] and not is_left and key not in brought:
@@ -270,11 +289,36 @@ def document_difference(
     return difference
 
 
+# -- what goes on record
+
+
+def shared(rows: Rows) -> dict[Reason, Queries]:
+    """The queries that have a row for one reason, for each row and reason: most rows are those of many queries."""
+    found: defaultdict[Reason, list[int]] = defaultdict(list)
+    for (query, terms), why in rows.items():
+        found[terms, why].append(query)
+    return {reason: tuple(sorted(queries)) for reason, queries in found.items()}
+
+
 def new_rows(difference: Difference, resources: Collection[int]) -> list[NewRow]:
-    """The rows to write, those of a query together as they will be on record; `resources` has what is no literal."""
+    """The rows to write, one for all queries that get it for one reason; `resources` has what is no literal."""
     distinct = {terms for (_, terms), _ in difference.inserts}
     bound = {terms: tuple(dict.fromkeys(term for term in terms if term in resources)) for terms in distinct}
-    return [NewRow(query, document, terms, bound[terms]) for (query, terms), document in sorted(difference.inserts)]
+    found: defaultdict[tuple[int, Terms, Derivation], list[int]] = defaultdict(list)
+    for key, document in difference.inserts:
+        found[document, key[1], difference.begun.get(key, ())].append(key[0])
+    rows = [
+        NewRow(tuple(sorted(queries)), document, terms, bound[terms]) for (document, terms, _), queries in found.items()
+    ]
+    return sorted(rows)
+
+
+def resources_in(reader: Reader, difference: Difference) -> set[int]:
+    """Those of the new rows' terms that are no literals."""
+    distinct = {terms for (_, terms), _ in difference.inserts}
+    terms = list({term for row in distinct for term in row if term})
+    texts = reader.terms.texts(terms)
+    return {term for term, text in zip(terms, texts, strict=True) if not text.startswith('"')}
 
 
 def stored_documents(reader: Reader, records: Sequence[DocumentRecord]) -> dict[int, Document]:

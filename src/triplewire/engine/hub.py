@@ -27,7 +27,7 @@ from triplewire.engine import (
     subscribing,
     taxonomies,
 )
-from triplewire.engine.applying import Applied, Meaning, apply
+from triplewire.engine.applying import Applied, Meaning, apply, told_again
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.explaining import Why, WhyNot
@@ -276,10 +276,15 @@ class Hub:
         """
         name, changes = batch or f"b-{uuid4().hex}", list(changes)
         refuse_unstorable_changes(changes, name)
-        with _uncollected(), self._writing() as writer:
-            known = writer.batches.find(name) if batch is not None else None
+        with _uncollected():
+            return self._apply(changes, name, handled, is_named=batch is not None)
+
+    def _apply(self, changes: list[Change], name: str, handled: Handled | None, *, is_named: bool) -> Outcome:
+        """All that is made here and not given back is gone before garbage is looked for again."""
+        with self._writing() as writer:
+            known = writer.batches.find(name) if is_named else None
             if known is not None:
-                return self._outcome(writer, name, Applied(known.number, writer.log.of_batch(known.number)))
+                return self._again(writer, name, told_again(writer, known.number))
             revisions = revise(writer, spread(writer, changes))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
@@ -312,13 +317,20 @@ class Hub:
         for query, owners in zip(failed, writer.subscriptions.of_queries(failed), strict=True):
             reason = applied.errors[query].reason
             errors += [MatchLimitExceeded(reason, subscription=record.id) for record in owners]
-        hearers = writer.subscriptions.hearing([record.query for record in applied.events if record.query > 0])
-        count = sum(1 for _ in _heard(applied.events, hearers))
-        return Outcome(batch, count, lambda: self._tell(applied.events, hearers), warnings, errors)
+        heard = self._standing.hearers(writer, applied.queries)
+        count = sum(heard[query] for _, event in applied.events for query in event.queries)
+        return Outcome(batch, count, lambda: self._tell(applied), warnings, errors)
 
-    def _tell(self, records: Sequence[EventRecord], hearers: Mapping[int, Sequence[Hearer]]) -> list[Event]:
+    def _again(self, writer: Writer, batch: str, applied: Applied) -> Outcome:
+        """Some who ask its queries now may have come after it."""
+        hearers = writer.subscriptions.hearing(applied.queries)
+        return Outcome(batch, sum(1 for _ in _heard(applied, hearers)), lambda: self._tell(applied))
+
+    def _tell(self, applied: Applied) -> list[Event]:
+        """The events of a batch; those of a subscription that has been removed since are not told."""
         with self._reading() as reader:
-            return self._teller(reader).events(list(_heard(records, hearers)))
+            hearers = reader.subscriptions.hearing(applied.queries)
+            return self._teller(reader).events(list(_heard(applied, hearers)))
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
@@ -359,11 +371,7 @@ class Hub:
         """What answers a subscription now."""
         with self._reading() as reader:
             record = _record(reader, id)
-            found: list[tuple[int, ...]] = []
-            page = reader.rows.of_query(record.query)
-            while page:
-                found += [row.terms for row in page]
-                page = reader.rows.of_query(record.query, page[-1].key)
+            found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
             return self._teller(reader).rows(record.columns, found)
 
     def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
@@ -491,14 +499,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _heard(
-    records: Sequence[EventRecord], hearers: Mapping[int, Sequence[Hearer]]
-) -> Iterator[tuple[EventRecord, Hearer]]:
+def _heard(applied: Applied, hearers: Mapping[int, Sequence[Hearer]]) -> Iterator[tuple[EventRecord, Hearer]]:
     """Events of a batch, for each subscription that hears them."""
-    for event in records:
-        for hearer in hearers.get(event.query, ()):
-            if hearer.first_cursor < event.cursor:
-                yield event, hearer
+    for first, event in applied.events:
+        for cursor, query in enumerate(event.queries, first):
+            for hearer in hearers.get(query, ()):
+                if hearer.first_cursor < cursor:
+                    yield EventRecord(cursor, applied.number, query, *event[1:]), hearer
 
 
 @contextmanager

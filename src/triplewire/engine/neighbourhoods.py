@@ -28,6 +28,9 @@ Derivation = tuple[Triple, ...]
 Rows = dict[Key, Derivation]
 """Rows, each with the triples that make it."""
 
+Reason = tuple[Terms, Derivation]
+"""A row and the triples that make it, whichever queries it is of."""
+
 
 class Neighbourhoods:
     """Finds rows in one state of the store."""
@@ -95,11 +98,13 @@ class Neighbourhoods:
         """Triples as a document, in which terms are known by their numbers."""
         ids = list({number for triple in triples for number in triple})
         texts = dict(zip(ids, self._reader.terms.texts(ids), strict=True))
-        return page_of(triples, texts, self._number)
+        numbers = {text: number for number, text in texts.items()}
 
-    def _number(self, text: str) -> int:
-        """The number of a constant; every one of a query's is in the store."""
-        return self._standing.number(self._reader, text)
+        def number(text: str) -> int:
+            """That of a constant: most are in the page, and every one of a query's is in the store."""
+            return numbers.get(text) or self._standing.number(self._reader, text)
+
+        return page_of(triples, texts, number)
 
     def _lookup(self, start: int) -> StoreLookups:
         if start not in self._lookups:

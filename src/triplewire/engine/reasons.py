@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from triplewire.engine.neighbourhoods import Derivation, Key, Terms
+from triplewire.engine.neighbourhoods import Derivation, Reason, Terms
 from triplewire.engine.revisions import Revision
 from triplewire.matching.incremental import Triple
-from triplewire.store import Reader
+from triplewire.store import Writer
 
 Documents = tuple[tuple[int, int, int], ...]
 """Documents by number, with their versions before and after; 0: it is not there."""
@@ -21,8 +21,8 @@ class Touched:
     count as well.
     """
 
-    def __init__(self, reader: Reader, revisions: Sequence[Revision], strong: Collection[int]) -> None:
-        self._reader, self._strong = reader, strong
+    def __init__(self, writer: Writer, revisions: Sequence[Revision], strong: Collection[int]) -> None:
+        self._reader, self._strong = writer, strong
         self._revisions = {revision.id: revision for revision in revisions}
         self._removers = _by_triple((revision.id, revision.removed) for revision in revisions)
         origins: dict[int, set[int]] = {}
@@ -35,7 +35,7 @@ class Touched:
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
         with_xml = [revision for revision in revisions if revision.old_xml or revision.new_xml]
-        names = reader.terms.find([f"<{revision.uri}>" for revision in with_xml])
+        names = writer.terms.find([f"<{revision.uri}>" for revision in with_xml])
         for revision, number in zip(with_xml, names, strict=True):  # rows of XML name the document itself
             if number:
                 self.resources.setdefault(number, set()).add(revision.id)
@@ -85,20 +85,26 @@ class Touched:
         before = (stated - adders) | self._removers.get(triple, set())
         return bool(before) != bool(stated)
 
-    def documents_behind(self, rows: Mapping[Key, Derivation]) -> dict[Key, Documents]:
+    def documents_behind(self, reasons: Collection[Reason]) -> dict[Reason, Documents]:
         """For each row the documents that state its derivation, before or after, or changed what it binds."""
-        triples = list(dict.fromkeys(triple for derivation in rows.values() for triple in derivation))
-        stated = dict(zip(triples, self._reader.triples.stated_by(triples), strict=True))
-        alike = {(terms, derivation) for (_, terms), derivation in rows.items()}
-        found = {(terms, derivation): self._behind(terms, derivation, stated) for terms, derivation in alike}
+        stated = self._stated({triple for _, derivation in reasons for triple in derivation})
+        found = {reason: self._behind(*reason, stated) for reason in reasons}
         others = list({document for ids in found.values() for document in ids} - self._revisions.keys())
         records = zip(others, self._reader.documents.by_ids(others), strict=True)
         versions = {document: (record.version, record.version) for document, record in records}
         versions |= {id: (revision.before, revision.after) for id, revision in self._revisions.items()}
-        told = {pair: tuple([(id, *versions[id]) for id in sorted(ids)]) for pair, ids in found.items()}
-        return {key: told[key[1], derivation] for key, derivation in rows.items()}
+        return {reason: tuple([(id, *versions[id]) for id in sorted(ids)]) for reason, ids in found.items()}
 
-    def _behind(self, terms: Terms, derivation: Derivation, stated: Mapping[Triple, list[int]]) -> set[int]:
+    def _stated(self, triples: Collection[Triple]) -> dict[Triple, Collection[int]]:
+        """Who states each of the triples; what is said of a resource that is new, only this batch can have said."""
+        last = self._reader.terms.last_known
+        old = [triple for triple in triples if triple[0] <= last]
+        found: dict[Triple, Collection[int]] = dict(zip(old, self._reader.triples.stated_by(old), strict=True))
+        if len(old) < len(triples):
+            found |= _by_triple((r.id, [t for t in r.added if t[0] > last]) for r in self._revisions.values())
+        return found
+
+    def _behind(self, terms: Terms, derivation: Derivation, stated: Mapping[Triple, Collection[int]]) -> set[int]:
         found: set[int] = set()
         for triple in derivation:
             found.update(stated[triple])

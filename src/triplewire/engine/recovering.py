@@ -40,7 +40,7 @@ def recover(
         else:
             errors.pop(number, None)
             del left[number]
-            _replace(difference, number, writer.rows.every(number), answers)
+            _replace(difference, number, writer.rows.of_query(number), answers)
     for number in errors:
         left.setdefault(number, [batch + 1, 2])
     if left != waiting:
@@ -53,12 +53,11 @@ def _replace(difference: Difference, query: int, recorded: list[RowRecord], answ
     meant = {(document, terms): why for document, rows in answers.items() for (_, terms), why in rows.items()}
     had = {terms for _, terms in there}
     has = {terms: why for (_, terms), why in reversed(meant.items())}
-    ids = set(there.values())
     difference.begun = {key: why for key, why in difference.begun.items() if key[0] != query}
     difference.begun |= {(query, terms): why for terms, why in has.items() if terms not in had}
     difference.ended = {key: why for key, why in difference.ended.items() if key[0] != query}
     difference.ended |= {(query, terms): () for terms in had if terms not in has}
     difference.inserts = [(key, document) for key, document in difference.inserts if key[0] != query]
     difference.inserts += [((query, terms), document) for document, terms in meant if (document, terms) not in there]
-    difference.deletes = [number for number in difference.deletes if number not in ids]
-    difference.deletes += [number for place, number in there.items() if place not in meant]
+    difference.deletes = [gone for gone in difference.deletes if gone[1] != query]
+    difference.deletes += [(number, query) for place, number in there.items() if place not in meant]

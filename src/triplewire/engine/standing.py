@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,6 +90,7 @@ class Standing:
         self._number = self._imaged = 0
         self._generation: int | None = None
         self._queries: OrderedDict[int, Query] = OrderedDict()
+        self._hearers: dict[int, int] = {}
         self._removed = 0
         self._uncommitted: _Uncommitted | None = None
 
@@ -105,6 +106,7 @@ class Standing:
             self._take(reader, touched[first : first + _MANY])
         if changes:
             self._number = changes[-1].number
+            self._hearers.clear()
         if self._removed > _WORTH_AN_IMAGE:
             self._sweep(reader)
         if reader.generation != self._generation:
@@ -114,6 +116,7 @@ class Standing:
     def learn(self, arrivals: Arrivals) -> None:
         """Know what this process has just written, without reading it; `forget_uncommitted` takes it back."""
         fresh = self._uncommitted = self._uncommitted or _Uncommitted(self._number)
+        self._hearers.clear()
         fresh.queries += [query.id for query in arrivals.queries]
         fresh.shapes += arrivals.shapes.keys() - self.shapes.keys()
         for query in arrivals.queries:
@@ -132,6 +135,7 @@ class Standing:
     def forget_uncommitted(self) -> None:
         """What was learned since the last `settle` was rolled back; its numbers will be given to others."""
         fresh = self._uncommitted
+        self._hearers.clear()
         if fresh is None:
             return
         for query in fresh.queries:
@@ -258,6 +262,16 @@ class Standing:
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
         return found
+
+    def hearers(self, reader: Reader, queries: Iterable[int]) -> Mapping[int, int]:
+        """How many subscriptions hear each query; known until the subscriptions change, or a backfill ends."""
+        known = self._hearers
+        missing = [query for query in queries if query not in known]
+        if not missing:
+            return known
+        counted = reader.subscriptions.counts(missing)
+        known.update({query: asking for query, (asking, waiting) in counted.items() if not waiting})
+        return ChainMap({query: asking - waiting for query, (asking, waiting) in counted.items()}, known)
 
     def number(self, reader: Reader, text: str) -> int:
         """The number of a term that some query names; these never change while the query is there."""

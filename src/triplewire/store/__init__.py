@@ -12,6 +12,7 @@ from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord
 from triplewire.store.compaction import Compacted
+from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
@@ -52,6 +53,7 @@ __all__ = [
     "NewQuery",
     "NewRejection",
     "NewRow",
+    "Queries",
     "QueryRecord",
     "Reader",
     "RegistryChange",

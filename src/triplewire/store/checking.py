@@ -13,6 +13,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 
 from triplewire.model.spelling import triples_of
+from triplewire.store.crowds import CrowdReader
 from triplewire.store.documents import DocumentReader, DocumentRecord
 from triplewire.store.packing import Triple, digest, digest_of, unpack
 from triplewire.store.sql import Sql, Values
@@ -28,8 +29,8 @@ _COUNTED = (
     ("registry", "removals", "number"),
     ("shapes", "shapes", "id"),
     ("atoms", "atoms", "id"),
+    ("crowds", "crowds", "id"),
     ("rows", "rows", "id"),
-    ("events", "events", "cursor"),
     ("batches", "batches", "number"),
     ("dead letters", "dead_letters", "number"),
 )
@@ -47,14 +48,21 @@ _REFERENCES = (
     ("atoms", "shape", "shapes", "id"),
     ("query_atoms", "atom", "atoms", "id"),
     ("query_atoms", "query", "queries", "id"),
+    ("crowd_members", "query", "queries", "id"),
+    ("crowd_members", "crowd", "crowds", "id"),
     ("rows", "query", "queries", "id"),
+    ("rows", "crowd", "crowds", "id"),
     ("bindings", "row", "rows", "id"),
     ("bindings", "term", "terms", "id"),
     ("events", "batch", "batches", "number"),
+    ("events", "crowd", "crowds", "id"),
     ("deliveries", "subscription", "subscriptions", "id"),
     ("dead_letters", "delivery", "deliveries", "id"),
 )
 """A column whose numbers are all in another one."""
+
+_MAY_BE_NOTHING = {("rows", "query"), ("rows", "crowd"), ("events", "crowd")}
+"""Columns of these in which 0 stands for nothing."""
 
 
 def problems(sql: Sql) -> Iterator[str]:
@@ -72,8 +80,10 @@ def _counters(sql: Sql) -> Iterator[str]:
 
 def _references(sql: Sql) -> Iterator[str]:
     for table, column, other, key in _REFERENCES:
+        something = f"t.{column} <> 0 AND" if (table, column) in _MAY_BE_NOTHING else ""
         missing = sql.number(
-            f"SELECT count(*) FROM {table} t WHERE NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
+            f"SELECT count(*) FROM {table} t"
+            f" WHERE {something} NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
         )
         if missing:
             yield f"{missing} of {table} have a {column} that is not in {other}"
@@ -213,6 +223,43 @@ def _atoms(sql: Sql) -> Iterator[str]:
             yield f"atom {number} has {users[number]} users, but says {told}"
 
 
+def _crowds(sql: Sql) -> Iterator[str]:
+    """A crowd's list is in order, and its members are where the list has them."""
+    places = groupby(sql.stream("SELECT crowd, place, query FROM crowd_members ORDER BY crowd, place"), itemgetter(0))
+    at, group = next(places, (0, iter(())))
+    for number, key, count, packed in sql.stream("SELECT id, digest, members, queries FROM crowds ORDER BY id"):
+        while at and at < number:  # told by _references
+            at, group = next(places, (0, iter(())))
+        members = [(place, query) for _, place, query in group] if at == number else []
+        queries = unpack(packed)
+        if key != digest(packed):
+            yield f"crowd {number} has the digest of another one"
+        if list(queries) != sorted(set(queries)):
+            yield f"crowd {number} has its queries in disorder"
+        if count != len(members):
+            yield f"crowd {number} has {len(members)} members, but says {count}"
+        if not set(members) <= set(enumerate(queries)):
+            yield f"crowd {number} has members that are not in their places"
+
+
+def _owners_of_rows(sql: Sql) -> Iterator[str]:
+    """A row is a query's or a crowd's, and a query has it once, alone or in a crowd."""
+    crowds = CrowdReader(sql)
+    for _, alike in groupby(
+        sql.stream("SELECT key, document, id, query, crowd FROM rows ORDER BY key, document, id"), itemgetter(0, 1)
+    ):
+        seen: set[int] = set()
+        for _, _, number, query, crowd in alike:
+            if bool(query) == bool(crowd):
+                yield f"row {number} is not of either a query or a crowd"
+            owners = set(crowds.members([crowd]).get(crowd, ())) if crowd else {query}
+            if not owners:
+                yield f"row {number} is of a crowd without members"
+            for owner in sorted(owners & seen)[:1]:
+                yield f"row {number} is on record for query {owner} already"
+            seen |= owners
+
+
 def _rows(sql: Sql) -> Iterator[str]:
     """A row's key is the digest of its terms, and it is bound by those of them that are resources."""
     terms = TermReader(sql, TermMemory(0))
@@ -252,13 +299,21 @@ def _rows_of_documents(sql: Sql) -> Iterator[str]:
 
 
 def _events(sql: Sql) -> Iterator[str]:
-    last = 0
-    for cursor, batch, kind in sql.stream("SELECT cursor, batch, kind FROM events ORDER BY cursor"):
+    """Events are in the order of their batches; each query of a crowd has a cursor, and no other event has it."""
+    last = free = 0
+    for cursor, batch, kind, packed in sql.stream(
+        "SELECT e.cursor, e.batch, e.kind, length(c.queries) FROM events e LEFT JOIN crowds c ON c.id = e.crowd"
+        " ORDER BY e.cursor"
+    ):
         if batch < last:
             yield f"event {cursor} of batch {batch} comes after one of batch {last}"
         if kind not in (1, 2, 3):
             yield f"event {cursor} has no kind"
-        last = max(last, batch)
+        if cursor < free:
+            yield f"event {cursor} has a cursor of a crowd's event before it"
+        last, free = max(last, batch), cursor + (packed // 8 if packed else 1)
+    if free > sql.counter("events") + 1:
+        yield f"the counter events is at {sql.counter('events')}, but events go up to {free - 1}"
 
 
 def _batches(sql: Sql) -> Iterator[str]:
@@ -286,6 +341,8 @@ CHECKS = (
     _queries,
     _unused_queries,
     _atoms,
+    _crowds,
+    _owners_of_rows,
     _rows,
     _rows_of_documents,
     _events,

@@ -26,16 +26,39 @@ class Compacted:
 def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) -> Compacted:
     """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use.
 
-    Events that a delivery has still to tell stay, however old they are, unless it was disabled.
+    Events that a delivery has still to tell stay, however old they are, unless it was disabled. A line of the log that
+    several queries share goes when the last of them may lose it.
     """
     versions = 0 if keep_versions is None else _drop_versions(sql, keep_versions)
     events = sql.run("DELETE FROM events WHERE query > 0 AND query NOT IN (SELECT id FROM queries)")
     events += sql.run("DELETE FROM events WHERE query < 0 AND -query NOT IN (SELECT number FROM subscriptions)")
+    events += _drop_shared_events(sql, "c.members = 0")
     if keep_events_after is not None:
         slowest = sql.first("SELECT min(cursor) FROM deliveries WHERE state <> 'disabled'")
         told = keep_events_after if slowest is None or slowest[0] is None else min(keep_events_after, slowest[0])
-        events += sql.run("DELETE FROM events WHERE cursor <= ?", told)
+        events += sql.run("DELETE FROM events WHERE crowd = 0 AND cursor <= ?", told)
+        last = "e.cursor + length(c.queries) / 8 - 1"  # eight bytes for each in the list
+        events += _drop_shared_events(sql, f"{last} <= ?", told)
+    _drop_crowds(sql)
     return Compacted(_drop_terms(sql), versions, events)
+
+
+def _drop_shared_events(sql: Sql, which: str, *values: int) -> int:
+    """The lines of events that crowds were told; how many events they were."""
+    found = sql.rows(
+        "SELECT e.cursor, length(c.queries) / 8 FROM events e JOIN crowds c ON c.id = e.crowd"
+        f" WHERE e.crowd <> 0 AND {which}",
+        *values,
+    )
+    sql.delete(schema.events, ("cursor",), [(cursor,) for cursor, _ in found])
+    return sum(count for _, count in found)
+
+
+def _drop_crowds(sql: Sql) -> None:
+    """Those that have no row and no event."""
+    used = "SELECT crowd FROM rows WHERE crowd <> 0 UNION SELECT crowd FROM events WHERE crowd <> 0"
+    sql.run(f"DELETE FROM crowds WHERE id NOT IN ({used})")
+    sql.run("DELETE FROM crowd_members WHERE crowd NOT IN (SELECT id FROM crowds)")
 
 
 def _drop_versions(sql: Sql, keep: int) -> int:

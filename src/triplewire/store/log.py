@@ -1,27 +1,37 @@
 """The log: every event that a query gave, in one order for all.
 
 The cursor of an event is its place in that order. Events name terms, triples and documents by their numbers; the
-texts of before and after are in the versions.
+texts of before and after are in the versions. What several queries are told alike is written once (see `crowds`): the
+line has the cursor of the first of them, and those of the others follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
-from triplewire.store import schema
+from triplewire.store import crowds, schema
+from triplewire.store.crowds import CrowdReader, CrowdWriter, Queries
 from triplewire.store.packing import Made, Triple, pack, pack_triples, unpack, unpack_triples
 from triplewire.store.sql import Sql, Values
 
 MATCHED, CHANGED, UNMATCHED = 1, 2, 3
 
-_COLUMNS = "cursor, batch, query, kind, terms, triples, documents"
+_COLUMNS = "e.cursor, e.batch, e.query, e.kind, e.terms, e.triples, e.documents"
+_SHARED = (
+    "e.cursor + m.place AS at, e.batch, m.query, e.kind, e.terms, e.triples, e.documents"
+    " FROM crowd_members m CROSS JOIN events e WHERE m.query = ? AND e.crowd = m.crowd AND e.crowd <> 0"
+)
 
 
 class NewEvent(NamedTuple):
-    """An event to write: `documents` are (document, version before, version after), with 0 for no version."""
+    """An event to write, for each of these queries: the first has the first cursor, and the others follow.
 
-    query: int
+    `documents` are (document, version before, version after), with 0 for no version.
+    """
+
+    queries: Queries
     kind: int
     terms: tuple[int, ...]
     triples: tuple[Triple, ...] = ()
@@ -43,60 +53,104 @@ class EventRecord(NamedTuple):
 class LogReader:
     """Events in their order."""
 
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    def __init__(self, sql: Sql, crowds: CrowdReader) -> None:
+        self._sql, self._crowds = sql, crowds
 
     def of_query(self, query: int, after: int = 0, limit: int = 1_000) -> list[EventRecord]:
         """The events of a query with a greater cursor."""
-        text = f"SELECT {_COLUMNS} FROM events WHERE query = ? AND cursor > ? ORDER BY cursor LIMIT ?"
-        return [_event(row) for row in self._sql.rows(text, query, after, limit)]
+        own = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? ORDER BY e.cursor LIMIT ?",
+            query,
+            after,
+            limit,
+        )
+        shared = self._sql.rows(
+            f"SELECT {_SHARED} AND e.cursor > ? - m.place ORDER BY at LIMIT ?",
+            query,
+            after,
+            limit,
+        )
+        return [_event(row) for row in sorted([*own, *shared])[:limit]]
 
     def last_of_query(self, query: int, after: int, before: int, limit: int) -> list[EventRecord]:
         """The last events of a query between two cursors, the newest first."""
-        text = (
-            f"SELECT {_COLUMNS} FROM events WHERE query = ? AND cursor > ? AND cursor < ? ORDER BY cursor DESC LIMIT ?"
+        own = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
+            " ORDER BY e.cursor DESC LIMIT ?",
+            query,
+            after,
+            before,
+            limit,
         )
-        return [_event(row) for row in self._sql.rows(text, query, after, before, limit)]
+        shared = self._sql.rows(
+            f"SELECT {_SHARED} AND e.cursor > ? - m.place AND e.cursor < ? - m.place ORDER BY at DESC LIMIT ?",
+            query,
+            after,
+            before,
+            limit,
+        )
+        return [_event(row) for row in sorted([*own, *shared], reverse=True)[:limit]]
 
     def count_of_query(self, query: int, after: int, most: int) -> int:
         """How many events of a query have a greater cursor; counted up to `most`."""
-        text = "SELECT count(*) FROM (SELECT 1 FROM events WHERE query = ? AND cursor > ? LIMIT ?) AS found"
-        return self._sql.number(text, query, after, most)
+        own = "SELECT count(*) FROM (SELECT 1 FROM events WHERE query = ? AND cursor > ? LIMIT ?) AS found"
+        shared = f"SELECT count(*) FROM (SELECT {_SHARED} AND e.cursor > ? - m.place LIMIT ?) AS found"
+        return min(most, sum(self._sql.number(text, query, after, most) for text in (own, shared)))
 
     def of_batch(self, batch: int) -> list[EventRecord]:
         """All events of a batch."""
-        text = f"SELECT {_COLUMNS} FROM events WHERE batch = ? ORDER BY cursor"
-        return [_event(row) for row in self._sql.rows(text, batch)]
+        text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.batch = ? ORDER BY e.cursor"
+        return list(self._spread(self._sql.rows(text, batch)))
 
     def after(self, cursor: int, limit: int = 1_000) -> list[EventRecord]:
         """The events of all queries with a greater cursor."""
-        text = f"SELECT {_COLUMNS} FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?"
-        return [_event(row) for row in self._sql.rows(text, cursor, limit)]
+        line = self._sql.number("SELECT max(cursor) FROM events WHERE cursor <= ?", cursor)  # it may go on beyond
+        text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.cursor >= ? ORDER BY e.cursor LIMIT ?"
+        told = self._spread(self._sql.rows(text, line, limit + 1))
+        return list(islice((event for event in told if event.cursor > cursor), limit))
 
     def last_cursor(self) -> int:
         """The cursor of the last event that was ever written."""
         return self._sql.counter("events")
 
+    def _spread(self, lines: Sequence[Values]) -> Iterator[EventRecord]:
+        """What is written, for each query that is told."""
+        for *line, crowd in lines:
+            event = _event(line)
+            if not crowd:
+                yield event
+                continue
+            for place, query in enumerate(self._crowds.lists([crowd])[crowd]):
+                yield event._replace(cursor=event.cursor + place, query=query)
+
 
 class LogWriter(LogReader):
     """Events in their order, and new ones."""
 
+    _crowds: CrowdWriter
+
     def append(self, batch: int, events: Sequence[NewEvent]) -> range:
-        """Write the events of a batch; their cursors."""
-        if not events:
+        """Write the events of a batch; their cursors, those of each event's queries one after the other."""
+        count = sum(len(event.queries) for event in events)
+        if not count:
             return range(0)
-        cursors = self._sql.take("events", len(events))
+        cursors = self._sql.take("events", count)
+        cursor = cursors[0]
+        crowd_of = self._crowds.numbers([e.queries for e in events if len(e.queries) >= crowds.FEWEST])
         rows, reasons = Made(pack), Made(pack_triples)  # many events are of one row, or have one reason
-        self._sql.insert(
-            schema.events,
-            [
-                (cursor, batch, query, kind, rows[terms], reasons[triples], reasons[documents])
-                for cursor, (query, kind, terms, triples, documents) in zip(cursors, events, strict=True)
-            ],
-        )
+        lines: list[Values] = []
+        for queries, kind, terms, triples, documents in events:
+            content = kind, rows[terms], reasons[triples], reasons[documents]
+            crowd = crowd_of.get(queries)
+            if crowd:
+                lines.append((cursor, batch, 0, *content, crowd))
+            else:
+                lines += [(cursor + place, batch, query, *content, 0) for place, query in enumerate(queries)]
+            cursor += len(queries)
+        self._sql.insert(schema.events, lines)
         return cursors
 
 
-def _event(row: Values) -> EventRecord:
+def _event(row: Sequence[Any]) -> EventRecord:
     cursor, batch, query, kind, terms, triples, documents = row
     return EventRecord(cursor, batch, query, kind, unpack(terms), unpack_triples(triples), unpack_triples(documents))

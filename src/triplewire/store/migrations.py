@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
-from sqlalchemy import inspect
+from sqlalchemy import Column, inspect
 from sqlalchemy.exc import DBAPIError
 
 from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
@@ -37,10 +38,21 @@ def _add_intake(sql: Sql) -> None:
 
 def _keep_xml(sql: Sql) -> None:
     """Versions have their XML beside their triples."""
-    if any(column["name"] == "xml" for column in inspect(sql.connection).get_columns("versions")):
+    if not _has_column(sql, schema.versions.c.xml):
+        _add_column(sql, schema.versions.c.xml)
+
+
+def _form_crowds(sql: Sql) -> None:
+    """Rows and events may be of a crowd of queries; all that there are stay those of one query each."""
+    schema.tables.create_all(sql.connection, tables=[schema.crowds, schema.crowd_members])
+    if _has_column(sql, schema.rows.c.crowd):
         return
-    kind = schema.versions.c.xml.type.compile(dialect=sql.connection.dialect)
-    sql.connection.exec_driver_sql(f"ALTER TABLE versions ADD COLUMN xml {kind}").close()
+    for table, indexes in ((schema.rows, ("rows_by_key", "rows_by_crowd")), (schema.events, ("events_by_crowd",))):
+        _add_column(sql, table.c.crowd, "NOT NULL DEFAULT 0")
+        for index in table.indexes:
+            if index.name in indexes:
+                index.drop(sql.connection, checkfirst=True)
+                index.create(sql.connection)
 
 
 def _add_backfills(sql: Sql) -> None:
@@ -53,10 +65,20 @@ def _add_deliveries(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.deliveries, schema.deliverers, schema.dead_letters])
 
 
+def _has_column(sql: Sql, column: Column[Any]) -> bool:
+    return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
+
+
+def _add_column(sql: Sql, column: Column[Any], more: str = "") -> None:
+    kind = column.type.compile(dialect=sql.connection.dialect)
+    sql.run(f"ALTER TABLE {column.table.name} ADD COLUMN {column.name} {kind} {more}")
+
+
 MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _keys_of_names,
     _add_intake,
     _keep_xml,
+    _form_crowds,
     _add_backfills,
     _add_deliveries,
 )

@@ -1,84 +1,81 @@
 """The rows on record: what every query's answer is now.
 
-A row of scope "graph" is recorded once; a row of scope "document" once for each document that gives it. Rows are
-found by what they hold, by document, and by the resources that they bind.
+A row of scope "graph" is recorded once; a row of scope "document" once for each document that gives it. Queries that
+got it together share the record (see `crowds`). Rows are found by what they hold, by document, and by the resources
+that they bind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from triplewire.store import schema
+from triplewire.store import crowds, schema
+from triplewire.store.crowds import CrowdReader, CrowdWriter, Queries
 from triplewire.store.packing import Made, digest, pack, unpack
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, Values
 
-_COLUMNS = "r.id, r.query, r.document, r.terms"
+_COLUMNS = "r.id, r.query, r.crowd, r.document, r.terms"
 _CLEARED_AT_ONCE = 10_000
+
+Terms = tuple[int, ...]
 
 
 class NewRow(NamedTuple):
-    """A row to record: `bound` are those of its terms that are resources; term 0 is a variable without value."""
+    """A row to record: `bound` are those of its terms that are resources; term 0 is a variable without value.
 
-    query: int
+    It is the row of every one of these queries, which are in their order.
+    """
+
+    queries: Queries
     document: int
-    terms: tuple[int, ...]
+    terms: Terms
     bound: tuple[int, ...]
 
 
 class RowRecord(NamedTuple):
-    """A row on record; document 0 is the graph."""
+    """A row of a query on record; document 0 is the graph. Rows of several queries may be in one record."""
 
     id: int
     query: int
     document: int
-    terms: tuple[int, ...]
-
-    @property
-    def key(self) -> bytes:
-        """What stands for the terms: rows of a query are paged by it."""
-        return _key(self.terms)
+    terms: Terms
 
 
 class RowReader:
     """Rows by query, by terms, by document, by what they bind."""
 
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    def __init__(self, sql: Sql, crowds: CrowdReader) -> None:
+        self._sql, self._crowds = sql, crowds
 
-    def find(self, keys: Sequence[tuple[int, tuple[int, ...]]]) -> list[list[RowRecord]]:
+    def find(self, keys: Sequence[tuple[int, Terms]]) -> list[list[RowRecord]]:
         """The records of each (query, terms), by document."""
+        asking: dict[Terms, set[int]] = {}
+        for query, terms in keys:
+            asking.setdefault(terms, set()).add(query)
         made = Made(_key)
-        wanted = [(query, made[terms]) for query, terms in keys]
-        found: dict[tuple[int, bytes], list[RowRecord]] = {}
+        wanted = [(query, made[terms]) for terms, queries in asking.items() for query in (0, *queries)]
         text = (
-            f"WITH k(a, b) AS ({{keys}}) SELECT {_COLUMNS}, r.key"
-            " FROM k CROSS JOIN rows r WHERE r.query = k.a AND r.key = k.b"
+            f"WITH k(a, b) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN rows r WHERE r.query = k.a AND r.key = k.b"
         )
-        for *row, key in self._sql.keyed(text, list(dict.fromkeys(wanted))):
-            found.setdefault((row[1], key), []).append(_row(row))
-        return [sorted(found[key], key=lambda row: row.document) if key in found else [] for key in wanted]
+        records = self._sql.keyed(text, wanted)
+        members = self._crowds.members({crowd for _, _, crowd, _, _ in records if crowd})
+        found: dict[tuple[int, Terms], list[RowRecord]] = {}
+        for id, query, crowd, document, packed in records:
+            terms = unpack(packed)
+            for owner in asking[terms].intersection(members[crowd]) if crowd else (query,):
+                found.setdefault((owner, terms), []).append(RowRecord(id, owner, document, terms))
+        return [sorted(found[key], key=lambda row: row.document) if key in found else [] for key in keys]
 
-    def of_query(self, query: int, after: bytes = b"", limit: int = 1_000) -> list[RowRecord]:
-        """Distinct rows of a query, by key, from the one that follows `after`."""
-        found = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM rows r WHERE r.query = ? AND r.key > ? AND NOT EXISTS"
-            " (SELECT 1 FROM rows e WHERE e.query = r.query AND e.key = r.key AND e.document < r.document)"
-            " ORDER BY r.key LIMIT ?",
+    def of_query(self, query: int) -> list[RowRecord]:
+        """Everything on record of a query: a row once for each document that gives it."""
+        own = self._sql.rows(f"SELECT {_COLUMNS} FROM rows r WHERE r.query = ?", query)
+        shared = self._sql.rows(
+            f"SELECT {_COLUMNS} FROM crowd_members m CROSS JOIN rows r"
+            " WHERE m.query = ? AND r.crowd = m.crowd AND r.crowd <> 0",
             query,
-            after,
-            limit,
         )
-        return [_row(row) for row in found]
-
-    def every(self, query: int) -> list[RowRecord]:
-        """All rows of a query, of every document."""
-        found: list[RowRecord] = []
-        page = self.of_query(query)
-        while page:
-            found += [record for records in self.find([(query, row.terms) for row in page]) for record in records]
-            page = self.of_query(query, page[-1].key)
-        return found
+        return [RowRecord(id, query, document, unpack(terms)) for id, _, _, document, terms in sorted([*own, *shared])]
 
     def of_documents(self, documents: Sequence[int]) -> list[list[RowRecord]]:
         """The rows that each document gives alone, by number."""
@@ -87,9 +84,9 @@ class RowReader:
             " FROM k CROSS JOIN rows r WHERE r.document = k.a AND r.document <> 0"
         )
         found: dict[int, list[RowRecord]] = {}
-        for row in self._sql.keyed(text, [(document,) for document in dict.fromkeys(documents)]):
-            found.setdefault(row[2], []).append(_row(row))
-        return [sorted(found.get(document, ()), key=lambda row: row.id) for document in documents]
+        for record in self._spread(sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(documents)]))):
+            found.setdefault(record.document, []).append(record)
+        return [found.get(document, []) for document in documents]
 
     def binding(self, terms: Sequence[int]) -> list[RowRecord]:
         """The rows that bind any of these resources, each once, by number."""
@@ -97,23 +94,31 @@ class RowReader:
             f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS}"
             " FROM k CROSS JOIN bindings b CROSS JOIN rows r WHERE b.term = k.a AND r.id = b.row"
         )
-        found = {row[0]: row for row in self._sql.keyed(text, [(term,) for term in dict.fromkeys(terms)])}
-        return [_row(found[number]) for number in sorted(found)]
+        found = set(self._sql.keyed(text, [(term,) for term in dict.fromkeys(terms)]))
+        return list(self._spread(sorted(found)))
 
-    def count(self, query: int) -> int:
-        """How many distinct rows a query has."""
-        return self._sql.number("SELECT count(DISTINCT key) FROM rows WHERE query = ?", query)
+    def _spread(self, records: Sequence[Values]) -> Iterator[RowRecord]:
+        """What is recorded, for each query that has it."""
+        members = self._crowds.members({record[2] for record in records if record[2]})
+        for id, query, crowd, document, packed in records:
+            terms = unpack(packed)
+            if crowd:
+                yield from [RowRecord(id, member, document, terms) for member in members[crowd]]
+            else:
+                yield RowRecord(id, query, document, terms)
 
 
 class RowWriter(RowReader):
     """Rows, and changes of them."""
 
-    def __init__(self, sql: Sql, last_term: int) -> None:
+    _crowds: CrowdWriter
+
+    def __init__(self, sql: Sql, crowds: CrowdWriter, last_term: int) -> None:
         """`last_term` is the last one that may be in a row; those that this transaction makes come after it."""
-        super().__init__(sql)
+        super().__init__(sql, crowds)
         self._last_term = last_term
 
-    def find(self, keys: Sequence[tuple[int, tuple[int, ...]]]) -> list[list[RowRecord]]:
+    def find(self, keys: Sequence[tuple[int, Terms]]) -> list[list[RowRecord]]:
         """See `RowReader.find`; a row that has a new term is not on record, and is not looked for."""
         last = self._last_term
         known = [key for key in keys if max(key[1], default=0) <= last]
@@ -123,41 +128,70 @@ class RowWriter(RowReader):
         return [found.get(key, []) for key in keys]
 
     def insert(self, rows: Sequence[NewRow]) -> list[int]:
-        """Record rows that are not on record; their numbers."""
+        """Record rows that are not on record; the numbers of the records, one for a row unless few queries share it."""
         if not rows:
             return []
-        numbers = self._sql.take("rows", len(rows))
         self._last_term = max(self._last_term, *(max(row.terms, default=0) for row in rows))
+        crowd_of = self._crowds.numbers([row.queries for row in rows if len(row.queries) >= crowds.FEWEST])
         packed, made = Made(pack), Made(_key)
-        self._sql.insert(
-            schema.rows,
-            [
-                (number, query, document, made[terms], packed[terms])
-                for number, (query, document, terms, _) in zip(numbers, rows, strict=True)
-            ],
-        )
-        bindings = {(term, number) for number, row in zip(numbers, rows, strict=True) for term in row.bound}
+        records: list[Values] = []
+        bound: list[tuple[int, ...]] = []
+        for queries, document, terms, resources in rows:
+            crowd = crowd_of.get(queries, 0)
+            for query in (0,) if crowd else queries:
+                records.append((query, document, made[terms], packed[terms], crowd))
+                bound.append(resources)
+        numbers = self._sql.take("rows", len(records))
+        self._sql.insert(schema.rows, [(number, *record) for number, record in zip(numbers, records, strict=True)])
+        bindings = {(term, number) for number, terms in zip(numbers, bound, strict=True) for term in terms}
         self._sql.insert(schema.bindings, sorted(bindings))
         return list(numbers)
 
-    def delete(self, ids: Sequence[int]) -> None:
-        """Away with these rows."""
-        numbers = [(number,) for number in dict.fromkeys(ids)]
-        text = "WITH k(a) AS ({keys}) SELECT r.id, r.terms FROM k CROSS JOIN rows r WHERE r.id = k.a"
-        bindings = {(term, number) for number, terms in self._sql.keyed(text, numbers) for term in unpack(terms)}
-        self._sql.delete(schema.bindings, ("term", "row"), sorted(bindings))
-        self._sql.delete(schema.rows, ("id",), numbers)
+    def delete(self, gone: Iterable[tuple[int, int]]) -> None:
+        """Away with rows of queries, each by the number of its record and the query's."""
+        leaving: dict[int, set[int]] = {}
+        for number, query in gone:
+            leaving.setdefault(number, set()).add(query)
+        text = "WITH k(a) AS ({keys}) SELECT r.id, r.crowd, r.terms FROM k CROSS JOIN rows r WHERE r.id = k.a"
+        found = self._sql.keyed(text, [(number,) for number in leaving])
+        members = self._crowds.members({crowd for _, crowd, _ in found if crowd})
+        left = {
+            number: tuple([q for q in members[crowd] if q not in leaving[number]])
+            for number, crowd, _ in found
+            if crowd
+        }
+        self._remove([(number, terms) for number, _, terms in found if not left.get(number)])
+        self._move({number: queries for number, queries in left.items() if queries})
 
     def clear(self, query: int) -> None:
-        """Away with all rows of a query."""
-        while found := self._sql.rows("SELECT id FROM rows WHERE query = ? LIMIT ?", query, _CLEARED_AT_ONCE):
-            self.delete([number for (number,) in found])
+        """Away with all rows of a query; a crowd that has shrunk to a half is another one for its rows from then on."""
+        while found := self._sql.rows("SELECT id, terms FROM rows WHERE query = ? LIMIT ?", query, _CLEARED_AT_ONCE):
+            self._remove(found)
+        for crowd in self._crowds.leave(query):
+            queries = self._crowds.members([crowd])[crowd]
+            while found := self._sql.rows(
+                "SELECT id, terms FROM rows WHERE crowd = ? AND crowd <> 0 LIMIT ?", crowd, _CLEARED_AT_ONCE
+            ):
+                if queries:
+                    self._move(dict.fromkeys((number for number, _ in found), queries))
+                else:
+                    self._remove(found)
+
+    def _remove(self, records: Sequence[Values]) -> None:
+        """Away with records, each with its packed terms."""
+        bindings = {(term, number) for number, terms in records for term in unpack(terms)}
+        self._sql.delete(schema.bindings, ("term", "row"), sorted(bindings))
+        self._sql.delete(schema.rows, ("id",), [(number,) for number, _ in records])
+
+    def _move(self, records: dict[int, Queries]) -> None:
+        """Let records be those of other queries."""
+        crowd_of = self._crowds.numbers([queries for queries in records.values() if len(queries) > 1])
+        owners = [
+            (0, crowd_of[queries], number) if len(queries) > 1 else (queries[0], 0, number)
+            for number, queries in records.items()
+        ]
+        self._sql.update(schema.rows, ("query", "crowd"), owners)
 
 
-def _key(terms: tuple[int, ...]) -> bytes:
+def _key(terms: Terms) -> bytes:
     return digest(pack(terms))
-
-
-def _row(row: Sequence[Any]) -> RowRecord:
-    number, query, document, terms = row
-    return RowRecord(number, query, document, unpack(terms))

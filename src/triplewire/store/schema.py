@@ -146,6 +146,19 @@ query_atoms = Table(
 )
 Index("query_atoms_by_query", query_atoms.c.query)
 
+crowds = Table("crowds", tables, _number("id", key=True), _bytes("digest"), _number("members"), _bytes("queries"))
+Index("crowds_by_digest", crowds.c.digest, unique=True)
+
+crowd_members = Table(
+    "crowd_members",
+    tables,
+    _number("query", key=True),
+    _number("crowd", key=True),
+    _number("place"),
+    sqlite_with_rowid=False,
+)
+
+# A row, or an event, is of a query or of a crowd; the other one is 0.
 rows = Table(
     "rows",
     tables,
@@ -154,10 +167,13 @@ rows = Table(
     _number("document"),
     _bytes("key"),
     _bytes("terms"),
+    _number("crowd"),
 )
-Index("rows_by_key", rows.c.query, rows.c.key, rows.c.document, unique=True)
+Index("rows_by_key", rows.c.query, rows.c.key, rows.c.document, rows.c.crowd, unique=True)
 _of_a_document = rows.c.document != 0
 Index("rows_by_document", rows.c.document, sqlite_where=_of_a_document, postgresql_where=_of_a_document)
+_of_a_crowd = rows.c.crowd != 0
+Index("rows_by_crowd", rows.c.crowd, sqlite_where=_of_a_crowd, postgresql_where=_of_a_crowd)
 
 bindings = Table("bindings", tables, _number("term", key=True), _number("row", key=True), sqlite_with_rowid=False)
 
@@ -171,8 +187,11 @@ events = Table(
     _bytes("terms"),
     _bytes("triples"),
     _bytes("documents"),
+    _number("crowd"),
 )
 Index("events_by_query", events.c.query, events.c.cursor)
+_to_a_crowd = events.c.crowd != 0
+Index("events_by_crowd", events.c.crowd, events.c.cursor, sqlite_where=_to_a_crowd, postgresql_where=_to_a_crowd)
 Index("events_by_batch", events.c.batch)
 
 batches = Table(

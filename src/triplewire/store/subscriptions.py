@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.store import schema
+from triplewire.store.backfills import UNHEARD
 from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql, Values
 
@@ -82,6 +83,16 @@ class SubscriptionReader:
         for row in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
             found.setdefault(row[1], []).append(_subscription(row))
         return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
+
+    def counts(self, queries: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """How many subscriptions ask each query, and how many of them hear nothing yet, because of a backfill."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT count(*) FROM subscriptions t WHERE t.query = k.a),"
+            " (SELECT count(*) FROM subscriptions t WHERE t.query = k.a AND t.first_cursor = ?) FROM k"
+            " WHERE k.a IS NOT NULL"
+        )
+        found = self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)], UNHEARD)
+        return {query: (asking, waiting) for query, asking, waiting in found}
 
     def hearing(self, queries: Sequence[int]) -> dict[int, list[Hearer]]:
         """For each query who hears its events, in the order in which they came; a query without any is left out."""

@@ -90,25 +90,28 @@ class SurveyReader:
     def busiest(self, after: int, most: int) -> list[tuple[int, int]]:
         """The queries with the most events since a cursor, with how many."""
         text = (
-            "SELECT query, count(*) AS events FROM events WHERE cursor > ?"
-            " GROUP BY query ORDER BY events DESC, query LIMIT ?"
+            "SELECT query, sum(events) AS events FROM ("
+            "SELECT query, count(*) AS events FROM events WHERE cursor > ? AND crowd = 0 GROUP BY query UNION ALL"
+            " SELECT m.query, count(*) AS events FROM events e JOIN crowd_members m ON m.crowd = e.crowd"
+            " WHERE e.cursor > ? AND e.crowd <> 0 GROUP BY m.query"
+            ") told GROUP BY query ORDER BY events DESC, query LIMIT ?"
         )
-        return [(query, count) for query, count in self._sql.rows(text, after, most)]
-
-    def cursor_before(self, queries: Sequence[int], last: int) -> int:
-        """The cursor that the last so many events of some queries follow; 0 where there are no more."""
-        text = (
-            f"SELECT cursor FROM events WHERE query IN ({_marks(queries)}) ORDER BY cursor DESC LIMIT 1 OFFSET {last:d}"
-        )
-        return self._sql.number(text, *queries)
+        return [(query, int(count)) for query, count in self._sql.rows(text, after, after, most)]
 
     def row_counts(self, queries: Sequence[int], most: int) -> dict[int, int]:
         """How many rows each query has on record, counted up to `most`."""
-        text = (
-            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT count(*) FROM"
-            " (SELECT 1 FROM rows r WHERE r.query = k.a LIMIT ?) counted) FROM k WHERE k.a IS NOT NULL"
+        own = "SELECT 1 FROM rows r WHERE r.query = k.a"
+        shared = (
+            "SELECT 1 FROM crowd_members m CROSS JOIN rows r WHERE m.query = k.a AND r.crowd = m.crowd AND r.crowd <> 0"
         )
-        return dict(self._sql.keyed(text, [(query,) for query in queries], most))
+        counted = ", ".join(f"(SELECT count(*) FROM ({text} LIMIT ?) counted)" for text in (own, shared))
+        found = self._sql.keyed(
+            f"WITH k(a) AS ({{keys}}) SELECT k.a, {counted} FROM k WHERE k.a IS NOT NULL",
+            [(query,) for query in queries],
+            most,
+            most,
+        )
+        return {query: min(most, alone + together) for query, alone, together in found}
 
     def documents(self, most: int) -> int:
         """How many documents are there now, counted up to `most`."""

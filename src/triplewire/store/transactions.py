@@ -5,6 +5,7 @@ from __future__ import annotations
 from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.backfills import BackfillReader, BackfillWriter
 from triplewire.store.batches import BatchReader, BatchWriter
+from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
@@ -38,8 +39,9 @@ class Reader:
         self.atoms = AtomReader(sql)
         self.subscriptions = SubscriptionReader(sql)
         self.backfills = BackfillReader(sql)
-        self.rows = RowReader(sql)
-        self.log = LogReader(sql)
+        crowds = CrowdReader(sql)
+        self.rows = RowReader(sql, crowds)
+        self.log = LogReader(sql, crowds)
         self.batches = BatchReader(sql)
         self.images = ImageReader(sql)
         self.intake = IntakeReader(sql)
@@ -72,11 +74,12 @@ class Writer(Reader):
         self.documents = DocumentWriter(sql)
         self.triples = TripleWriter(sql, self.documents)
         self.atoms = AtomWriter(sql)
-        self.rows = RowWriter(sql, self.terms.last_known)
+        crowds = CrowdWriter(sql)
+        self.rows = RowWriter(sql, crowds, self.terms.last_known)
         self.queries = QueryWriter(sql, self.atoms, self.rows)
         self.subscriptions = SubscriptionWriter(sql)
         self.backfills = BackfillWriter(sql)
-        self.log = LogWriter(sql)
+        self.log = LogWriter(sql, crowds)
         self.batches = BatchWriter(sql)
         self.images = ImageWriter(sql)
         self.intake = IntakeWriter(sql)

@@ -135,6 +135,14 @@ class TripleReader:
         stated = {(s, p, o) for s, p, o, _ in found}
         return [triple in stated for triple in triples]
 
+    def unused(self, terms: Iterable[int]) -> set[int]:
+        """Those of the terms that stand in no triple; an object costs a probe for each predicate in use."""
+        left = set(terms) - self.predicates().keys()
+        text = "WITH k(a) AS ({keys}) SELECT k.a FROM k WHERE EXISTS (SELECT 1 FROM statements st WHERE st.s = k.a)"
+        left -= {subject for (subject,) in self._sql.keyed(text, [(term,) for term in left])}
+        values = [(0, term) for term in left]
+        return {term for (_, term), count in zip(values, self.degrees(values, 1), strict=True) if not count}
+
     def documents(self, ids: Sequence[int]) -> list[DocumentRecord]:
         """Which documents these are: uri, version, and the batch that published it."""
         return self._documents.by_ids(ids)

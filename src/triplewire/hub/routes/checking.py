@@ -13,7 +13,7 @@ from triplewire.errors import QueryError
 from triplewire.hub.messages import Events
 from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
-from triplewire.hub.routes.subscriptions import Id, queries_of
+from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import BoundedRoute, Reading
 from triplewire.hub.sights import AlternativeTold, Checked, CheckQuery, Mistake, Picture
 
@@ -53,10 +53,10 @@ def recent(
     access: Reading, id: Id, limit: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 50
 ) -> Events:
     """The last events of a subscription, in order, with the content before and after; `next` is where to go on."""
-    queries = queries_of(access, id)
-    with access.tenant.hub.store.reading() as reader:
-        after, last = reader.surveys.cursor_before(queries, limit), reader.log.last_cursor()
-    found = [event.as_dict() for event in access.tenant.hub.events(id, after=after, limit=limit)]
+    hub = access.tenant.hub
+    with hub.store.reading() as reader:
+        last = reader.log.last_cursor()
+    found = [event.as_dict() for event in reversed(hub.newest(id, limit=limit))]
     return Events.model_validate({"events": found, "next": found[-1]["cursor"] if found else last})
 
 
