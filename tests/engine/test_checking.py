@@ -70,7 +70,7 @@ def test_a_row_of_xml_that_is_missing_or_has_another_text_is_found(filled):
         (record,) = writer.subscriptions.find(["wine-ever"])
         row = next(row for row in writer.rows.of_query(record.query) if row.document)
         writer.rows.delete([row.id])
-        writer.rows.insert([NewRow(record.query, row.document, (*row.terms[:2], row.terms[0]), row.terms[:1])])
+        writer.rows.insert([NewRow((record.query,), row.document, (*row.terms[:2], row.terms[0]), row.terms[:1])])
     problems = [*filled.check()]
     assert len(problems) == 2
     assert all("wine-ever" in problem for problem in problems)
