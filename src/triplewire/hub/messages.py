@@ -115,6 +115,14 @@ class BehindTold(BaseModel):
     after: int | None
 
 
+class ExcerptTold(BaseModel):
+    """What is at the place of an XPath row in one version of its document."""
+
+    node: str
+    text: str
+    content: str
+
+
 class EventTold(BaseModel):
     """What happened to one row of one subscription."""
 
@@ -125,8 +133,8 @@ class EventTold(BaseModel):
     row: RowTerms
     triples: list[str]
     documents: list[BehindTold]
-    before: list[str] | None = None
-    after: list[str] | None = None
+    before: list[str] | ExcerptTold | None = None
+    after: list[str] | ExcerptTold | None = None
 
 
 class Events(BaseModel):

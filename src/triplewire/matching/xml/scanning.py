@@ -60,7 +60,7 @@ class Scan:
         self._extremes: dict[Look, list[float]] = {}
         self._raw, self._waiting = raw, grams
         self._met: list[Look] | None = None
-        self._kept: list[list[int]] | None = None
+        self._kept: dict[int, list[tuple[int, int]]] | None = None
         self._room = MOST_TEXT
         if not self._run_compiled(raw, machine, marks):
             xml = raw.decode()
@@ -81,13 +81,16 @@ class Scan:
 
     def _may_pass(self, node: Node, condition: Condition, found: Found) -> bool:
         if self._kept is None:
-            self._kept = found.kept.tolist()
+            self._kept = {}
+            for number, start, end in found.kept.tolist():
+                self._kept.setdefault(number, []).append((start, end))
         looks, plain = self._machine.looks, found.plain
-        for number, start, end in self._kept:
+        for number, spans in self._kept.items():
             if node in looks[number].nodes:
-                self._room -= end - start
-                if self._room < 0 or condition.may_pass(plain[start:end].decode()):
-                    return True
+                for start, end in spans:
+                    self._room -= end - start
+                    if self._room < 0 or condition.may_pass(plain[start:end].decode()):
+                        return True
         return False
 
     @property
