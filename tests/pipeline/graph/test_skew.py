@@ -33,6 +33,7 @@ def test_tasks_are_even_though_all_instances_are_of_one_class(spark):
         assert found.errors.count() == 0
     shared = [tasks for tasks in stages.shuffled if len(tasks) > 1 and sum(tasks) > DATASETS]
     assert len(shared) >= 4, "terms, two orders of triples, and seeds"
-    finding = next(tasks for tasks in stages.written if sum(tasks) == 2 * DATASETS)
+    finding = [tasks for tasks in stages.written if any(tasks)][-1]
+    assert sum(finding) >= 2 * DATASETS, "every row; one that two tasks have found twice"
     assert len(finding) >= 8
     assert [tasks for tasks in (*shared, finding) if max(tasks) > 2 * sum(tasks) / len(tasks)] == []
