@@ -84,8 +84,7 @@ def fill_beside(spark, url, folder, rounds: int, submissions: int) -> None:
         for _ in range(rounds):
             told.send(submissions)
             told.subscribe()
-            position = told.send(submissions)
-        running.wait_for(position)
+            running.wait_for(told.send(submissions))
         eventually(lambda: running.error or told.are_filled(), "all subscriptions are filled")
     finally:
         running.close()
@@ -101,7 +100,7 @@ def test_subscriptions_are_filled_while_a_stream_goes_on(spark, new_url, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_many_subscriptions_are_filled_while_a_stream_goes_on_for_long(spark, new_url, tmp_path, kind):
-    fill_beside(spark, new_url(kind), tmp_path, rounds=8, submissions=6)
+    fill_beside(spark, new_url(kind), tmp_path, rounds=6, submissions=3)
 
 
 @pytest.mark.slow
