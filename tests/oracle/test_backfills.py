@@ -34,6 +34,11 @@ def _steps(draw):
     return [(kind, draw(values[kind])) for kind in kinds]
 
 
+def waits(hub: Hub, id: str) -> bool:
+    """Whether the last subscription waits: where nothing is published, there is nothing to wait for."""
+    return id in [record.subscription for record in hub.backfills(limit=1)]
+
+
 class Interrupted(Here):
     """Looks in this process, and lets something else happen before each share of the work."""
 
@@ -79,9 +84,9 @@ class Backfilled(recomputation.History):
             self.hub.subscribe(query, id=id, scope=scope, start="ever", backfill="later")
         except UnsupportedQuery:
             return
-        if self.hub.backfills(limit=1) and self.hub.backfills(limit=1)[0].subscription == id:
+        if waits(self.hub, id):
             self.waiting[id] = query, scope, "ever"
-        else:  # nothing is published, so there is nothing to wait for
+        else:
             self._is_subscribed(id, (query, scope, "ever"))
 
     def _is_subscribed(self, id, asked) -> None:
@@ -153,7 +158,11 @@ class Filling(Both):
         text, scope = filled(chance.choice(SHAPES), chance), chance.choice(("graph", "graph", "document"))
         with suppress(UnsupportedQuery):
             self.hub.subscribe(text, id=id, scope=scope, start="ever", backfill="later")
-            self.waiting[id] = text, scope, "ever"
+            if waits(self.hub, id):
+                self.waiting[id] = text, scope, "ever"
+            else:
+                self.reference.subscribe(text, language="sparql", id=id, scope=scope, start="ever")
+                self.asked[id] = text, scope, "ever"
 
     def fill(self) -> int:
         """Let them hear what answers already; gives how many rows that were."""
