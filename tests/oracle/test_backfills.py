@@ -6,7 +6,8 @@ subscribes at that moment; from then on it is like all others. The base class ch
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections import Counter
+from contextlib import contextmanager, suppress
 from unittest.mock import patch
 
 import pytest
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
 from oracle import test_hub_against_recomputation as recomputation
-from oracle.histories import batches, queries, taxonomies
+from oracle.histories import SHAPES, batches, filled, queries, taxonomies
+from oracle.test_crowded_histories import Both, Crowd
+from triplewire import Hub
 from triplewire.engine.backfilling import Here
 from triplewire.errors import UnsupportedQuery
+from triplewire.model import Row
 
 urls = recomputation.urls
 
@@ -25,9 +29,14 @@ urls = recomputation.urls
 @st.composite
 def _steps(draw):
     """What may happen while a backfill looks."""
-    kinds = draw(st.lists(st.sampled_from(["batch", "batch", "batch", "taxonomy", "compact"]), max_size=5))
+    kinds = draw(st.lists(st.sampled_from(["batch"] * 6 + ["taxonomy", "compact"]), min_size=1, max_size=6))
     values = {"batch": batches, "taxonomy": taxonomies, "compact": st.none()}
     return [(kind, draw(values[kind])) for kind in kinds]
+
+
+def waits(hub: Hub, id: str) -> bool:
+    """Whether the last subscription waits: where nothing is published, there is nothing to wait for."""
+    return id in [record.subscription for record in hub.backfills(limit=1)]
 
 
 class Interrupted(Here):
@@ -75,9 +84,9 @@ class Backfilled(recomputation.History):
             self.hub.subscribe(query, id=id, scope=scope, start="ever", backfill="later")
         except UnsupportedQuery:
             return
-        if self.hub.backfills(limit=1) and self.hub.backfills(limit=1)[0].subscription == id:
+        if waits(self.hub, id):
             self.waiting[id] = query, scope, "ever"
-        else:  # nothing is published, so there is nothing to wait for
+        else:
             self._is_subscribed(id, (query, scope, "ever"))
 
     def _is_subscribed(self, id, asked) -> None:
@@ -137,20 +146,79 @@ def small_shares():
         yield
 
 
-def live_through(urls, *, examples: int, steps: int) -> None:
-    chosen = settings(
-        max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
-    )
-    with recomputation.small_images(), small_shares():
-        run_state_machine_as_test(lambda: Backfilled(next(urls)), settings=chosen)
+class Filling(Both):
+    """A crowded history in which subscriptions wait, and much happens while they are filled."""
+
+    def __init__(self, crowd: Crowd, hub: Hub) -> None:
+        super().__init__(crowd, hub)
+        self.waiting: dict[str, tuple[str, str, str]] = {}
+
+    def wait_for(self, id: str) -> None:
+        chance = self.crowd.chance
+        text, scope = filled(chance.choice(SHAPES), chance), chance.choice(("graph", "graph", "document"))
+        with suppress(UnsupportedQuery):
+            self.hub.subscribe(text, id=id, scope=scope, start="ever", backfill="later")
+            if waits(self.hub, id):
+                self.waiting[id] = text, scope, "ever"
+            else:
+                self.reference.subscribe(text, language="sparql", id=id, scope=scope, start="ever")
+                self.asked[id] = text, scope, "ever"
+
+    def fill(self) -> int:
+        """Let them hear what answers already; gives how many rows that were."""
+        chance = self.crowd.chance
+        interrupted = Interrupted(self.hub.store, lambda: self.step() if chance.random() < 0.15 else None)
+        told = self.hub.backfill(interrupted)
+        assert (told.subscriptions, told.failed) == (len(self.waiting), {})
+        for id, (text, scope, start) in self.waiting.items():
+            self.reference.subscribe(text, language="sparql", id=id, scope=scope, start=start)
+            events = [(event.kind, event.row) for event in self.hub.events(id)]
+            expected = [(event.kind, Row(event.row)) for event in self.reference.events(id)]
+            assert Counter(events) == Counter(expected), (id, text, scope)
+        self.asked |= self.waiting
+        self.waiting = {}
+        return told.rows
 
 
-@pytest.mark.parametrize(("kind", "examples", "steps"), [("memory", 20, 14), ("sqlite", 6, 14), ("postgresql", 2, 10)])
-def test_what_is_filled_while_batches_come_agrees_with_recomputation(urls, kind, examples, steps):
-    live_through(urls(kind), examples=examples, steps=steps)
+def live_through(seed: int, url: str) -> int:
+    """Live through the history of a seed; gives how many rows were told by backfills."""
+    world, rows = Filling(Crowd(seed), Hub(url)), 0
+    for number in range(4):
+        world.subscribe(f"old {number}")
+    for number in range(3):
+        world.hub.apply(batch := world.crowd.batch())
+        world.reference.apply(batch)
+        for other in range(6):
+            world.wait_for(f"new {number} {other}")
+        rows += world.fill()
+        for _ in range(3):
+            world.step()
+    assert list(world.hub.check()) == []
+    world.hub.close()
+    return rows
+
+
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 8), ("sqlite", 2), ("postgresql", 1)])
+def test_what_is_filled_while_much_happens_agrees_with_recomputation(urls, kind, seeds):
+    with small_shares():
+        assert sum(live_through(seed, url) for seed, url in zip(range(seeds), urls(kind), strict=False)) > 10 * seeds
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "examples"), [("memory", 300), ("sqlite", 100), ("postgresql", 20)])
-def test_what_is_filled_over_longer_histories_agrees_with_recomputation(urls, kind, examples):
-    live_through(urls(kind), examples=examples, steps=30)
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 200), ("sqlite", 60), ("postgresql", 20)])
+def test_what_is_filled_in_many_crowded_histories_agrees_with_recomputation(urls, kind, seeds):
+    with small_shares():
+        for seed, url in zip(range(1000, 1000 + seeds), urls(kind), strict=False):
+            live_through(seed, url)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 150), ("sqlite", 50), ("postgresql", 10)])
+def test_what_is_filled_in_random_histories_agrees_with_recomputation(urls, kind, examples):
+    """The smallest histories that go wrong, if there are any."""
+    chosen = settings(
+        max_examples=examples, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    made = urls(kind)
+    with recomputation.small_images(), small_shares():
+        run_state_machine_as_test(lambda: Backfilled(next(made)), settings=chosen)

@@ -18,7 +18,7 @@ from triplewire import Hub
 from triplewire.cli.app import app
 from triplewire.engine import backfilling
 from triplewire.engine.backfilling import Here
-from triplewire.errors import StoreUnavailable
+from triplewire.errors import PipelineError, StoreUnavailable
 from triplewire.model import Row
 from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
 
@@ -84,8 +84,7 @@ def fill_beside(spark, url, folder, rounds: int, submissions: int) -> None:
         for _ in range(rounds):
             told.send(submissions)
             told.subscribe()
-            position = told.send(submissions)
-        running.wait_for(position)
+            running.wait_for(told.send(submissions))
         eventually(lambda: running.error or told.are_filled(), "all subscriptions are filled")
     finally:
         running.close()
@@ -101,7 +100,7 @@ def test_subscriptions_are_filled_while_a_stream_goes_on(spark, new_url, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_many_subscriptions_are_filled_while_a_stream_goes_on_for_long(spark, new_url, tmp_path, kind):
-    fill_beside(spark, new_url(kind), tmp_path, rounds=8, submissions=6)
+    fill_beside(spark, new_url(kind), tmp_path, rounds=6, submissions=3)
 
 
 @pytest.mark.slow
@@ -241,5 +240,17 @@ def test_the_command_says_what_waits(hub, tmp_path):
     assert "decided by the hub" in refused.output
 
 
-def test_a_spread_over_nothing_asks_nothing(spark):
-    assert SparkSpread(spark.sparkContext, "sqlite:///nothing.db").match(None, []) == []
+def test_a_backfill_that_was_begun_by_one_that_is_gone_is_begun_again(hub):
+    wait_for(hub, "p")
+    with hub.store.writing() as writer:
+        writer.backfills.begin([hub.backfills()[0].number])
+    assert hub.backfill().subscriptions == 1
+    assert len(hub.events("p")) == 1
+
+
+def test_after_the_end_no_job_is_begun(spark):
+    spread = SparkSpread(spark.sparkContext, "sqlite:///nothing.db")
+    assert spread.match(None, []) == []
+    spread.cancel()
+    with pytest.raises(PipelineError, match="for the next run"):
+        spread.match(None, [[1]])

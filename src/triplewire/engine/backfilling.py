@@ -235,9 +235,18 @@ def is_for_later(reader: Reader, when: When) -> bool:
         raise ValueError(f'backfill must be "auto", "now" or "later", not {when!r}')
     if when != "auto":
         return when == "later"
+    return _is_somebody_there(reader) and reader.triples.count() > LARGE
+
+
+def _is_somebody_there(reader: Reader) -> bool:
     beat = reader.settings.get(_BEAT)
-    is_there = beat is not None and datetime.now(UTC) - datetime.fromisoformat(beat) < 3 * BEATING
-    return is_there and reader.triples.count() > LARGE
+    return beat is not None and datetime.now(UTC) - datetime.fromisoformat(beat) < 3 * BEATING
+
+
+def take_over(writer: Writer) -> None:
+    """What somebody has begun who is gone is to be begun again."""
+    if not _is_somebody_there(writer):
+        writer.backfills.queue_again()
 
 
 def beat(writer: Writer) -> None:

@@ -100,7 +100,9 @@ def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -
     sources: dict[Fixed, int] = {}
     for scope in (GRAPH, DOCUMENT):
         own = bare.taken_apart(scope)
-        fixed = [_fixed(reader, kind) for kind in own.kinds]
+        names = sorted(own.constants)
+        numbers = dict(zip(names, reader.terms.find(names), strict=True))
+        fixed = [_fixed(kind, numbers) for kind in own.kinds]
         sizes = _sizes(reader, {one for each in fixed for one in each})
         counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
         for kind in own.rarest(counts[scope]):
@@ -108,14 +110,12 @@ def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -
     return Job(spelled, counts, most_triples, bare.name), list(_shares(reader, sources))
 
 
-def _fixed(reader: Reader, kind: Pattern) -> list[Fixed]:
-    """The constants of the triples that may be of a kind; none if the store has no such term."""
+def _fixed(kind: Pattern, numbers: Mapping[str, int]) -> list[Fixed]:
+    """The constants of the triples that may be of a kind, by their numbers."""
     found: list[Fixed] = []
     for branch in kind.branches:
-        texts = ["" if isinstance(node, Variable) else str(node) for node in branch.triples[0]]
-        s, p, o = (number if text else 0 for text, number in zip(texts, reader.terms.find(texts), strict=True))
-        if all(number or not text for text, number in zip(texts, (s, p, o), strict=True)):
-            found.append((s, p, o))
+        s, p, o = (0 if isinstance(node, Variable) else numbers[str(node)] for node in branch.triples[0])
+        found.append((s, p, o))
     return found
 
 

@@ -197,6 +197,9 @@ class Hub:
         itself.
         """
         found, chosen = backfilling.Filled(), spread or backfilling.Here(self.store)
+        if spread is None:
+            with self._writing() as writer:
+                backfilling.take_over(writer)
         while True:
             more = backfilling.fill_queued(self.store, self._standing, self._writing, chosen, at_once)
             if more is None:

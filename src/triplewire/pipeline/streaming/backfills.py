@@ -7,16 +7,19 @@ They have a scheduler pool of their own, so that a micro-batch need not wait unt
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from py4j.protocol import Py4JError
+
 from triplewire.engine import Hub, backfilling
 from triplewire.engine.answering import now
 from triplewire.engine.backfilling import Filled
 from triplewire.engine.filling import Job, Look, Matched, Share, Sought
-from triplewire.errors import StoreBusy, StoreError, StoreUnavailable
+from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
 from triplewire.pipeline.streaming.stores import opened
 from triplewire.store.backfills import RUNNING
 
@@ -39,6 +42,7 @@ class SparkSpread:
 
     def __init__(self, context: SparkContext, url: str) -> None:
         self._context, self._url = context, url
+        self._is_over = False
 
     def seek(self, job: Job, shares: Sequence[Share]) -> list[Sought]:
         """See `Spread.seek`."""
@@ -49,12 +53,16 @@ class SparkSpread:
         return self._given(job, shares, _match)
 
     def cancel(self) -> None:
-        """Let go of what is under way."""
-        self._context.cancelJobGroup(POOL)
+        """Let go of what is under way, and begin nothing more."""
+        self._is_over = True
+        with suppress(Py4JError):  # Spark may be gone already
+            self._context.cancelJobGroup(POOL)
 
     def _given(self, job: Job, shares: Sequence[_Share], work: Callable[[Look, _Share], _Result]) -> list[_Result]:
         if not shares:
             return []
+        if self._is_over:
+            raise PipelineError("the stream is being stopped; this backfill is for the next run")
         self._context.setJobGroup(POOL, "what answers new subscriptions already")
         self._context.setLocalProperty("spark.scheduler.pool", POOL)
         sent = self._context.broadcast(job)
