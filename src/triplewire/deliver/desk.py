@@ -157,6 +157,7 @@ class Desk:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
+            await asyncio.sleep(self.manners.look_every / 10)  # so that many who have something to say share a round
             self._rung.clear()
         await self._finish()
         with suppress(StoreError):
