@@ -154,6 +154,9 @@ class Desk:
             except StoreError as error:
                 log.warning("%s: the store cannot be used just now: %s", self.name, error)
                 self._revision = -1
+            except Exception:  # a fault of ours: deliveries go on as far as they can
+                log.exception("%s: a round failed", self.name)
+                self._revision = -1
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
