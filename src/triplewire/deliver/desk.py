@@ -72,12 +72,13 @@ class Destination:
 
     def wants_to(self, now: float) -> bool:
         """Whether there is something to do now."""
-        if self.record.due > now * 1000:
-            return False
+        record = self.record
+        is_digest = record.kind == "digest"
+        if record.due > now * 1000:  # what shall be replayed does not wait for the next digest
+            return is_digest and self.replays and record.state == "active" and not record.failures
         if self.is_pending or self._is_over(now):
             return True
-        is_digest = self.record.kind == "digest"
-        return self.record.state == "active" and (self.has_news or self.replays or is_digest)
+        return record.state == "active" and (self.has_news or self.replays or is_digest)
 
     def _is_over(self, now: float) -> bool:
         expires = self.record.settings.get("expires")
