@@ -14,6 +14,7 @@ from standardwebhooks import Webhook
 from deliver.receiving import Says, eventually
 from triplewire.deliver.digests import digest, next_time
 from triplewire.model import EVENTS
+from triplewire.store import DeadLetter
 
 
 def history(kinds: str, name: str = "a"):
@@ -110,6 +111,16 @@ def test_a_digest_that_failed_is_sent_again_as_it_was(post, receiver):
     first, second, third = receiver.wait_for_posts(3)[:3]
     assert first.body == second.body == third.body
     eventually(lambda: post.deliveries.of(made.id).cursor == 1)
+
+
+def test_a_digest_that_was_given_up_is_replayed_before_the_next_is_due(post, receiver):
+    made, _ = post.deliveries.add("sizes", receiver.url(), kind="digest", every="daily")
+    with post.hub.store.writing() as writer:
+        writer.deliveries.bury([DeadLetter(0, made.id, "sizes:1-4", 4, "application/json", b"{}", "refused", 3, "")])
+    post.deliveries.replay(made.id)
+    post.deliver()
+    (got,) = receiver.wait_for_posts(1)
+    assert (got.headers["webhook-id"], got.body) == ("sizes:1-4", b"{}")
 
 
 def test_the_next_digest_is_due_at_the_full_hour_or_day():

@@ -7,7 +7,7 @@ import json
 import feedparser
 import pytest
 
-from hub.serving import problem
+from hub.serving import problem, serving
 
 KINDS = {
     "application/atom+xml": ("atom", "atom10"),
@@ -16,19 +16,13 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def fed(served):
-    served.subscribe("sizes", "SELECT ?d ?n { ?d <urn:size> ?n }")
-    for number in range(5):
-        served.publish(f"urn:doc:{number}", f"<urn:d{number}> <urn:size> {number} .")
-    return served
-
-
-@pytest.fixture
-def served(tmp_path):
-    from hub.serving import serving
-
-    with serving(f"sqlite:///{tmp_path}/hub.db", deliver=False) as client:
+@pytest.fixture(scope="module")
+def fed(tmp_path_factory):
+    """A server with five events of a subscription."""
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('fed')}/hub.db", deliver=False) as client:
+        client.subscribe("sizes", "SELECT ?d ?n { ?d <urn:size> ?n }")
+        for number in range(5):
+            client.publish(f"urn:doc:{number}", f"<urn:d{number}> <urn:size> {number} .")
         yield client
 
 
@@ -64,21 +58,23 @@ def test_links_lead_to_the_hub_to_itself_and_to_older_events(fed):
 
 
 def test_what_is_known_is_not_sent_again_until_something_happens(fed):
-    first = fed.get("/v1/subscriptions/sizes/feed")
+    fed.subscribe("weights", "SELECT ?d ?n { ?d <urn:weight> ?n }")
+    fed.publish("urn:doc:8", "<urn:d8> <urn:weight> 8 .")
+    first = fed.get("/v1/subscriptions/weights/feed")
     by_tag, by_time = {"If-None-Match": first.headers["etag"]}, {"If-Modified-Since": first.headers["last-modified"]}
     for known in (by_tag, by_time):
-        assert fed.get("/v1/subscriptions/sizes/feed", headers=known).status_code == 304
-    other = fed.get("/v1/subscriptions/sizes/feed", headers=by_tag | {"Accept": "application/rss+xml"})
+        assert fed.get("/v1/subscriptions/weights/feed", headers=known).status_code == 304
+    other = fed.get("/v1/subscriptions/weights/feed", headers=by_tag | {"Accept": "application/rss+xml"})
     assert other.status_code == 200
-    fed.publish("urn:doc:9", "<urn:d9> <urn:size> 9 .")
-    assert fed.get("/v1/subscriptions/sizes/feed", headers=by_tag).status_code == 200
+    fed.publish("urn:doc:9", "<urn:d9> <urn:weight> 9 .")
+    assert fed.get("/v1/subscriptions/weights/feed", headers=by_tag).status_code == 200
 
 
-def test_an_empty_feed_is_a_feed(served):
-    served.subscribe("none", "SELECT ?d { ?d <urn:nothing> ?n }")
-    assert not feedparser.parse(served.get("/v1/subscriptions/none/feed").content).bozo
-    problem(served.get("/v1/subscriptions/nobody/feed"), 404)
-    problem(served.get("/v1/subscriptions/none/feed", headers={"Accept": "image/png"}), 406)
+def test_an_empty_feed_is_a_feed(fed):
+    fed.subscribe("none", "SELECT ?d { ?d <urn:nothing> ?n }")
+    assert not feedparser.parse(fed.get("/v1/subscriptions/none/feed").content).bozo
+    problem(fed.get("/v1/subscriptions/nobody/feed"), 404)
+    problem(fed.get("/v1/subscriptions/none/feed", headers={"Accept": "image/png"}), 406)
 
 
 def test_the_inbox_is_found_by_its_link_and_has_every_notification(fed):

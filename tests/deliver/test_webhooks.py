@@ -8,7 +8,8 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from deliver.receiving import Says, eventually
-from triplewire.errors import UnknownDelivery
+from triplewire.deliver import registry
+from triplewire.errors import QuotaExceeded, UnknownDelivery
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -204,6 +205,13 @@ def test_a_removed_delivery_or_subscription_is_told_nothing_more(post, receiver)
     post.hub.unsubscribe("sizes")
     with pytest.raises(UnknownDelivery):
         post.deliveries.of(made.id)
+
+
+def test_a_subscription_has_so_many_deliveries_and_no_more(post, receiver, monkeypatch):
+    monkeypatch.setattr(registry, "MOST", 1)
+    post.deliveries.add("sizes", receiver.url())
+    with pytest.raises(QuotaExceeded):
+        post.deliveries.add("sizes", receiver.url())
 
 
 def test_contents_come_with_an_event_if_they_are_wanted(post, receiver):

@@ -72,12 +72,13 @@ class Destination:
 
     def wants_to(self, now: float) -> bool:
         """Whether there is something to do now."""
-        if self.record.due > now * 1000:
-            return False
+        record = self.record
+        is_digest = record.kind == "digest"
+        if record.due > now * 1000:  # what shall be replayed does not wait for the next digest
+            return is_digest and self.replays and record.state == "active" and not record.failures
         if self.is_pending or self._is_over(now):
             return True
-        is_digest = self.record.kind == "digest"
-        return self.record.state == "active" and (self.has_news or self.replays or is_digest)
+        return record.state == "active" and (self.has_news or self.replays or is_digest)
 
     def _is_over(self, now: float) -> bool:
         expires = self.record.settings.get("expires")
@@ -154,9 +155,13 @@ class Desk:
             except StoreError as error:
                 log.warning("%s: the store cannot be used just now: %s", self.name, error)
                 self._revision = -1
+            except Exception:  # a fault of ours: deliveries go on as far as they can
+                log.exception("%s: a round failed", self.name)
+                self._revision = -1
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
+            await asyncio.sleep(self.manners.look_every / 10)  # so that many who have something to say share a round
             self._rung.clear()
         await self._finish()
         with suppress(StoreError):

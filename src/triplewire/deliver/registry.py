@@ -13,13 +13,16 @@ from triplewire.deliver.digests import Every, next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.engine.reading import Waiting, waiting
-from triplewire.errors import BadRequest, UnknownDelivery, UnknownSubscription
+from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 
 Kind = Literal["webhook", "digest", "ldn", "websub"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTED = 1_000
 """A lag is counted so far."""
+
+MOST = 1_000
+"""So many deliveries may a subscription have."""
 
 _SIGNED = ("webhook", "digest")
 _BOTH_COUNT = 86_400.0
@@ -94,6 +97,7 @@ class Deliveries:
         due = int(1000 * next_time(every, now)) if kind == "digest" and every is not None else 0
         with self._store.writing() as writer:
             _subscription(writer, subscription)
+            refuse_more(writer, subscription)
             cursor = writer.log.last_cursor() if after is None else after
             made = DeliveryRecord(
                 f"d-{uuid4().hex[:12]}", subscription, kind, settings, secrets, _spelled(now), cursor=cursor, due=due
@@ -170,6 +174,12 @@ class Deliveries:
     def _change(self, id: str, change: Callable[[DeliveryRecord], DeliveryRecord]) -> None:
         with self._store.writing() as writer:
             writer.deliveries.put(change(_record(writer, id)))
+
+
+def refuse_more(writer: Writer, subscription: str) -> None:
+    """QuotaExceeded where a subscription has as many deliveries as it may have."""
+    if len(writer.deliveries.of_subscription(subscription)) >= MOST:
+        raise QuotaExceeded(f"deliveries of {subscription}", MOST)
 
 
 def _own_settings(kind: str, every: str | None, *, contents: bool) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from triplewire.deliver.digests import moment
 from triplewire.deliver.envelopes import Message, message_id
+from triplewire.deliver.registry import refuse_more
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
 from triplewire.model import Event
@@ -60,6 +61,7 @@ def accept(store: Store, request: Request, now: float) -> None:
         if known:
             writer.deliveries.put(replace(known[0], settings={**known[0].settings, "pending": pending}, due=0))
         elif request.mode == "subscribe":
+            refuse_more(writer, request.subscription)
             settings = {
                 "url": request.callback,
                 "topic": request.topic,

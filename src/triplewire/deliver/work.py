@@ -29,7 +29,8 @@ async def work(desk: Desk, destination: Destination) -> None:
     if destination.replays and not await _replay(desk, destination):
         return
     if destination.record.kind == "digest":
-        await _digest(desk, destination)
+        if destination.record.due <= 1000 * time.time():
+            await _digest(desk, destination)
         return
     while destination.has_news and _may(desk, destination):
         destination.has_news = False

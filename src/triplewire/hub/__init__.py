@@ -3,7 +3,8 @@
 In come requests of the HTTP API (`routes`), from whoever `identity` lets in; each belongs to a tenant, and every tenant
 is a hub with a store of its own (`tenants`). Changes go through an `intake`, which answers when they are durable and
 lets many clients share a commit; events are read from the log, and who waits for them is woken by a bell (`listening`).
-SPARQL queries run in processes of their own (`asking`, `questions`). Errors become answers in one place (`problems`).
+To send them is a matter of `triplewire.deliver`, which the service starts. SPARQL queries run in processes of their own
+(`asking`, `questions`). Errors become answers in one place (`problems`).
 It never matches, stores or compiles anything itself: that is the engine's, and nothing below knows of this package.
 """
 
