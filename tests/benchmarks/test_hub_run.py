@@ -14,7 +14,7 @@ def test_benchmark_of_the_service_measures_each_kind_of_request(tmp_path, capsys
     *lines, latency, heard = [json.loads(text) for text in (tmp_path / "hub.jsonl").read_text().splitlines()]
     assert (latency["name"], latency["count"]) == ("acknowledged-to-event", 5)
     assert (heard["name"], heard["count"]) == ("heard-by-20", 3)
-    assert [each["name"] for each in lines] == ["trivial", "publish", "events"]
+    assert [each["name"] for each in lines] == ["trivial", "publish", "applied", "events"]
     assert all(each["requests_per_second"] > 0 and each["concurrency"] == 4 for each in lines)
     assert lines[0]["ratio"] == 1.0
     assert "target: publish" in capsys.readouterr().out
