@@ -43,7 +43,12 @@ async def _measure(url: str, documents: int) -> list[float]:
     found = []
     for number in range(documents):
         writer.write(
-            request(url, "PUT", f"/v1/document?uri=urn:latency:{number}", f"<urn:s> <urn:latency> {number} .".encode())
+            request(
+                url,
+                "PUT",
+                f"/v1/document?uri=urn:latency:{number}",
+                f"<urn:latency:{number}> <urn:latency> {number} .".encode(),
+            )
         )
         head = await reader.readuntil(b"\r\n\r\n")
         acknowledged = time.perf_counter()

@@ -33,7 +33,12 @@ async def _measure(url: str, listeners: int, documents: int) -> list[float]:
     for number in range(documents):
         began = time.perf_counter()
         writer.write(
-            request(url, "PUT", f"/v1/document?uri=urn:heard:{number}", f"<urn:s> <urn:heard> {number} .".encode())
+            request(
+                url,
+                "PUT",
+                f"/v1/document?uri=urn:heard:{number}",
+                f"<urn:heard:{number}> <urn:heard> {number} .".encode(),
+            )
         )
         head = await reader.readuntil(b"\r\n\r\n")
         await reader.readexactly(int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]))

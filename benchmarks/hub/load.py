@@ -14,10 +14,11 @@ Request = Callable[[int], bytes]
 
 @dataclass(slots=True)
 class Load:
-    """What a number of connections did for a while; seconds of each request."""
+    """What a number of connections did for a while: seconds of each request; `cpu`: of the service, for a request."""
 
     seconds: float
     latencies: list[float] = field(default_factory=list)
+    cpu: float = 0.0
 
     @property
     def rate(self) -> float:

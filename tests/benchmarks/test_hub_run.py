@@ -15,7 +15,7 @@ def test_benchmark_of_the_service_measures_each_kind_of_request(tmp_path, capsys
     lines, deliveries, (latency, heard) = found[:3], found[3:5], found[5:]
     assert (latency["name"], latency["count"]) == ("acknowledged-to-event", 5)
     assert (heard["name"], heard["count"]) == ("heard-by-20", 3)
-    assert [each["name"] for each in lines] == ["trivial", "publish", "events"]
+    assert [each["name"] for each in lines] == ["trivial", "publish", "applied", "events"]
     assert all(each["requests_per_second"] > 0 and each["concurrency"] == 4 for each in lines)
     assert [each["name"] for each in deliveries] == ["deliver-well", "deliver"]
     assert [each["missing"] for each in deliveries] == [0, 0]
