@@ -98,8 +98,7 @@ def test_memory_of_terms_is_bounded_and_keeps_what_is_asked_for():
         memory.learn([(number, str(number))])
         assert memory.id_of("1") == 1
     assert len(memory) <= 100
-    assert memory.text_of(2) is None
-    assert memory.text_of(1_000) == "1000"
+    assert memory.texts_of([2, 1_000]) == {1_000: "1000"}
 
 
 def test_draft_hands_over_what_it_learned_only_when_told():
@@ -108,7 +107,7 @@ def test_draft_hands_over_what_it_learned_only_when_told():
     draft.learn([(1, "one")])
     assert memory.id_of("one") == 0
     draft.publish()
-    assert memory.text_of(1) == "one"
+    assert memory.texts_of([1]) == {1: "one"}
 
 
 def test_terms_that_share_a_key_are_told_apart(store, monkeypatch):

@@ -15,6 +15,7 @@ import tempfile
 from collections import ChainMap, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from triplewire.algebra.pattern import Pattern
@@ -310,14 +311,11 @@ class Standing:
 
     def seeds_in(self, page: Page) -> list[Seed]:
         """The atoms that triples of a page fit; an image may have some whose shape is gone with its last query."""
-        seeds, names = [], {}
+        seeds = []
         for id, triple in self.seeds.fitting(page):
-            if id not in names:
-                atom, shape, position = id.split(".")
-                names[id] = int(shape), int(position), int(atom)
-            shape_number, place, atom_number = names[id]
-            if shape_number in self.shapes:
-                seeds.append(Seed(shape_number, place, triple, atom_number))
+            atom, shape, position = _parts_of(id)
+            if shape in self.shapes:
+                seeds.append(Seed(shape, position, triple, atom))
         return seeds
 
     def is_optional(self, seed: Seed) -> bool:
@@ -328,6 +326,13 @@ class Standing:
 def seed_id(atom: int, shape: int, position: int) -> str:
     """The name of an atom in the index of seeds."""
     return f"{atom}.{shape}.{position}"
+
+
+@lru_cache(maxsize=_MANY * 10)
+def _parts_of(seed: str) -> tuple[int, int, int]:
+    """What `seed_id` was given; kept for a while, because triples of one kind fit the same atoms."""
+    atom, shape, position = seed.split(".")
+    return int(atom), int(shape), int(position)
 
 
 def _constants(query: Query, branch: int) -> list[str]:

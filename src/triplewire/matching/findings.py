@@ -7,6 +7,7 @@ spelling of each term, or the number that they have for it, and a derivation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,19 +73,13 @@ class Numbered(NamedTuple):
 
 def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callable[[str], int]) -> Page:
     """Write triples down as a document; `texts` has the spellings of their terms."""
-    spelled = {term: text.encode() for term, text in texts.items()}
-    lines, places = bytearray(), {}
-    for s, p, o in sorted(triples):
-        places[len(lines)] = s
-        lines += spelled[s]
-        lines += b" "
-        places[len(lines)] = p
-        lines += spelled[p]
-        lines += b" "
-        places[len(lines)] = o
-        lines += spelled[o]
-        lines += b" .\n"
-    return Page(Document("urn:triplewire:page", bytes(lines)), places, number)
+    ordered = sorted(triples)
+    inside = {term: f"{text} ".encode() for term, text in texts.items()}
+    last = {term: f"{texts[term]} .\n".encode() for term in {o for _, _, o in ordered}}
+    pieces = [piece for s, p, o in ordered for piece in (inside[s], inside[p], last[o])]
+    begins = accumulate(map(len, pieces), initial=0)
+    places = dict(zip(begins, chain.from_iterable(ordered), strict=False))  # the last one is the end of the document
+    return Page(Document("urn:triplewire:page", b"".join(pieces)), places, number)
 
 
 def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:

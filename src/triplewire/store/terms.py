@@ -6,7 +6,7 @@ batch before. What is kept belongs to one generation of the store: a compaction 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
 
 from triplewire.store import schema
@@ -54,12 +54,13 @@ class TermMemory:
             self.learn([(found, text)])
         return found
 
-    def text_of(self, number: int) -> str | None:
-        """The text of a number; None when it is not in mind."""
-        found = self._texts.get(number)
-        if found is None and (found := self._old_texts.get(number)) is not None:
-            self.learn([(number, found)])
-        return found
+    def texts_of(self, numbers: Collection[int]) -> dict[int, str]:
+        """The texts of those numbers that are in mind."""
+        young, old = self._texts, self._old_texts
+        found = {number: young[number] for number in numbers if number in young}
+        again = {number: old[number] for number in numbers if number in old and number not in found}
+        self.learn(again.items())
+        return found | again
 
     def learn(self, terms: Iterable[tuple[int, str]]) -> None:
         """Keep these in mind."""
@@ -85,10 +86,10 @@ class Draft(TermMemory):
         """See `TermMemory.id_of`."""
         return super().id_of(text) or self._committed.id_of(text)
 
-    def text_of(self, number: int) -> str | None:
-        """See `TermMemory.text_of`."""
-        found = super().text_of(number)
-        return self._committed.text_of(number) if found is None else found
+    def texts_of(self, numbers: Collection[int]) -> dict[int, str]:
+        """See `TermMemory.texts_of`."""
+        found = super().texts_of(numbers)
+        return self._committed.texts_of([number for number in numbers if number not in found]) | found
 
     def publish(self) -> None:
         """Hand over what was learned."""
@@ -124,16 +125,11 @@ class TermReader:
 
     def texts(self, ids: Sequence[int]) -> list[str]:
         """The text of each number; KeyError for a number that is no term's."""
-        known: dict[int, str] = {}
-        missing: list[tuple[int]] = []
-        for number in dict.fromkeys(ids):
-            text = self._memory.text_of(number)
-            if text is None:
-                missing.append((number,))
-            else:
-                known[number] = text
+        wanted = dict.fromkeys(ids)
+        known = self._memory.texts_of(wanted)
         found = self._sql.keyed(
-            "WITH k(a) AS ({keys}) SELECT t.id, t.text FROM k CROSS JOIN terms t WHERE t.id = k.a", missing
+            "WITH k(a) AS ({keys}) SELECT t.id, t.text FROM k CROSS JOIN terms t WHERE t.id = k.a",
+            [(number,) for number in wanted if number not in known],
         )
         known.update((number, text) for number, text in found)
         self._memory.learn([(number, text) for number, text in found])
