@@ -12,6 +12,7 @@ from importlib import import_module
 import httpx
 import pytest
 
+from deliver.receiving import receiving
 from hub.processes import put, running, serving
 from triplewire import Hub
 from triplewire.errors import PipelineError
@@ -36,6 +37,21 @@ def test_interface_and_pipeline_are_processes_on_one_store(tmp_path, client):
             pipeline.process.send_signal(signal.SIGTERM)
             pipeline.heard("^stopped")
             assert pipeline.process.wait(timeout=60) == 0
+
+
+def test_deliveries_are_a_process_of_their_own(tmp_path, client):
+    reach = {"TRIPLEWIRE_REACH": "127.0.0.0/8"}
+    parts = ("--role", "api", "--role", "pipeline", "--pipeline", "engine")
+    with receiving() as receiver, serving(tmp_path, "hub.db", *parts, **reach) as (_, url):
+        client.put(f"{url}/v1/subscriptions/all", json={"text": ALL}).raise_for_status()
+        hook = {"kind": "webhook", "url": receiver.url()}
+        client.post(f"{url}/v1/subscriptions/all/deliveries", json=hook).raise_for_status()
+        assert put(client, url, "urn:d", "<urn:s> <urn:count> 1 .").status_code == 202
+        with running(tmp_path, "hub.db", "--role", "deliver", **reach) as part:
+            assert receiver.wait_for_posts(1)[0].json["data"]["subscription"] == "all"
+            part.process.send_signal(signal.SIGTERM)
+            part.heard("^stopped")
+            assert part.process.wait(timeout=60) == 0
 
 
 def test_service_answers_before_its_pipeline_is_there_and_goes_on_when_that_is_killed(tmp_path, client):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +12,11 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
-from triplewire.errors import NotAllowed, NotAuthenticated, StoreError
+from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.child import Child
+from triplewire.hub.delivering import deliver_for, deliver_for_all
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
@@ -27,8 +27,6 @@ _BURST = 10.0
 _REQUESTS = 100.0
 _REFUSALS = 5.0
 """How many requests without a valid token a machine may send in a second."""
-
-log = logging.getLogger("triplewire.hub")
 
 
 class Service:
@@ -63,7 +61,9 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=is_on)
         if self.settings.deliver:
-            await asyncio.to_thread(self._start_delivering, accounts)
+            self.deliverer = Deliverer(reach=self.settings.reachable)
+            self.deliverer.start()
+            await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
         if self.settings.pipeline == "spark":
             main.turn.start()  # until the pipeline is there
             self.pipeline = Child(
@@ -74,26 +74,10 @@ class Service:
             )
             self.pipeline.start()
 
-    def _start_delivering(self, accounts: Accounts) -> None:
-        """For every tenant that there is, also those that nobody has asked for yet."""
-        self.deliverer = Deliverer(reach=self.settings.reachable)
-        self.deliverer.start()
-        for name in {MAIN, *self.settings.tenants, *(account.tenant for account in accounts.all().values())}:
-            self._deliver_for(name)
-
-    def _deliver_for(self, name: str) -> None:
-        store = self.settings.of_tenant(name).store
-        assert self.deliverer is not None
-        assert store is not None
-        try:
-            self.deliverer.serve(name, store)
-        except StoreError as error:
-            log.error("nothing is delivered for the tenant %s: %s", name, error)
-
     async def ring(self, tenant: Tenant) -> None:
         """A tenant has something new to deliver; perhaps it is itself new."""
         if self.deliverer is not None:
-            await asyncio.to_thread(self._deliver_for, tenant.name)
+            await asyncio.to_thread(deliver_for, self.deliverer, self.settings, tenant.name)
             self.deliverer.ring(tenant.name)
 
     def stop(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_at, url_of
 from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.signals import ended_by
 
 if TYPE_CHECKING:
     from triplewire.deliver.counters import Counter
@@ -200,9 +200,7 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
     with store_at(store):
         pass
     ended, note = threading.Event(), Problems().note
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    with Deliverer(reach=_reach(reach)) as deliverer:
+    with ended_by(lambda *_: ended.set()), Deliverer(reach=_reach(reach)) as deliverer:
         deliverer.serve("main", url_of(store))
         note("delivering; stop it with Ctrl-C")
         ended.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ import typer
 
 from triplewire.cli.hubs import store_class, url_of
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.signals import ended_by
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Role(StrEnum):
 
     api = "api"
     pipeline = "pipeline"
+    deliver = "deliver"
 
 
 class PipelineOption(StrEnum):
@@ -88,6 +89,7 @@ def run(
       triplewire serve hub.db --host 0.0.0.0 --certificate hub.pem --key hub.key
       triplewire serve --config hub.toml
       triplewire serve hub.db --role pipeline
+      triplewire serve hub.db --role deliver
     """
     store_class()
     try:
@@ -109,7 +111,7 @@ def run(
     try:
         settings = settings_of(given, config)
         if Role.api in roles:
-            serve(settings, applies=Role.pipeline in roles)
+            serve(settings, roles)
         else:
             work(settings, roles)
     except TriplewireError as error:
@@ -127,14 +129,16 @@ def settings_of(given: dict[str, Any], config: Path | None) -> Settings:
     return Settings.of(merged, "settings" if config is None else str(config))
 
 
-def serve(settings: Settings, *, applies: bool) -> None:
-    """The interface, with a pipeline of its own unless that is elsewhere; until it is told to stop."""
+def serve(settings: Settings, roles: Collection[Role]) -> None:
+    """The interface, with a pipeline and a deliverer unless these are elsewhere; until it is told to stop."""
     from triplewire.hub import Server
     from triplewire.hub.server import url_of as address_of
 
     note = Problems().note
-    if not applies:
+    if Role.pipeline not in roles:
         settings = replace(settings, pipeline="none")
+    if Role.deliver not in roles:
+        settings = replace(settings, deliver=False)
     store_class().open(settings.store).close()
     server = Server(settings, when_started=lambda: note(_where(address_of(socket, settings), settings)))
     socket = server.bound()
@@ -149,14 +153,11 @@ def work(settings: Settings, roles: Collection[Role]) -> None:
     """Parts without the interface, until they are told to stop."""
     note = Problems().note
     over = Event()
-    before = {each: signal.signal(each, lambda *_: over.set()) for each in (signal.SIGINT, signal.SIGTERM)}
-    with ExitStack() as stack:
+    with ended_by(lambda *_: over.set()), ExitStack() as stack:
         for role in roles:
             stack.enter_context(PARTS[role](settings, note))
         note(f"{' and '.join(roles)} of {settings.store}; stop it with Ctrl-C")
         over.wait()
-    for number, handler in before.items():
-        signal.signal(number, handler)
     note("stopped; what was not done waits for the next one")
 
 
@@ -171,8 +172,20 @@ def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]
         pipeline.close()
 
 
+@contextmanager
+def _delivering(settings: Settings, _: Callable[[str], None]) -> Iterator[None]:
+    from triplewire.hub.delivering import DeliveryRole
+
+    role = DeliveryRole(settings)
+    try:
+        yield
+    finally:
+        role.close()
+
+
 PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContextManager[None]]] = {
     Role.pipeline: _applying,
+    Role.deliver: _delivering,
 }
 """What a role does in a process without the interface."""
 
