@@ -18,7 +18,8 @@ from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of
 from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
 
-PATIENCE = 240.0
+PATIENCE = 600.0
+"""Seconds to wait for what should take some: a machine may have much else to do."""
 
 
 def eventually(is_so: Callable[[], object], what: str) -> None:

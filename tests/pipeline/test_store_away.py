@@ -20,19 +20,21 @@ def test_a_stream_waits_for_a_database_that_restarts(spark, tmp_path):
         with Hub(url) as hub:
             hub.subscribe("SELECT ?x { ?x <urn:p> ?y }", id="all")
         world = Running(spark, url, tmp_path)
-        _send(world, 1)
-        for number in (2, 3):
-            server.stop("fast")
-            before = len(world.said)
-            eventually(lambda before=before: len(world.said) > before, "it says that the store is away")
-            assert "the store cannot be used" in world.said[-1]
-            assert world.error is None
-            server.start()
-            _send(world, number)
-        assert len(world.hub.rows("all")) == 3
-        assert [event.kind for event in world.hub.events("all")] == ["matched"] * 3
-        assert list(world.hub.check()) == []
-        world.close()
+        try:
+            _send(world, 1)
+            for number in (2, 3):
+                server.stop("fast")
+                before = len(world.said)
+                eventually(lambda before=before: len(world.said) > before, "it says that the store is away")
+                assert "the store cannot be used" in world.said[-1]
+                assert world.error is None
+                server.start()
+                _send(world, number)
+            assert len(world.hub.rows("all")) == 3
+            assert [event.kind for event in world.hub.events("all")] == ["matched"] * 3
+            assert list(world.hub.check()) == []
+        finally:
+            world.close()
 
 
 def _send(world: Running, number: int) -> None:

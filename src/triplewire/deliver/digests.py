@@ -37,7 +37,7 @@ def digest(events: Iterable[Event]) -> dict[str, list[dict[str, Any]]]:
     """The rows that were added, changed and removed, each with its last event's reasons and how often it had which."""
     stories: dict[Row, _Story] = {}
     for event in events:
-        story = stories.setdefault(event.row, _Story(event, event, Counter()))
+        story = stories.setdefault(event.identity, _Story(event, event, Counter()))
         story.last = event
         story.kinds[event.kind] += 1
     told: dict[str, list[dict[str, Any]]] = {"added": [], "changed": [], "removed": []}
