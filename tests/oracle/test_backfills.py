@@ -186,8 +186,8 @@ def live_through(seed: int, url: str) -> int:
     for number in range(4):
         world.subscribe(f"old {number}")
     for number in range(3):
-        world.hub.apply(batch := world.crowd.batch())
-        world.reference.apply(batch)
+        batch = world.crowd.batch()
+        world._same(lambda hub, batch=batch: hub.apply(batch))
         for other in range(6):
             world.wait_for(f"new {number} {other}")
         rows += world.fill()

@@ -202,4 +202,5 @@ def sentence(filled: Filled) -> str:
     'backfills: 2 done, with 1,500 rows'
     """
     failed = f"; {len(filled.failed):,} failed" if filled.failed else ""
-    return f"backfills: {filled.subscriptions:,} done, with {filled.rows:,} rows{failed}"
+    rows = "1 row" if filled.rows == 1 else f"{filled.rows:,} rows"
+    return f"backfills: {filled.subscriptions:,} done, with {rows}{failed}"
