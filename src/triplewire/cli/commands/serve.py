@@ -76,9 +76,9 @@ def run(
 ) -> None:
     """Serve a hub over HTTP until it is told to stop.
 
-    Without anything it keeps what it hears in a file in this folder, and listens to
-    programs on this machine only. To listen to others, make a token first. Every setting
-    may be in a TOML file or a variable (TRIPLEWIRE_PORT) as well: docs/service.md.
+    Without anything it keeps what it hears in a file in this folder, and listens
+    to programs on this machine only. To listen to others, make a token first.
+    Every setting may be in a TOML file, or in a variable such as TRIPLEWIRE_PORT.
 
     [bold]Examples[/bold]
 
