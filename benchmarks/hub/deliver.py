@@ -86,6 +86,7 @@ class Receiver:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
     async def _end(self) -> None:
         self._server.close()

@@ -32,7 +32,6 @@ class Deliverer:
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
         self._connections = Connections(reach, seconds=manners.seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
-        self._loop = asyncio.new_event_loop()
         self._desks: dict[str, Desk] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._adding = threading.Lock()
@@ -41,6 +40,7 @@ class Deliverer:
 
     def start(self) -> None:
         """Begin; stores are added with `serve`."""
+        self._loop = asyncio.new_event_loop()
         self._thread.start()
 
     def serve(self, name: str, url: str) -> None:
