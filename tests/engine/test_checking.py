@@ -69,7 +69,7 @@ def test_a_row_of_xml_that_is_missing_or_has_another_text_is_found(filled):
     with filled.store.writing() as writer:
         (record,) = writer.subscriptions.find(["wine-ever"])
         row = next(row for row in writer.rows.of_query(record.query) if row.document)
-        writer.rows.delete([row.id])
+        writer.rows.delete([(row.id, record.query)])
         writer.rows.insert([NewRow((record.query,), row.document, (*row.terms[:2], row.terms[0]), row.terms[:1])])
     problems = [*filled.check()]
     assert len(problems) == 2
