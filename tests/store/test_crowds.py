@@ -8,23 +8,28 @@ from triplewire.store import CHANGED, MATCHED, NewEvent, NewRow, Store, migratio
 QUERIES = (1, 2, 3, 4, 5, 6)
 
 
+def fill(writer, queries):
+    """A document, and queries that have a subscription each."""
+    for number in queries:
+        writer.queries.add("graph", 0, f"query {number}", [])
+        writer.subscriptions.add(
+            f"s{number}",
+            query=number,
+            text="",
+            language="rules",
+            owner=None,
+            columns=("x",),
+            first_cursor=0,
+            created=0,
+        )
+    publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>")})
+
+
 @pytest.fixture
 def filled(store):
     """A store with a document and six queries, each with a subscription."""
     with store.writing() as writer:
-        for number in QUERIES:
-            writer.queries.add("graph", 0, f"query {number}", [])
-            writer.subscriptions.add(
-                f"s{number}",
-                query=number,
-                text="",
-                language="rules",
-                owner=None,
-                columns=("x",),
-                first_cursor=0,
-                created=0,
-            )
-        publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>")})
+        fill(writer, QUERIES)
     return store
 
 
@@ -204,19 +209,7 @@ def test_store_from_before_there_were_crowds_keeps_its_rows_and_events(shared_ki
     before = migrations.MIGRATIONS.index(migrations._form_crowds) + 1
     with Store.open(url) as store:
         with store.writing() as writer:
-            for number in QUERIES[:3]:
-                writer.queries.add("graph", 0, f"query {number}", [])
-                writer.subscriptions.add(
-                    f"s{number}",
-                    query=number,
-                    text="",
-                    language="rules",
-                    owner=None,
-                    columns=("x",),
-                    first_cursor=0,
-                    created=0,
-                )
-            publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>")})
+            fill(writer, QUERIES[:3])
             share(writer, (1,), "<urn:a>")
             share(writer, (2,), "<urn:a>")
         with store._database.writing() as sql:

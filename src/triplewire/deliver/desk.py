@@ -248,7 +248,7 @@ class Desk:
             except StoreError as error:
                 destination.has_news = True
                 log.warning("%s: %s waits for the store: %s", self.name, destination.record.id, error)
-            except Exception:
+            except Exception:  # a fault of ours: this one is tried again in a minute, the others go on
                 log.exception("%s: %s failed", self.name, destination.record.id)
                 destination.record = replace(destination.record, due=int(1000 * (time.time() + 60)))
             finally:

@@ -35,7 +35,7 @@ def statistics(
         busiest, costliest = gathered.loads(reader)
         log = gathered.backlog(reader)
         totals = _totals(reader)
-    waiting = int(getattr(tenant.intake, "waiting", 0))
+    waiting = tenant.intake.waiting
     return Statistics(
         now=now.isoformat(timespec="seconds"),
         seconds=seconds,
