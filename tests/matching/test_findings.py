@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import documents, patterns
 from triplewire import Index, compile, parse
 from triplewire.algebra.evaluate import Graph, solutions
-from triplewire.matching.findings import page_of
+from triplewire.matching.pages import page_of
 from triplewire.model import parse_term, parse_triple
 
 TWO_NAMES = """

@@ -24,6 +24,7 @@ from triplewire.engine.differences import (
 )
 from triplewire.engine.finding import HERE, Finder
 from triplewire.engine.hits import take_changed_hits
+from triplewire.engine.lookups import News
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.overlays import Changes
 from triplewire.engine.reasons import Touched
@@ -108,6 +109,7 @@ class _Application:
         before = self._document_rows_before()
         self._write_documents()
         new = self._finder.neighbourhoods(writer, self._standing, errors, self._changes)
+        new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
             seeds = self._with_new_meaning(seeds, new)
@@ -238,7 +240,7 @@ class _Application:
             return {}
         bound = {term for _, terms in keys for term in terms}
         said = {triple for revision in self._revisions for triple in revision.statements if triple[0] in bound}
-        nearby = Neighbourhoods(self._writer, self._standing, {})  # it fails nobody: a row that it lacks is asked for
+        nearby = new.aside()  # it fails nobody: a row that it lacks is asked for
         found = nearby.around(self._standing.seeds_in(nearby.page(said)))
         rows = {key: found[key] for key in keys if is_sure(key, found, self._standing)}
         left = [key for key in keys if key not in rows]

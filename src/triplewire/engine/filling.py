@@ -27,8 +27,9 @@ from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
-from triplewire.matching.findings import Found, page_of
+from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
+from triplewire.matching.pages import page_of
 from triplewire.matching.whole.finding import Finder
 from triplewire.matching.whole.queries import Queries
 from triplewire.store import QueryRecord, Reader, Span, Store

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Query, Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.findings import Page, page_of
 from triplewire.matching.incremental import Question, Seed, Triple, gather, solve
+from triplewire.matching.pages import Page, page_of
 from triplewire.store import Reader
 
 Terms = tuple[int, ...]
@@ -40,6 +40,17 @@ class Neighbourhoods:
         self._lookups: dict[int, StoreLookups] = {}
         self.errors = errors
         """The queries that failed, by number: the others were served."""
+
+    def learn(self, news: News) -> None:
+        """Let what is new in this state be known before anything is looked up."""
+        assert not self._lookups
+        self._lookups[0] = StoreLookups(self._reader, news=news)
+
+    def aside(self) -> Neighbourhoods:
+        """Another one that knows what this one has looked up, and fails nobody."""
+        other = Neighbourhoods(self._reader, self._standing, {})
+        other._lookups = self._lookups
+        return other
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """The rows that use a seed, and perhaps others; hints, for wide queries."""
@@ -98,13 +109,7 @@ class Neighbourhoods:
         """Triples as a document, in which terms are known by their numbers."""
         ids = list({number for triple in triples for number in triple})
         texts = dict(zip(ids, self._reader.terms.texts(ids), strict=True))
-        numbers = {text: number for number, text in texts.items()}
-
-        def number(text: str) -> int:
-            """That of a constant: most are in the page, and every one of a query's is in the store."""
-            return numbers.get(text) or self._standing.number(self._reader, text)
-
-        return page_of(triples, texts, number)
+        return page_of(triples, texts, lambda text: self._standing.number(self._reader, text))
 
     def _lookup(self, start: int) -> StoreLookups:
         if start not in self._lookups:

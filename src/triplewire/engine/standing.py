@@ -22,8 +22,8 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.matching import Index
-from triplewire.matching.findings import Page
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
+from triplewire.matching.pages import Page
 from triplewire.store import Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"

@@ -52,7 +52,8 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
-    from triplewire.matching.findings import Answers, Found, Numbered, Numbers, Page, Spelled
+    from triplewire.matching.findings import Answers, Found, Spelled
+    from triplewire.matching.pages import Numbered, Numbers, Page
     from triplewire.matching.xml.paths import PathMatches
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
@@ -288,7 +289,7 @@ class Index:
     def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
         """The findings in a document whose terms have numbers, by these; and the subscriptions that failed."""
         with self._lock:
-            from triplewire.matching.findings import number
+            from triplewire.matching.pages import number
 
             matches = self.match(page.document)
             return number(matches, self._registry, page), matches.errors
@@ -296,7 +297,7 @@ class Index:
     def fitting(self, page: Page) -> list[tuple[str, Numbers]]:
         """Where every subscription is of one triple: each triple that fits one, with the subscription."""
         with self._lock:
-            from triplewire.matching.findings import number_triples
+            from triplewire.matching.pages import number_triples
 
             return number_triples(self.match(page.document), self._registry, page)
 

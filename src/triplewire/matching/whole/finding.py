@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from triplewire.matching.findings import Numbered, Page, page_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Seed, Triple, gather
 from triplewire.matching.incremental.lookups import Lookups
+from triplewire.matching.pages import Numbered, Page, page_of
 from triplewire.matching.whole.plan import Plan
 
 MOST_DOCUMENTS = 100
