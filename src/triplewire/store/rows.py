@@ -127,6 +127,10 @@ class RowWriter(RowReader):
         found = dict(zip(known, super().find(known), strict=True))
         return [found.get(key, []) for key in keys]
 
+    def binding(self, terms: Sequence[int]) -> list[RowRecord]:
+        """See `RowReader.binding`; no row on record binds a new term."""
+        return super().binding([term for term in terms if term <= self._last_term])
+
     def insert(self, rows: Sequence[NewRow]) -> list[int]:
         """Record rows that are not on record; the numbers of the records, one for a row unless few queries share it."""
         if not rows:

@@ -54,7 +54,7 @@ class Step:
     move: Move
     matches: list[Bindings]
     origins: list[Origin]
-    keys: list[Key]
+    keys: Sequence[Key]
 
 
 class Ways:
@@ -64,7 +64,7 @@ class Ways:
 
     def __init__(self, group: Group, matches: list[Bindings], origins: list[Origin]) -> None:
         self.group, self.matches, self.origins = group, matches, origins
-        self.columns: list[tuple[Move, list[Key]]] = []
+        self.columns: list[tuple[Move, Sequence[Key]]] = []
 
     def look(self, kind: int) -> None:
         """Look at the moves of a kind too."""

@@ -10,6 +10,7 @@ smallest degree. Partial matches to which every way is large take a detour (`det
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from triplewire.matching.incremental.answers import Answers, Key
 from triplewire.matching.incremental.detours import Detours
@@ -85,7 +86,7 @@ class Neighbourhood:
         """Take the triples of complete matches; where variables stayed open, all that were found there."""
         for atom in group.stage.atoms:
             if not atom.mask & ~group.bound:
-                self.triples.update([atom.triple(match) for match in matches])
+                self.triples.update(atom.triples(matches))
                 continue
             (kind,) = atom.kinds(group.bound)
             slot = atom.slot if atom.slot >= 0 and group.bound >> atom.slot & 1 else -1
@@ -120,7 +121,7 @@ class Neighbourhood:
         for way in ways:
             way.look(FORWARD)
         self._count(ways)
-        along: list[tuple[int, list[Key]]] = []
+        along: list[tuple[int, Sequence[Key]]] = []
         crowded = [way for way in ways if not self._goes_forward(way, steps, along)]
         for way in crowded:
             way.look(BACKWARD)
@@ -135,7 +136,7 @@ class Neighbourhood:
     def _count(self, ways: list[Ways]) -> None:
         self._answers.count([(move.kind, keys) for way in ways for move, keys in way.columns], self._high + 1)
 
-    def _goes_forward(self, way: Ways, steps: list[Step], along: list[tuple[int, list[Key]]]) -> bool:
+    def _goes_forward(self, way: Ways, steps: list[Step], along: list[tuple[int, Sequence[Key]]]) -> bool:
         """True if all go forward by one move, or none is left.
 
         The other forward moves are looked up along: what hangs from one subject takes one lookup.

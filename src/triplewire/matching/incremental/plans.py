@@ -48,12 +48,14 @@ class Places(NamedTuple):
             return (PRESENT,) if self.slot < 0 or bound >> self.slot & 1 else (FORWARD, BACKWARD)
         return (FORWARD,) if subject else (BACKWARD,)
 
-    def triple(self, bindings: Bindings) -> Triple:
-        """The triple that a partial match with these variables bound has here."""
-        predicate = self.predicate if self.slot < 0 else bindings[self.slot]
-        return bindings[self.subject], predicate, bindings[self.object]
+    def triples(self, matches: Iterable[Bindings]) -> list[Triple]:
+        """The triple that each partial match has here, where all its variables are bound."""
+        subject, predicate, slot, object = self
+        if slot < 0:
+            return [(b[subject], predicate, b[object]) for b in matches]
+        return [(b[subject], b[slot], b[object]) for b in matches]
 
-    def keys(self, kind: int, slot: int, matches: Iterable[Bindings]) -> list[tuple[int, ...]]:
+    def keys(self, kind: int, slot: int, matches: Iterable[Bindings]) -> Sequence[tuple[int, ...]]:
         """The keys of a kind of move; the predicate is the value of `slot`, or if that is -1 the one here (0: any)."""
         subject, predicate, _, object = self
         if kind == FORWARD:
@@ -65,7 +67,7 @@ class Places(NamedTuple):
                 return [(predicate, b[object]) for b in matches]
             return [(b[slot], b[object]) for b in matches]
         if kind == PRESENT:
-            return [self.triple(b) for b in matches]
+            return self.triples(matches)
         return [(predicate if slot < 0 else b[slot], 0) for b in matches]
 
 
@@ -88,7 +90,7 @@ class Move:
     is_leaf: bool
     """Nothing else needs what it would bind: any triple will do, and all are taken at the end."""
 
-    def keys(self, matches: Iterable[Bindings]) -> list[tuple[int, ...]]:
+    def keys(self, matches: Iterable[Bindings]) -> Sequence[tuple[int, ...]]:
         """The keys of the lookups for partial matches."""
         return self.places.keys(self.kind, self.slot, matches)
 
