@@ -117,7 +117,7 @@ def united(fans: Iterable[Fan]) -> list[Fan]:
 
 
 def shared_out(fans: Sequence[Fan], shares: int, least: int = 1) -> list[list[Piece]]:
-    """Pieces of fans in at most so many shares, all of about one size that is not below `least`.
+    """Pieces of fans in about so many shares, none of them larger than its part of all, or than `least`.
 
     >>> fans = [Fan(0, 0, 2, (7, 1), (), 30), Fan(0, 0, 2, (7, 2), (), 10)]
     >>> [[(piece.fan.key, piece.number, piece.of) for piece in share] for share in shared_out(fans, 4)]
