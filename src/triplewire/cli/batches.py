@@ -13,6 +13,7 @@ import typer
 from triplewire.cli.counts import counted
 from triplewire.cli.options import ScopeOption
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.signals import ending_with
 from triplewire.errors import PipelineError
 
 if TYPE_CHECKING:
@@ -102,14 +103,20 @@ class Batch:
 def run(batch: Batch, index: Index, problems: Problems) -> None:
     """Match on Spark, write the answers, and say what was done."""
     conf = settings_of(batch.conf)
+    from triplewire.pipeline.beside import Beside
     from triplewire.pipeline.session import require_packages, running
 
     try:
         require_packages()
         if not batch.overwrite:
             _refuse_local(batch.out)
-        with running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark, _said_plainly():
-            tally = _written(spark, batch, index, problems.console)
+        with (
+            ending_with(lambda: _interrupted(batch, problems)),
+            Beside() as beside,
+            running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark,
+            _said_plainly(),
+        ):
+            tally = beside.do(lambda: _written(spark, batch, index, problems.console))
     except PipelineError as error:
         usage(str(error))
     for bad in tally.kept[:_SHOWN]:
@@ -117,6 +124,15 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     if tally.bad > _SHOWN:
         problems.report(f"{batch.out}/bad", f"there are {counted(tally.bad - _SHOWN, 'more problem')}")
     problems.note(_summary(batch, len(index), tally))
+
+
+def _interrupted(batch: Batch, problems: Problems) -> None:
+    from triplewire.pipeline.outputs import remove_unfinished
+
+    if remove_unfinished(batch.out):
+        problems.note(f"interrupted; {batch.out} has no answers, and a new run begins from nothing")
+    else:
+        problems.note(f"interrupted; {batch.out} is not complete: run it again with --overwrite")
 
 
 def _about(bad: Bad) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -85,6 +87,19 @@ def write_graph(found: GraphMatch, out: str, format: OutputFormat = "parquet") -
     errors = [Bad("", row.subscription, row.reason) for row in failed.collect()]
     kept = (*tally.kept, *errors)[: max(MOST_KEPT, len(errors))]
     return tally._replace(rows=counting.get["rows"], bad=tally.bad + len(errors), kept=kept)
+
+
+def remove_unfinished(out: str) -> bool:
+    """After an interruption: away with what was begun on this machine; True if nothing of it is left."""
+    folder = _local(out)
+    if folder is None:
+        return False
+    for name in ("answers", "bad"):
+        if not (folder / name / "_SUCCESS").exists():
+            shutil.rmtree(folder / name, ignore_errors=True)
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()
 
 
 def _write(frame: DataFrame, path: str, format: OutputFormat) -> None:
