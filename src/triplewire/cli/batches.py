@@ -108,8 +108,7 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
 
     try:
         require_packages()
-        if not batch.overwrite:
-            _refuse_local(batch.out)
+        _refuse_before_it_starts(batch)
         with (
             ending_with(lambda: _interrupted(batch, problems)),
             Beside() as beside,
@@ -141,10 +140,14 @@ def _about(bad: Bad) -> str:
     return f"{bad.document}, subscription {bad.subscription}" if bad.document else f"subscription {bad.subscription}"
 
 
-def _refuse_local(out: str) -> None:
+def _refuse_before_it_starts(batch: Batch) -> None:
+    """What can be known to be wrong before Spark is there: starting it takes some seconds."""
+    from triplewire.pipeline.inputs import sources
     from triplewire.pipeline.outputs import refuse_local
 
-    refuse_local(out)
+    refuse_local(batch.out, overwrite=batch.overwrite)
+    for path in batch.paths:
+        sources(path, _split(batch), is_table=batch.content_column is not None)
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
@@ -190,12 +193,12 @@ def _said_plainly() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    from triplewire.pipeline.refusals import explained
+
     try:
         yield
     except (Py4JError, PySparkException) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        causes = [line for line in lines if line.startswith("Caused by:")] or lines[:2]
-        raise PipelineError(f"Spark could not do it: {' '.join(causes[-2:])}; --verbose shows all it says") from None
+        raise PipelineError(explained(str(error))) from None
 
 
 @contextmanager

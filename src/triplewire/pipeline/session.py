@@ -21,6 +21,7 @@ from triplewire.errors import PipelineError
 from triplewire.pipeline.beside import Beside
 from triplewire.pipeline.folders import temporary
 from triplewire.pipeline.java import java_home, sheltered
+from triplewire.pipeline.masters import check_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,6 +78,7 @@ def session(
     PYSPARK_PYTHON or `spark.pyspark.python` names, or else this one.
     """
     require_packages()
+    check_master(master)
     from pyspark.sql import SparkSession
 
     started = monotonic()

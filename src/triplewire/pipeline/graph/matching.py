@@ -122,7 +122,12 @@ def match_graph(
 
 def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
     if work is not None:
-        Path(work).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(work).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PipelineError(
+                f"{work}: this folder for work cannot be made ({error.strerror}); name another"
+            ) from None
     elif not is_one_machine(spark):
         raise PipelineError(
             "on a cluster, scope graph needs a folder that the driver and all workers see: name one with `work`"
