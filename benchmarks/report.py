@@ -29,6 +29,8 @@ class Line:
     """How large it is, where that is what was asked."""
     triples: int | None = None
     """How many triples the store held before the first document, where there is a store."""
+    seeds: int | None = None
+    """How many partial matches a batch began, where that decides who finds its rows."""
 
     def to_json(self) -> str:
         """The line as JSON, without what was not measured."""

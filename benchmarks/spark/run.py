@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Line, Progress, write
-from benchmarks.spark import batch, dump, graph, streaming
+from benchmarks.spark import batch, crossing, dump, graph, streaming
 
-PARTS = {"batch": batch, "graph": graph, "dump": dump, "streaming": streaming}
+PARTS = {"batch": batch, "graph": graph, "dump": dump, "streaming": streaming, "crossing": crossing}
 QUICK_SUBSCRIPTIONS, QUICK_SECONDS, QUICK_DOCUMENTS = 500, 0.5, 300
 
 
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
     parser.add_argument("--workload", default="W1", help="of ./run bench core, for batches (W1)")
     parser.add_argument("--triples", type=int, nargs="+", help="in the store of a stream, in turn (100000 5000000)")
+    parser.add_argument("--changes", type=int, nargs="+", help="in the batches of a crossing (1000 5000 20000 50000)")
     parser.add_argument("--megabytes", type=int, nargs="+", help="of a dump, in turn (100 500)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep filled stores there, and use them again")
     parser.add_argument("--seconds", type=float, default=60.0, help="that one process should take, about (60)")

@@ -149,7 +149,7 @@ def _one_by_one(spark: SparkSession, worlds: Sequence[_World], rounds: int, prog
         for place, (stream, world) in enumerate(zip(watched, worlds, strict=True)):
             empty, _ = stream.submit(Retract(f"urn:nothing:{number}"))
             (change,) = world.history.batch(1)
-            publish, done = stream.submit(_change(change))
+            publish, done = stream.submit(change_of(change))
             if number >= 0:
                 times[place, "empty-batch"].append(empty)
                 times[place, "publish-to-event"].append(publish)
@@ -170,7 +170,7 @@ def _both_ways(spark: SparkSession, world: _World, quick: bool, progress: Progre
             taken = []
             for number in range(3):
                 progress(f"batches of {size}, {name}: {number + 1} of 3")
-                changes = [_change(change) for change in world.history.batch(size)]
+                changes = [change_of(change) for change in world.history.batch(size)]
                 started = perf_counter()
                 hub.apply(changes)
                 taken.append((perf_counter() - started, finder.spent.seeds))
@@ -179,7 +179,8 @@ def _both_ways(spark: SparkSession, world: _World, quick: bool, progress: Progre
         yield _line(world.workload, size, name, seconds, 0.0, world.triples)
 
 
-def _change(change: Change) -> Publish | Retract:
+def change_of(change: Change) -> Publish | Retract:
+    """A change of a history, as a hub takes it."""
     return Retract(change.uri) if change.document is None else Publish(change.document)
 
 

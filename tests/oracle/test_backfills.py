@@ -20,7 +20,9 @@ from oracle.histories import SHAPES, batches, filled, queries, taxonomies
 from oracle.test_crowded_histories import Both, Crowd
 from triplewire import Hub
 from triplewire.engine.backfilling import Here
+from triplewire.engine.filling import put_off
 from triplewire.errors import UnsupportedQuery
+from triplewire.matching.whole.finding import Finder
 from triplewire.model import Row
 
 urls = recomputation.urls
@@ -144,6 +146,51 @@ def small_shares():
         patch("triplewire.engine.backfilling._DOCUMENTS", 1),
     ):
         yield
+
+
+@contextmanager
+def popular_nodes():
+    """Whatever leads to a triple that is looked at twice is put off; gives how much was."""
+    made: list[int] = []
+
+    def noted(job, fans, *, is_last):
+        made.append(len(fans))
+        return put_off(job, fans, is_last=is_last)
+
+    with (
+        patch("triplewire.engine.filling.POPULAR", 0),
+        patch.dict(Finder.__init__.__kwdefaults__, high=0),
+        patch("triplewire.engine.backfilling.put_off", noted),
+    ):
+        yield made
+
+
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 6), ("postgresql", 1)])
+def test_what_is_put_off_and_filled_while_much_happens_agrees_with_recomputation(urls, kind, seeds):
+    with small_shares(), popular_nodes() as made:
+        for seed, url in zip(range(50, 50 + seeds), urls(kind), strict=False):
+            live_through(seed, url)
+    assert sum(made) > 2 * seeds, "something was put off"
+
+
+def test_the_datasets_of_a_popular_publisher_are_filled_in_even_shares(urls):
+    class Noting(Here):
+        def seek(self, job, shares):
+            for sought in super().seek(job, shares):
+                sizes.append(len(sought.rows))
+                yield sought
+
+    sizes: list[int] = []
+    with Hub(next(urls("sqlite"))) as hub, patch("triplewire.engine.filling._PAGE", 500):
+        lines = [f'<urn:d{n}> <urn:by> <urn:p> ; <urn:title> "{n}" .' for n in range(3_000)]
+        hub.publish("".join(lines) + '<urn:p> <urn:name> "X" .', uri="urn:d")
+        text = "SELECT ?d ?t { ?d <urn:by> ?p . ?p <urn:name> 'X' . ?d <urn:title> ?t }"
+        hub.subscribe(text, id="x", scope="graph", start="ever", backfill="later")
+        assert hub.backfill(Noting(hub.store)).rows == 3_000
+        assert len(hub.rows("x")) == 3_000
+    assert sizes[0] == 0, "the publisher's name"
+    assert len(sizes) == 1 + 7
+    assert max(sizes) < 2 * sum(sizes) / (len(sizes) - 1)
 
 
 class Filling(Both):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from tests.oracle.test_crowded_histories import follow_with
@@ -19,23 +21,40 @@ from triplewire.engine.finding import Around, Seeker, SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.errors import MatchLimitExceeded, StoreError
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental import Seed
+from triplewire.matching.incremental import Seed, gather
+from triplewire.matching.incremental.fans import POPULAR, Piece
 from triplewire.model import Document
 
 
 class Neighbours(SharedFinder):
     """Three who share the work, whatever there is of it; `asked` counts what they were given."""
 
-    def __init__(self, url: str, small: int = 0, most_triples: int = 1_000_000, images: Path | None = None) -> None:
-        super().__init__(small)
+    def __init__(
+        self,
+        url: str,
+        small: int = 0,
+        most_triples: int = 1_000_000,
+        images: Path | None = None,
+        popular: int = POPULAR,
+    ) -> None:
+        super().__init__(small, shares=3, popular=popular)
         self.seekers = [Seeker(url, most_triples=most_triples, images=images) for _ in range(3)]
         self.asked: Counter[str] = Counter()
+        self.sizes: list[list[int]] = []
+        """How many rows each share of what was put off had."""
 
     def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
         self.asked["seeds"] += len(seeds)
         shares = [seeds[number::3] for number in range(3)]
-        told = [pickle.dumps((share, changes)) for share in shares]
+        told = [pickle.dumps((share, changes, self.popular)) for share in shares]
         return [seeker.around(*pickle.loads(share)) for seeker, share in zip(self.seekers, told, strict=True)]
+
+    def around_pieces(self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None) -> list[Around]:
+        self.asked["pieces"] += sum(map(len, shares))
+        told = [pickle.dumps((share, changes, popular)) for share in shares]
+        found = [self.seekers[n % 3].around_pieces(*pickle.loads(share)) for n, share in enumerate(told)]
+        self.sizes.append([len(one.rows) for one in found])
+        return found
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         self.asked["documents"] += len(documents)
@@ -88,6 +107,44 @@ def test_a_crowded_history_found_in_shares_on_a_server(shared):
 def test_many_crowded_histories_found_in_shares_are_those_of_the_definition(shared):
     for seed in range(2000, 2060):
         follow_with(shared()[0], seed)
+
+
+@contextmanager
+def all_wide():
+    """Everything is large, so that every way is looked at twice, and what has two triples is put off."""
+    with patch.dict(gather.__kwdefaults__, high=0):
+        yield
+
+
+def test_crowded_histories_with_popular_nodes_put_off_are_those_of_the_definition(shared):
+    asked: Counter[str] = Counter()
+    with all_wide():
+        for seed in range(300, 306):
+            hub, neighbours = shared(popular=seed % 2, small=seed % 3)
+            follow_with(hub, seed)
+            asked += neighbours.asked
+    assert asked["pieces"] > 50, "much was put off"
+
+
+def test_the_datasets_of_a_popular_publisher_are_shared_out_evenly(shared):
+    """One seed, the publisher's name; and the same where the hub would have found it by itself."""
+    for small in (0, 400):
+        hub, neighbours = shared(small=small, popular=300)
+        with hub:
+            hub.subscribe(
+                "SELECT ?d ?t { ?d <urn:by> ?p . ?p <urn:name> 'X' . ?d <urn:title> ?t }", id="x", scope="graph"
+            )
+            lines = [f'<urn:d{n}> <urn:by> <urn:p> ; <urn:title> "{n}" .' for n in range(600)]
+            hub.publish("".join(lines), uri="urn:d")
+            neighbours.sizes.clear()
+            assert len(hub.publish('<urn:p> <urn:name> "X" .', uri="urn:p")) == 600
+            (sizes,) = neighbours.sizes
+            assert sum(sizes) == 600
+            assert max(sizes) < 300
+            hub.retract("urn:p")
+            assert len(neighbours.sizes) == 2, "what may have ended is looked for in the same way"
+            assert hub.rows("x") == []
+            assert list(hub.check()) == []
 
 
 def test_what_is_small_is_found_by_the_hub_itself(shared):

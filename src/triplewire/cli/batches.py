@@ -13,6 +13,7 @@ import typer
 from triplewire.cli.counts import counted
 from triplewire.cli.options import ScopeOption
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.signals import ending_with
 from triplewire.errors import PipelineError
 
 if TYPE_CHECKING:
@@ -102,14 +103,19 @@ class Batch:
 def run(batch: Batch, index: Index, problems: Problems) -> None:
     """Match on Spark, write the answers, and say what was done."""
     conf = settings_of(batch.conf)
+    from triplewire.pipeline.beside import Beside
     from triplewire.pipeline.session import require_packages, running
 
     try:
         require_packages()
-        if not batch.overwrite:
-            _refuse_local(batch.out)
-        with running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark, _said_plainly():
-            tally = _written(spark, batch, index, problems.console)
+        _refuse_before_it_starts(batch)
+        with (
+            ending_with(lambda: _interrupted(batch, problems)),
+            Beside() as beside,
+            running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark,
+            _said_plainly(),
+        ):
+            tally = beside.do(lambda: _written(spark, batch, index, problems.console))
     except PipelineError as error:
         usage(str(error))
     for bad in tally.kept[:_SHOWN]:
@@ -119,16 +125,29 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     problems.note(_summary(batch, len(index), tally))
 
 
+def _interrupted(batch: Batch, problems: Problems) -> None:
+    from triplewire.pipeline.outputs import remove_unfinished
+
+    if remove_unfinished(batch.out):
+        problems.note(f"interrupted; {batch.out} has no answers, and a new run begins from nothing")
+    else:
+        problems.note(f"interrupted; {batch.out} is not complete: run it again with --overwrite")
+
+
 def _about(bad: Bad) -> str:
     if bad.subscription is None:
         return bad.document
     return f"{bad.document}, subscription {bad.subscription}" if bad.document else f"subscription {bad.subscription}"
 
 
-def _refuse_local(out: str) -> None:
+def _refuse_before_it_starts(batch: Batch) -> None:
+    """What can be known to be wrong before Spark is there: starting it takes some seconds."""
+    from triplewire.pipeline.inputs import sources
     from triplewire.pipeline.outputs import refuse_local
 
-    refuse_local(out)
+    refuse_local(batch.out, overwrite=batch.overwrite)
+    for path in batch.paths:
+        sources(path, _split(batch), is_table=batch.content_column is not None)
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
@@ -174,12 +193,12 @@ def _said_plainly() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    from triplewire.pipeline.refusals import explained
+
     try:
         yield
     except (Py4JError, PySparkException) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        causes = [line for line in lines if line.startswith("Caused by:")] or lines[:2]
-        raise PipelineError(f"Spark could not do it: {' '.join(causes[-2:])}; --verbose shows all it says") from None
+        raise PipelineError(explained(str(error))) from None
 
 
 @contextmanager

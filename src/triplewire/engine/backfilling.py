@@ -23,12 +23,13 @@ from typing import Literal, Protocol
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
 from triplewire.engine.differences import document_rows, stored_documents
-from triplewire.engine.filling import Job, Look, Matched, Share, Sought, planned
+from triplewire.engine.filling import Job, Look, Matched, Share, Sought, planned, put_off
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
 from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
+from triplewire.matching.incremental.fans import ROUNDS, Fan, united
 from triplewire.model import Document
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
 
@@ -94,11 +95,17 @@ def seek(store: Store, queries: Sequence[QueryRecord], spread: Spread, most_trip
         found = Answers(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
         job, shares = planned(reader, queries, most_triples)
         documents = set(reader.documents.with_xml()) if job.asks_xml else set()
-    for sought in spread.seek(job, shares):
-        for key, why in sought.rows.items():
-            found.graph[key[0]][key] = why
-        found.errors |= sought.errors
-        documents |= sought.documents
+    for number in range(ROUNDS + 1):
+        fans: list[Fan] = []
+        for sought in spread.seek(job, shares):
+            for key, why in sought.rows.items():
+                found.graph[key[0]][key] = why
+            found.errors |= sought.errors
+            documents |= sought.documents
+            fans += sought.fans
+        if not fans:
+            break
+        job, shares = put_off(job, united(fans), is_last=number + 1 == ROUNDS)
     numbers = sorted(documents)
     parts = [numbers[first : first + _DOCUMENTS] for first in range(0, len(numbers), _DOCUMENTS)]
     for matched in spread.match(job, parts):

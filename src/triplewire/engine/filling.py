@@ -2,7 +2,8 @@
 
 A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. Who has a share goes
 through these triples page by page: rows of the graph are gathered around them (`matching.whole`), and the documents
-that state them are matched by whoever has these in a second share.
+that state them are matched by whoever has these in a second share. Where they lead to a popular node, that node's
+triples are put off, and are shares of a job of their own.
 
 Invariant: pages need not see one state of the store. The queries stand already, so a row that uses anything that is
 stated anew from now on goes on record with the batch that states it. What is not on record in the end uses only
@@ -12,7 +13,7 @@ what has been there all the time, and that is in every state. `backfilling` conf
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 from uuid import uuid4
@@ -29,6 +30,7 @@ from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
+from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
 from triplewire.matching.pages import page_of
 from triplewire.matching.whole.finding import Finder
 from triplewire.matching.whole.queries import Queries
@@ -47,11 +49,12 @@ Fixed = tuple[int, int, int]
 
 
 class Share(NamedTuple):
-    """Which triples to begin at: those of whole keys, and those of spans."""
+    """Which triples to begin at: those of whole keys, those of spans, and pieces of what was put off."""
 
     forward: tuple[tuple[int, int], ...] = ()
     backward: tuple[tuple[int, int], ...] = ()
     spans: tuple[Span, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,10 @@ class Job:
     """By scope and kind."""
     most_triples: int = MOST_TRIPLES
     name: str = field(default_factory=lambda: uuid4().hex)
+    places: tuple[tuple[int, int], ...] = ()
+    """Where what was put off begins: shapes and positions; none, if nothing was put off yet."""
+    popular: int | None = None
+    """More triples than this are put off."""
 
     @property
     def asks_xml(self) -> bool:
@@ -83,6 +90,8 @@ class Sought(NamedTuple):
     rows: Rows
     documents: set[int]
     errors: dict[int, str]
+    fans: tuple[Fan, ...] = ()
+    """What was put off."""
 
 
 class Matched(NamedTuple):
@@ -108,7 +117,19 @@ def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -
         counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
         for kind in own.rarest(counts[scope]):
             sources |= {one: sizes[one] for one in fixed[kind]}
-    return Job(spelled, counts, most_triples, bare.name), list(_shares(reader, sources))
+    job = Job(spelled, counts, most_triples, bare.name, popular=POPULAR)
+    return job, list(_shares(reader, sources))
+
+
+def put_off(job: Job, fans: Sequence[Fan], *, is_last: bool) -> tuple[Job, list[Share]]:
+    """The job of finding what was put off in another one, and its shares; in the last one, nothing is put off."""
+    places = tuple(sorted({fan.place for fan in fans}))
+    shares = shared_out(fans, 1 + sum(fan.size for fan in fans) // _PAGE)
+    popular = None if is_last else job.popular
+    return (
+        replace(job, name=uuid4().hex, places=places, popular=popular),
+        [Share(pieces=tuple(pieces)) for pieces in shares],
+    )
 
 
 def _fixed(kind: Pattern, numbers: Mapping[str, int]) -> list[Fixed]:
@@ -165,7 +186,10 @@ class Look:
             names = sorted(graph.constants | documents.constants)
             self._numbers = dict(zip(names, reader.terms.find(names), strict=True))
         like = Index(taxonomy)
-        self._plans = graph.plans(job.counts[GRAPH], like, self._numbers.__getitem__)
+        number = self._numbers.__getitem__
+        self._plans = (
+            graph.fan_plans(job.places, like, number) if job.places else graph.plans(job.counts[GRAPH], like, number)
+        )
         self._ids = [int(ids[0]) for ids in graph.subscriptions]
         self._fitting = {GRAPH: graph.fitting(taxonomy), DOCUMENT: documents.fitting(taxonomy)}
         self._begins = {
@@ -182,17 +206,29 @@ class Look:
         rows: Rows = {}
         documents: set[int] = set()
         errors: dict[int, str] = {}
-        for reader, triples in self._pages(share):
-            texts = _Texts(reader)
-            begins = self._kinds(GRAPH, texts, triples)
+        fans: list[Fan] = []
+        for reader, begins in self._begun(share, documents):
             for plan in self._plans if begins else ():
-                finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples)
+                finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples, popular=self._job.popular)
                 for found in finder.rows(begins):
                     rows |= {(self._ids[query], row): why for (query, row), why in found.items()}
                 errors |= {self._ids[query]: reason for query, reason in finder.errors.items()}
+                fans += finder.fans
+        return Sought(rows, documents, errors, tuple(united(fans)))
+
+    def _begun(self, share: Share, documents: set[int]) -> Iterator[tuple[Reader, list[tuple[int, Triple]]]]:
+        """The triples at which rows of the graph begin, with their kinds; the documents at which others do."""
+        for reader, triples in self._pages(share):
+            texts = _Texts(reader)
+            yield reader, self._kinds(GRAPH, texts, triples)
             stated = [triple for _, triple in self._kinds(DOCUMENT, texts, triples)]
             documents.update(id for ids in reader.triples.stated_by(stated) for id in ids)
-        return Sought(rows, documents, errors)
+        kinds = {place: kind for kind, place in enumerate(self._job.places)}
+        for piece in share.pieces:
+            with self._store.reading() as reader:
+                triples = triples_of(piece, StoreLookups(reader))
+                for first in range(0, len(triples), _PAGE):
+                    yield reader, [(kinds[piece.fan.place], one) for one in triples[first : first + _PAGE]]
 
     def match(self, documents: Sequence[int]) -> list[Matched]:
         """What documents give that are there now."""

@@ -3,7 +3,8 @@
 Finding is most of the work of a large batch, and it only reads: the rows around the batch's seeds in the old state and
 in the new one, and the rows of single documents. `Finder` does it in this process. `SharedFinder` cuts it into shares
 for others; each of them has a `Seeker`, which reads the committed state and lays the batch's changes over it. What is
-found is the same. Limits are not: each share has the whole limit for itself.
+found is the same. Limits are not: each share has the whole limit for itself. Where a seed leads to a popular node, that
+node's triples are cut into shares of their own (`matching.incremental.fans`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, Protocol
@@ -23,7 +25,8 @@ from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental import MOST_TRIPLES, Seed, Triple
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, Triple
+from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, Piece, shared_out, united
 from triplewire.model import Document
 from triplewire.store import Reader, Store
 
@@ -57,6 +60,8 @@ class Around(NamedTuple):
     rows: Rows
     errors: Errors
     spent: Spent
+    fans: tuple[Fan, ...] = ()
+    """What was put off."""
 
 
 class Matcher(Protocol):
@@ -87,10 +92,13 @@ HERE = Finder()
 
 
 class SharedFinder(Finder, ABC):
-    """Cuts large work into shares that others do; up to `small` seeds or documents are no large work."""
+    """Cuts large work into shares that others do; up to `small` seeds or documents are no large work.
 
-    def __init__(self, small: int) -> None:
-        self.small = small
+    `shares` is how many of them are worth while. `popular`: what has more triples is put off by who has a share.
+    """
+
+    def __init__(self, small: int, *, shares: int = 4, popular: int = POPULAR) -> None:
+        self.small, self.shares, self.popular = small, shares, popular
         self.spent = Spent()
         """Since it was last emptied: whoever wants to know puts a new one there."""
 
@@ -107,6 +115,10 @@ class SharedFinder(Finder, ABC):
     @abstractmethod
     def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
         """What each share of the seeds gives, by `Seeker.around`."""
+
+    @abstractmethod
+    def around_pieces(self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None) -> list[Around]:
+        """What each share of what was put off gives, by `Seeker.around_pieces`."""
 
     @abstractmethod
     def find(self, documents: Sequence[Document]) -> list[Found]:
@@ -175,19 +187,35 @@ class _SharedNeighbourhoods(_Timed):
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """See `Neighbourhoods.around`."""
+        finder = self._finder
         self._spent.seeds += len(seeds)
-        if len(seeds) <= self._finder.small:
-            return super().around(seeds)
-        rows: Rows = {}
+        if len(seeds) <= finder.small:
+            self.popular = max(finder.small, finder.popular)
+            rows = super().around(seeds)
+        else:
+            rows = {}
+            self._take(lambda: finder.around(seeds, self._changes()), rows)
+        for number in range(ROUNDS):
+            fans, self.fans = united(self.fans), []
+            if fans:
+                self._spent.seeds += sum(fan.size for fan in fans)
+                self._take(partial(self._put_off, fans, finder.popular if number + 1 < ROUNDS else None), rows)
+        return rows
+
+    def _put_off(self, fans: Sequence[Fan], popular: int | None) -> list[Around]:
+        return self._finder.around_pieces(shared_out(fans, self._finder.shares), self._changes(), popular)
+
+    def _take(self, find: Callable[[], list[Around]], rows: Rows) -> None:
+        """Add what others find."""
         started = perf_counter()
-        shares = self._finder.around(seeds, self._changes())
+        shares = find()
         self._spent.waited += perf_counter() - started
         for found in shares:
             self._spent.add_share(found.spent)
             rows |= {key: why for key, why in found.rows.items() if key not in rows}
+            self.fans += found.fans
             for query, error in found.errors.items():
                 self.errors.setdefault(query, error)
-        return rows
 
 
 class Seeker:
@@ -207,17 +235,33 @@ class Seeker:
         """Let go of the store."""
         self._store.close()
 
-    def around(self, seeds: Sequence[Seed], changes: Changes) -> Around:
+    def around(self, seeds: Sequence[Seed], changes: Changes, popular: int | None = None) -> Around:
         """The rows around seeds in the state that the changes lead to.
 
         The other process may still wait for atoms of a query that is gone; here it is not even known.
         """
+        return self._around(
+            changes, popular, lambda near, shapes: near.around([seed for seed in seeds if seed.shape in shapes])
+        )
+
+    def around_pieces(self, pieces: Sequence[Piece], changes: Changes, popular: int | None = None) -> Around:
+        """The rows around what was put off."""
+        return self._around(
+            changes,
+            popular,
+            lambda near, shapes: near.around_pieces([one for one in pieces if one.fan.shape in shapes]),
+        )
+
+    def _around(
+        self, changes: Changes, popular: int | None, find: Callable[[Neighbourhoods, Mapping[int, Shape]], Rows]
+    ) -> Around:
         errors: Errors = {}
         spent = Spent()
         with self._reading(changes.after) as reader:
-            known = [seed for seed in seeds if seed.shape in self._standing.shapes]
-            rows = _Timed(Overlaid(reader, changes), self._standing, errors, spent).around(known)
-        return Around(rows, errors, spent)
+            near = _Timed(Overlaid(reader, changes), self._standing, errors, spent)
+            near.popular = popular
+            rows = find(near, self._standing.shapes)
+        return Around(rows, errors, spent, tuple(near.fans))
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         """The rows of documents."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
 from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Query, Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.incremental import Question, Seed, Triple, gather, solve
+from triplewire.matching.incremental.fans import Fan, Piece, triples_of
 from triplewire.matching.pages import Page, page_of
 from triplewire.store import Reader
 
@@ -32,6 +34,10 @@ Reason = tuple[Terms, Derivation]
 """A row and the triples that make it, whichever queries it is of."""
 
 
+_SEEDS = 5_000
+"""How many triples of popular nodes are gathered around at once: so many more may take as much as the limit allows."""
+
+
 class Neighbourhoods:
     """Finds rows in one state of the store."""
 
@@ -40,6 +46,10 @@ class Neighbourhoods:
         self._lookups: dict[int, StoreLookups] = {}
         self.errors = errors
         """The queries that failed, by number: the others were served."""
+        self.popular: int | None = None
+        """More triples than this are put off by `around`, if it is said."""
+        self.fans: list[Fan] = []
+        """What was put off: rows around these are still to be found."""
 
     def learn(self, news: News) -> None:
         """Let what is new in this state be known before anything is looked up."""
@@ -57,9 +67,26 @@ class Neighbourhoods:
         if not seeds:
             return {}
         most = self._standing.most_triples
-        gathered = gather(seeds, self._standing.shapes, self._lookup(0), self._users, most_triples=most)
+        gathered = gather(
+            seeds, self._standing.shapes, self._lookup(0), self._users, most_triples=most, popular=self.popular
+        )
+        self.fans += gathered.fans
         self._refuse_shapes(gathered.refused)
         return self.rows_in(gathered.triples, self._standing.graph)
+
+    def around_pieces(self, pieces: Iterable[Piece]) -> Rows:
+        """The rows that use triples of what was put off, some triples at a time."""
+        lookups = self._lookup(0)
+        seeds = (
+            Seed(*piece.fan.place, triple, atom)
+            for piece in pieces
+            for triple in triples_of(piece, lookups)
+            for atom in piece.fan.atoms
+        )
+        rows: Rows = {}
+        while some := list(islice(seeds, _SEEDS)):
+            rows |= self.around(some)
+        return rows
 
     def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
         """Those of the rows that are there; with `columns`, the rows of wide queries that have these values there.

@@ -17,10 +17,12 @@ import fcntl
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 from struct import Struct
-from typing import NamedTuple
+from types import TracebackType
+from typing import BinaryIO, NamedTuple, Self
 from zlib import crc32
 
 from triplewire.errors import StoreBusy, StoreUnavailable
@@ -154,20 +156,62 @@ class JournalReader:
             yield each, 0
 
 
+class HeldJournal:
+    """A journal as it is when this is made, and what is added later, as far as it is not dropped by then.
+
+    Files that are dropped meanwhile stay here: they are open.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open = ExitStack()
+        self._files: dict[Path, BinaryIO] = {}
+        self._hold()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def after(self, position: int) -> Iterator[Waiting]:
+        """The entries that follow a position which the store has had since this was made; none is left out."""
+        self._hold()
+        for file in list(self._files.values()):
+            for waiting, _ in _entries_in(file, 0):
+                if waiting.position == position + 1:
+                    position += 1
+                    yield waiting
+                elif waiting.position > position:  # what is between was added, applied and dropped since
+                    return
+
+    def _hold(self) -> None:
+        for path in _files(self._folder):
+            if path not in self._files:
+                with suppress(FileNotFoundError):  # all of it is applied
+                    self._files[path] = self._open.enter_context(path.open("rb"))
+
+
 def _entries(path: Path, start: int) -> Iterator[tuple[Waiting, int]]:
     """The whole entries of a file from a byte on, each with the byte where it ends."""
     try:
         with path.open("rb") as file:
-            file.seek(start)
-            while len(head := file.read(_HEAD.size)) == _HEAD.size:
-                check, length, position = _HEAD.unpack(head)
-                rest = file.read(length)
-                if len(rest) != length or crc32(rest, position & 0xFFFFFFFF) != check:
-                    return
-                start += _HEAD.size + length
-                yield Waiting(position, _entry(rest)), start
+            yield from _entries_in(file, start)
     except FileNotFoundError:  # all of it was applied meanwhile
         return
+
+
+def _entries_in(file: BinaryIO, start: int) -> Iterator[tuple[Waiting, int]]:
+    file.seek(start)
+    while len(head := file.read(_HEAD.size)) == _HEAD.size:
+        check, length, position = _HEAD.unpack(head)
+        rest = file.read(length)
+        if len(rest) != length or crc32(rest, position & 0xFFFFFFFF) != check:
+            return
+        start += _HEAD.size + length
+        yield Waiting(position, _entry(rest)), start
 
 
 def _spelled(position: int, entry: NewEntry) -> bytes:

@@ -8,19 +8,22 @@ Whoever applies reads both (`Backlog`): what `Hub.submit` and `triplewire publis
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
 from triplewire.engine.intake import Handled
 from triplewire.errors import StoreBusy, StoreError
-from triplewire.hub.journal import Journal, JournalReader
+from triplewire.hub.journal import HeldJournal, Journal, JournalReader, Waiting
 from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
 
 _POSITION, _MOVED = "hub.journal", "hub.journal.moved"
 _MUCH = 256 * 1024 * 1024
+_AT_ONCE = 1_000
 _LOOK_INTO_THE_STORE = 0.1
 """Seconds after which a log in the store is looked at again: a question to the database each time."""
 
@@ -151,11 +154,7 @@ class Backlog:
             return 0
         with self._store.writing() as writer:
             some = self._journal.after(_position(writer), most=most, most_bytes=_MUCH)
-            if some:
-                before = _applied(writer)
-                moved = writer.intake.append_each([one.entry for one in some], _now())
-                writer.settings.set(_POSITION, some[-1].position)
-                writer.settings.set(_MOVED, [before, moved])
+            _move(writer, some)
         return len(some)
 
     def some(self, *, most: int, most_bytes: int) -> tuple[list[Submission], type[Handled]]:
@@ -171,6 +170,38 @@ class Backlog:
         if not waiting:
             self._end = end
         return [Submission(one.position, (one.entry,)) for one in waiting], Noted
+
+
+def _move(writer: Writer, some: Sequence[Waiting]) -> None:
+    """Entries of the journal, to the store's own log."""
+    if some:
+        before = _applied(writer)
+        moved = writer.intake.append_each([one.entry for one in some], _now())
+        writer.settings.set(_POSITION, some[-1].position)
+        writer.settings.set(_MOVED, [before, moved])
+
+
+def back_up(store: Store, path: Path) -> int:
+    """Write one state of a live store into one file, with all that was acknowledged and waits; how many wait in it.
+
+    What waits in the journal is on the copied store's own log: each change is applied in the copy, or waits there. The
+    journal is held before the store is copied. So whatever was acknowledged by then is in one of them: it is dropped
+    from the journal only if the store has it.
+    """
+    folder = folder_of(store.url)
+    waiting = 0
+
+    def complete(writer: Writer) -> None:
+        nonlocal waiting
+        if held is not None:
+            entries = held.after(_position(writer))
+            while some := list(islice(entries, _AT_ONCE)):
+                _move(writer, some)
+        waiting = writer.intake.waiting()
+
+    with nullcontext() if folder is None else HeldJournal(folder) as held:
+        store.backup(path, complete)
+    return waiting
 
 
 class Noted(Handled):

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from math import inf
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -140,9 +140,16 @@ def main() -> None:
         tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True),
         applied=lambda: print(APPLIED, flush=True),
     )
-    print(READY, flush=True)
-    sys.stdin.read()
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGTERM, _end)  # a service manager may send it to all processes of a service
+        print(READY, flush=True)
+        sys.stdin.read()
     pipeline.close()
+
+
+def _end(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends already
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -94,6 +94,7 @@ def sources(given: str, split: Split | None = None, *, is_table: bool = False) -
     found = []
     for path in _meant(given):
         if not path.is_dir():
+            _expect_readable(path)
             found.append(Source(local_glob(path), _kind(path.name, split, is_table), False, path.stat().st_size))
         elif is_table:
             found.append(Source(local_glob(path), "table", True))
@@ -122,11 +123,20 @@ def _inside(folder: Path, split: Split | None) -> list[Source]:
         for name in names:
             if _is_known(name):
                 kind = _kind(name, split, is_table=False)
+                _expect_readable(Path(place, name))
                 largest[kind] = max(largest.get(kind, 0), Path(place, name).stat().st_size)
     if not largest:
         known = " ".join(f".{suffix}" for suffix in (*SUFFIXES, "parquet"))
         raise PipelineError(f"{folder}: there is no document in this folder; known file types: {known}")
     return [Source(local_glob(folder), kind, True, size) for kind, size in largest.items()]
+
+
+def _expect_readable(path: Path) -> None:
+    """Spark gives up all of a job at a file that it may not read."""
+    if not path.exists():
+        raise PipelineError(f"{path}: this is a link to nothing; remove it, or put there what it should lead to")
+    if not os.access(path, os.R_OK):
+        raise PipelineError(f"{path}: this file may not be read; give yourself the right to, or leave it out")
 
 
 def _remote(given: str, split: Split | None, is_table: bool) -> list[Source]:
@@ -240,6 +250,12 @@ def _table(spark: SparkSession, path: str, content_column: str, uri_column: str)
             raise PipelineError(
                 f"{path}: the table has no column {column!r}; it has {', '.join(table.columns)}: choose with {option}"
             )
+    kind = table.schema[content_column].dataType.simpleString()
+    if kind not in ("binary", "string"):
+        raise PipelineError(
+            f"{path}: the column {content_column!r} has {kind} in it, not contents of documents (binary or string); "
+            "choose with --content-column"
+        )
     media_type = f.col("media_type") if "media_type" in table.columns else f.lit(None)
     return table.select(
         f.col(uri_column).cast("string").alias("uri"),

@@ -27,6 +27,19 @@ exec {java} "$@"
 """
 
 
+_SHELTERED = """#!/bin/sh
+# Ctrl-C and a service manager's SIGTERM reach every process; this one ends when the one that started it does.
+trap '' TERM
+exec {java} "$@"
+"""
+
+
+def sheltered(home: Path | None, folder: Path) -> Path:
+    """A home whose `java` is that of another, or the one on the PATH, and does not end by SIGTERM."""
+    java = "java" if home is None else str(home / "bin" / "java")
+    return _script(_SHELTERED, java, folder / "sheltered")
+
+
 def java_home(folder: Path, environment: Mapping[str, str] = os.environ) -> Path | None:
     """The JAVA_HOME to start Spark with; None if the `java` on the PATH will do. `folder` may be written into."""
     named = environment.get("JAVA_HOME")
@@ -52,8 +65,12 @@ def _packaged() -> Path:
 
 def _wrapped(java: Path, folder: Path) -> Path:
     """A home whose `java` drops the one argument that the runtime does not know."""
-    script = folder / "java" / "bin" / "java"
+    return _script(_SCRIPT, str(java), folder / "java")
+
+
+def _script(text: str, java: str, home: Path) -> Path:
+    script = home / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
-    script.write_text(_SCRIPT.format(java=shlex.quote(str(java))), encoding="utf-8")
+    script.write_text(text.format(java=shlex.quote(java)), encoding="utf-8")
     script.chmod(0o755)
-    return script.parent.parent
+    return home

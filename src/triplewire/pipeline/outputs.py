@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,11 +23,29 @@ if TYPE_CHECKING:
 OutputFormat = Literal["parquet", "jsonl"]
 
 
-def refuse_local(out: str) -> None:
-    """`PipelineError` if this is a local path and there is something: known before Spark is started."""
+def refuse_local(out: str, *, overwrite: bool = False) -> None:
+    """`PipelineError` if this is a local path where nothing can be written, or something is; known without Spark."""
+    if not out.strip():
+        raise PipelineError("the place for the answers has no name; say --out FOLDER")
     folder = _local(out)
-    if folder is not None and folder.exists():
+    if folder is None:
+        return
+    if folder.exists() and not overwrite:
         raise _is_there(out)
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir():
+        raise PipelineError(f"{out}: {there} is a file, not a folder; name another place for the answers")
+    if not _is_writable(there):
+        raise PipelineError(f"{out}: nothing can be written into {there}; name another place for the answers")
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tried, because what may be written says little about folders of the system and of others' machines."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".triplewire-", dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def refuse_what_is_there(spark: SparkSession, out: str) -> None:
@@ -85,6 +106,19 @@ def write_graph(found: GraphMatch, out: str, format: OutputFormat = "parquet") -
     errors = [Bad("", row.subscription, row.reason) for row in failed.collect()]
     kept = (*tally.kept, *errors)[: max(MOST_KEPT, len(errors))]
     return tally._replace(rows=counting.get["rows"], bad=tally.bad + len(errors), kept=kept)
+
+
+def remove_unfinished(out: str) -> bool:
+    """After an interruption: away with what was begun on this machine; True if nothing of it is left."""
+    folder = _local(out)
+    if folder is None:
+        return False
+    for name in ("answers", "bad"):
+        if not (folder / name / "_SUCCESS").exists():
+            shutil.rmtree(folder / name, ignore_errors=True)
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()
 
 
 def _write(frame: DataFrame, path: str, format: OutputFormat) -> None:

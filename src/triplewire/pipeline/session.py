@@ -9,15 +9,19 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from subprocess import Popen, TimeoutExpired
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from triplewire.errors import PipelineError
+from triplewire.pipeline.beside import Beside
 from triplewire.pipeline.folders import temporary
-from triplewire.pipeline.java import java_home
+from triplewire.pipeline.java import java_home, sheltered
+from triplewire.pipeline.masters import check_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,21 +78,24 @@ def session(
     PYSPARK_PYTHON or `spark.pyspark.python` names, or else this one.
     """
     require_packages()
+    check_master(master)
     from pyspark.sql import SparkSession
 
     started = monotonic()
     folder = temporary("spark")
     settings = settings_for(master, folder, verbose=verbose) | dict(conf or {})
-    home = java_home(folder)
+    home = sheltered(java_home(folder), folder)
     tell("starting Spark: a Java process comes up first, which takes some seconds")
-    builder = SparkSession.Builder().master(retrying(master)).appName(name)
+    settings |= {"spark.master": retrying(master), "spark.app.name": name}
+    builder = SparkSession.Builder()
     for key, value in settings.items():
         builder = builder.config(key, value)
     os.environ.setdefault("PYSPARK_PYTHON", settings.get("spark.pyspark.python", sys.executable))
     log = folder / "spark.log"
-    with _environment(home), _errors_to(None if verbose else log):
+    with _environment(home), _errors_to(None if verbose else log), Beside(0) as beside:
         try:
-            spark = builder.getOrCreate()
+            beside.do(partial(_start_java_apart, settings))
+            spark = beside.do(builder.getOrCreate)
         except Exception as error:
             raise PipelineError(_why_not(master, error, log)) from error
     tell(f"Spark {spark.version} is ready on {master}, after {monotonic() - started:.1f} seconds")
@@ -110,11 +117,74 @@ def running(
 
     was_running = SparkContext._active_spark_context is not None
     spark = session(master, name=name, verbose=verbose, conf=conf, tell=tell)
+    java = getattr(spark.sparkContext._gateway, "proc", None)
     try:
         yield spark
+    except Exception as error:
+        if _has_ended(java):
+            raise PipelineError(JAVA_GONE) from error
+        raise
     finally:
         if not was_running:
-            spark.stop()
+            _stop(spark)
+
+
+JAVA_GONE = (
+    "Spark's Java process has ended: it was killed, or had too little memory (--conf spark.driver.memory=2g); "
+    "what was committed stays, so run it again"
+)
+_DYING = 2.0
+"""Seconds that a process which has closed its connections may take to end."""
+
+
+def _has_ended(java: Popen[bytes] | None) -> bool:
+    if java is None:
+        return False
+    if java.poll() is None and not _answers():
+        with suppress(TimeoutExpired):
+            java.wait(_DYING)
+    return java.poll() is not None
+
+
+def _answers() -> bool:
+    """Whether Java can be spoken to."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    try:
+        assert SparkContext._jvm is not None
+        SparkContext._jvm.System.nanoTime()
+    except (Py4JError, OSError):
+        return False
+    return True
+
+
+def _stop(spark: SparkSession) -> None:
+    """Stop Spark; if Java is gone already, forget it, so that another can be started."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    try:
+        spark.stop()
+    except (Py4JError, OSError):
+        SparkContext._active_spark_context = None
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+def _start_java_apart(settings: Mapping[str, str]) -> None:
+    """Start Java in a session of its own, if it does not run yet.
+
+    Ctrl-C, and a shell's SIGTERM, go to all processes of a group: Java and its Python would be gone before the driver
+    could end its batch. However the driver ends, Java notices that its input has ended, and does so too; but not if
+    this is interrupted in the middle, so it is not to be done by the thread that hears signals.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._active_spark_context is None and SparkContext._gateway is None:
+        conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+        gateway = launch_gateway(conf, {"start_new_session": True})  # type: ignore[no-untyped-call]  # as it comes
+        SparkContext(conf=conf, gateway=gateway)
 
 
 def retrying(master: str) -> str:
@@ -159,16 +229,17 @@ def _cores() -> int:
 
 
 @contextmanager
-def _environment(home: Path | None) -> Iterator[None]:
+def _environment(home: Path) -> Iterator[None]:
     """JAVA_HOME while Spark starts."""
     before = os.environ.get("JAVA_HOME")
-    if home is not None:
-        os.environ["JAVA_HOME"] = str(home)
+    os.environ["JAVA_HOME"] = str(home)
     try:
         yield
     finally:
-        if home is not None and before is None:
+        if before is None:
             del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
 
 
 @contextmanager

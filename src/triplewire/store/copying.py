@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -25,8 +25,11 @@ from triplewire.store.sql import Sql, columns_of
 _AT_ONCE = 10_000
 
 
-def back_up(database: Database, path: Path) -> None:
-    """Write a backup, whole or not at all; an older backup that has this name is replaced, nothing else is."""
+def back_up(database: Database, path: Path, complete: Callable[[Sql], None]) -> None:
+    """Write a backup, whole or not at all; an older backup that has this name is replaced, nothing else is.
+
+    `complete` is called with the copy, in a transaction of it.
+    """
     _expect_room(database, path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -34,6 +37,8 @@ def back_up(database: Database, path: Path) -> None:
             _copy_pages(database, temporary)
         else:
             _copy_rows(database, temporary)
+        with closing(file(temporary)) as copy, copy.writing() as sql:
+            complete(sql)
         with closing(file(temporary)) as copy, copy.reading() as sql:
             if damage := copy.damage(sql):
                 raise DamagedStore(f"{database.name}: the store is damaged ({damage[0]}); no backup was written")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -79,9 +79,9 @@ class Store:
         """Something that one process at a time does for this store."""
         return self._database.lease(name)
 
-    def backup(self, path: str | Path) -> None:
-        """Write one state of the live store into one SQLite file."""
-        copying.back_up(self._database, Path(path))
+    def backup(self, path: str | Path, complete: Callable[[Writer], None] = lambda writer: None) -> None:
+        """Write one state of the live store into one SQLite file; `complete` may add to the copy before it is there."""
+        copying.back_up(self._database, Path(path), lambda sql: complete(Writer(sql, Generations())))
 
     @classmethod
     def restore(cls, path: str | Path, url: str) -> Store:

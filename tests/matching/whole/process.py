@@ -15,6 +15,7 @@ from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
+from triplewire.matching.incremental.fans import ROUNDS, shared_out, triples_of, united
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.whole.finding import Finder
@@ -22,17 +23,28 @@ from triplewire.matching.whole.plan import load_plans, save_plans
 from triplewire.matching.whole.queries import Queries
 from triplewire.matching.whole.reading import kept_of
 from triplewire.model import parse_triple
-from triplewire.model.spelling import triples_of
+from triplewire.model.spelling import triples_of as spelled_triples
 
 
 class Process:
     """`rows` by subscription, each row with the documents behind it; `errors` by subscription."""
 
     def __init__(
-        self, documents, patterns, taxonomy, *, shares=1, high=HIGH, most_triples=MOST_TRIPLES, saved=False, **limits
+        self,
+        documents,
+        patterns,
+        taxonomy,
+        *,
+        shares=1,
+        high=HIGH,
+        most_triples=MOST_TRIPLES,
+        popular=None,
+        saved=False,
+        **limits,
     ):
         numbering = Numbering()
-        queries = Queries(patterns.items())
+        self.queries = queries = Queries(patterns.items())
+        self.bounds = {"high": high, "most_triples": most_triples}
         statements, kinds, counts = {}, {}, Counter()
         kept = kept_of(documents, queries.fitting(taxonomy), numbering)
         for document, triples in zip(documents, kept, strict=True):
@@ -53,15 +65,39 @@ class Process:
         self.seeds = len(seeds)
         self.rows = {id: {} for id in patterns}
         self.errors = {}
-        for share in range(shares):
-            for finder in [Finder(plan, self.triples, high=high, most_triples=most_triples) for plan in plans]:
-                for query, row, uris in finder.find(seeds[share::shares]):
-                    named = zip(queries.patterns[query].answer, row, strict=True)
+        self.pieces = []
+        """By round, the triples of each share of what was put off."""
+        fans = self._find(plans, [seeds[share::shares] for share in range(shares)], popular)
+        for number in range(ROUNDS):
+            if fans:
+                places = sorted({fan.place for fan in fans})
+                plans = queries.fan_plans(places, Index(taxonomy, **limits), numbering.number)
+                cut = [
+                    [(places.index(piece.fan.place), triple) for piece in share for triple in self.cut(piece, number)]
+                    for share in shared_out(fans, shares)
+                ]
+                self.pieces.append([len(share) for share in cut])
+                fans = self._find(plans, cut, popular if number + 1 < ROUNDS else None)
+        assert not fans
+
+    def cut(self, piece, number):
+        """Both ways to cut a fan: by the places of its triples, and by their numbers."""
+        return self.triples.piece(piece) if number % 2 == 0 else triples_of(piece, self.triples)
+
+    def _find(self, plans, shares, popular):
+        """What there is around seeds, each with its kind; gives what was put off."""
+        fans = []
+        for share in shares:
+            for finder in [Finder(plan, self.triples, popular=popular, **self.bounds) for plan in plans]:
+                for query, row, uris in finder.find(share):
+                    named = zip(self.queries.patterns[query].answer, row, strict=True)
                     key = frozenset((name, text) for name, text in named if text is not None)
-                    for id in queries.subscriptions[query]:
+                    for id in self.queries.subscriptions[query]:
                         self.rows[id].setdefault(key, uris)
                 for query, reason in finder.errors.items():
-                    self.errors |= dict.fromkeys(queries.subscriptions[query], reason)
+                    self.errors |= dict.fromkeys(self.queries.subscriptions[query], reason)
+                fans += finder.fans
+        return united(fans)
 
 
 def union_of(several):
@@ -70,7 +106,7 @@ def union_of(several):
     return Graph(
         parse_triple(*spelled)
         for document in several
-        for spelled in triples_of(number(document.uri), document.ntriples)
+        for spelled in spelled_triples(number(document.uri), document.ntriples)
     )
 
 

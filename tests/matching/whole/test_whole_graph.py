@@ -27,12 +27,13 @@ relaxed = settings(
     taxonomy=taxonomies(),
     shares=st.integers(1, 3),
     high=st.sampled_from([0, 1, 256]),
+    popular=st.sampled_from([None, 0, 1]),
     saved=st.booleans(),
 )
-def test_rows_in_shares_are_those_of_the_definition(several, texts, taxonomy, shares, high, saved):
+def test_rows_in_shares_are_those_of_the_definition(several, texts, taxonomy, shares, high, popular, saved):
     """M5, M6, G2, S3: joins over documents, optional columns, unions, bindings, is-a; by shape and by constants."""
     patterns, several = served(texts), distinct(several)
-    found = Process(several, patterns, taxonomy, shares=shares, high=high, saved=saved)
+    found = Process(several, patterns, taxonomy, shares=shares, high=high, popular=popular, saved=saved)
     graph = union_of(several)
     assert not found.errors
     for id, pattern in patterns.items():

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as f
 from tests.matching.whole.process import distinct, expected_rows, served, sparql, union_of
+from tests.pipeline.stages import noted
 
 from oracle.histories import documents as random_documents
 from oracle.histories import queries as random_queries
@@ -63,6 +64,29 @@ def test_answer_joins_triples_of_several_documents(spark):
         assert "urn:broken" not in bad.reason
         assert found.errors.collect() == []
     assert not found.work.exists()
+
+
+def test_popular_nodes_are_found_in_rounds(spark, monkeypatch):
+    """A publisher of many datasets, one of which has many files: each round puts off what the next one finds."""
+    monkeypatch.setattr("triplewire.pipeline.graph.matching.POPULAR", 300)
+    monkeypatch.setattr("triplewire.pipeline.graph.matching._LEAST_PUT_OFF", 10)
+    texts = {f"urn:{part}": "".join(f":d{n} :by :p . " for n in range(part, 400, 4)) for part in range(4)}
+    texts["urn:files"] = "".join(f":f{n} :of :d7 . " for n in range(350))
+    texts["urn:more"] = "".join(f":g{n} :of :d{n} . " for n in range(100))
+    texts["urn:sizes"] = ':p :name "X" . :d7 :size 7 . :f9 :size 9 .'
+    patterns = {
+        "datasets": sparql('SELECT ?d ?s { ?p :name "X" . ?d :by ?p OPTIONAL { ?d :size ?s } }'),
+        "files": sparql('SELECT ?d ?f { ?p :name "X" . ?d :by ?p . ?f :of ?d }'),
+    }
+    texts = {uri: PREFIX + text for uri, text in texts.items()}
+    graph = union_of([parse(text, uri=uri, media_type="text/turtle") for uri, text in texts.items()])
+    with noted(spark) as stages, match_graph(spark, frame(spark, texts), index_of(patterns)) as found:
+        assert rows_of(found.answers) == {id: expected_rows(pattern, graph) for id, pattern in patterns.items()}
+        assert found.errors.collect() == []
+    first, second = [tasks for tasks in stages.written if any(tasks)][-2:]
+    assert sum(first) >= 400, "the datasets, and what was put off once more"
+    assert sum(second) == 351
+    assert max(second) <= 1.5 * sum(second) / len(second)
 
 
 def test_blank_nodes_of_two_documents_do_not_join(spark):

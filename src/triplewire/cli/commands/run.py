@@ -17,7 +17,7 @@ from triplewire.cli.counts import counted
 from triplewire.cli.hubs import store_at, store_class, url_of
 from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems, usage
-from triplewire.cli.signals import ended_by
+from triplewire.cli.signals import ended_by, ending_with
 from triplewire.errors import PipelineError, StoreError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(
         client = None if kafka_config is None else client_settings(kafka_config)
         given = {"interval": interval, "small": small, "most": most, "client": client}
         plan = _plan(url, source, _checkpoint(url, checkpoint), given)
-        with ExitStack() as stack:
+        with ending_with(lambda: problems.note("stopped; what was committed stays")), ExitStack() as stack:
             spark = stack.enter_context(running(master, verbose=verbose, conf=CONF | settings, tell=problems.note))
             from triplewire.pipeline.streaming.running import Stream
 

@@ -109,15 +109,20 @@ def compact(
 def backup(store: StoreUrl, path: Annotated[Path, typer.Argument(metavar="FILE", help="The backup to write.")]) -> None:
     """Write one state of a live store, of either kind, into one SQLite file.
 
+    What a service has acknowledged and not yet applied is in it: it waits there.
+
     [bold]Example[/bold]
 
     \b
       triplewire store backup postgresql://me@host/hub monday.backup
     """
+    from triplewire.hub.logs import back_up
+
     problems = Problems()
     with store_at(store) as opened, problems.console.status("backing up"):
-        opened.backup(path)
-    problems.note(f"{path}: {counted(path.stat().st_size, 'byte')}")
+        waiting = back_up(opened, path)
+    waits = f", {counted(waiting, 'change')} waiting in it" if waiting else ""
+    problems.note(f"{path}: {counted(path.stat().st_size, 'byte')}{waits}")
 
 
 @app.command()

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from triplewire.matching.incremental.answers import Answers, Key
-from triplewire.matching.incremental.groups import BY_CONSTANTS, Group, Step, Users, Ways, bound_by
+from triplewire.matching.incremental.fans import PutOff
+from triplewire.matching.incremental.groups import BY_CONSTANTS, Group, Origin, Step, Users, Ways, bound_by
 from triplewire.matching.incremental.plans import BACKWARD, FORWARD, PRESENT, SCAN, Bindings
 
 COUNTED = 100_000
@@ -24,8 +25,11 @@ _Constants = list[tuple[int, ...]] | None
 class Detours:
     """Decides for one round's partial matches that have only large moves left."""
 
-    def __init__(self, ways: list[Ways], answers: Answers, users: Users | None, most_triples: int) -> None:
+    def __init__(
+        self, ways: list[Ways], answers: Answers, users: Users | None, most_triples: int, put_off: PutOff | None
+    ) -> None:
         self._ways, self._answers, self._users, self._most = ways, answers, users, most_triples
+        self._put_off = put_off
         for way in ways:
             way.look(SCAN)
         self._count(ways)
@@ -33,7 +37,7 @@ class Detours:
     def _count(self, ways: list[Ways]) -> None:
         self._answers.count([(move.kind, keys) for way in ways for move, keys in way.columns], COUNTED)
 
-    def by_constants(self) -> Iterator[tuple[Group, Bindings]]:
+    def by_constants(self) -> Iterator[tuple[Group, Bindings, Origin]]:
         """The partial matches with constants filled in that are the better way; those they come from are gone."""
         open_ways = [way for way in self._ways if self._users is not None and _open_constants(way.group)]
         constants = self._constants(open_ways)
@@ -43,7 +47,7 @@ class Detours:
             smallest = self._smallest_sizes(way)
             taken = {row for row, made in filled.items() if sum(costs[way.group, m] for m in made) < smallest[row]}
             for row in taken:
-                yield from ((way.group, match) for match in filled[row])
+                yield from ((way.group, match, way.origins[row]) for match in filled[row])
             way.keep([row for row in range(len(way.matches)) if row not in taken])
 
     def _constants(self, ways: list[Ways]) -> dict[int, _Constants]:
@@ -92,7 +96,10 @@ class Detours:
         }
 
     def smallest(self) -> tuple[list[Step], set[int]]:
-        """The steps of all others by their smallest moves, and the owners for whom these are too large."""
+        """The steps of all others by their smallest moves, and the owners for whom these are too large.
+
+        Without those that are put off.
+        """
         steps: list[Step] = []
         for way in self._ways:
             chosen: defaultdict[int, list[int]] = defaultdict(list)
@@ -102,6 +109,8 @@ class Detours:
             steps += [way.step(column, rows) for column, rows in chosen.items()]
         asked = [(step.move.kind, step.keys) for step in steps]
         self._answers.count(asked, self._most + 1)
+        if self._put_off is not None:
+            steps = self._put_off.without(steps, self._answers)
         taken: defaultdict[int, set[tuple[int, Key]]] = defaultdict(set)
         for step in steps:
             taken[step.group.owner].update((step.move.kind, key) for key in step.keys)

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from triplewire.matching.incremental.fans import Fan, Piece
 from triplewire.matching.incremental.lookups import Key, Triple
 from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.plans import FORWARD, SCAN
 from triplewire.matching.incremental.ranges import find_ranges
 from triplewire.matching.kernel.compiled import Array
 
@@ -128,6 +130,33 @@ class FlatTriples:
         sizes = iter(_sizes(self._pos.ranges([key for some in expanded for key in some], 2), most))
         others = iter([min(most, sum(next(sizes) for _ in some)) for some in expanded])
         return [counted[i] if i in counted else next(others) for i in range(len(keys))]
+
+    def size(self, fan: Fan) -> int:
+        """How many triples a fan has."""
+        _, ranges = self._ranges(fan)
+        return int((ranges[:, 1] - ranges[:, 0]).sum())
+
+    def piece(self, piece: Piece) -> list[Triple]:
+        """The triples of a piece of a fan: those in its part of the fan's places."""
+        fan, number, of = piece
+        columns, ranges = self._ranges(fan)
+        ends = np.cumsum(ranges[:, 1] - ranges[:, 0])
+        total = int(ends[-1]) if len(ends) else 0
+        first, last = total * number // of, total * (number + 1) // of
+        shift = ranges[:, 1] - ends
+        cut = np.column_stack([np.maximum(ranges[:, 0], first + shift), np.minimum(ranges[:, 1], last + shift)])
+        cut = cut[cut[:, 1] > cut[:, 0]]
+        found = self._turned(cut) if columns is self._pos else columns.rows(cut)
+        return [triple for some in found for triple in some]
+
+    def _ranges(self, fan: Fan) -> tuple[Columns, Array]:
+        """Where the triples of a fan are."""
+        key = (fan.key[0], fan.key[1])
+        if fan.kind == FORWARD:
+            return self._spo, self._forward([key])
+        if fan.kind == SCAN:
+            return self._pos, self._scanned([key[0]])
+        return self._pos, self._pos.ranges(self._expanded([key])[0], 2)
 
     def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
         """The numbers of documents that state each of these triples, at most so many."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from triplewire.matching.incremental.fans import Fan, PutOff
 from triplewire.matching.incremental.groups import REQUIRED, Origin, Users
 from triplewire.matching.incremental.lookups import Lookups, Triple
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES, Neighbourhood
@@ -32,6 +33,10 @@ class Gathered:
 
     triples: set[Triple]
     refused: dict[int, str]
+    fans: tuple[Fan, ...] = ()
+    """What was put off."""
+    put_off: frozenset[tuple[int, int, Triple]] = frozenset()
+    """Seeds that were put off as a whole: shape, position, triple."""
 
 
 def gather(
@@ -42,14 +47,19 @@ def gather(
     *,
     high: int = HIGH,
     most_triples: int = MOST_TRIPLES,
+    popular: int | None = None,
+    deep: bool = True,
 ) -> Gathered:
     """The triples of every solution that uses a seed at its position, of any conjunction of the seed's shape.
 
     For a seed at an optional position: those of every required solution that it could widen, with all that widens it;
     whether the seed is there or not. There may be more triples than needed, never fewer.
-    `users` lets a partial match go by constants where its shape leads to a hub; without, it never does.
+    `users` lets a partial match go by constants where its shape leads to a hub; without, it never does. Where the
+    smallest way is more than `popular` triples, it is put off (`fans`); with `deep` wherever that is, else only where
+    a seed is put off as a whole.
     """
-    found = Neighbourhood(lookups, users, high, most_triples)
+    put_off = None if popular is None else PutOff(popular, deep=deep)
+    found = Neighbourhood(lookups, users, high, most_triples, put_off)
     by_place: defaultdict[tuple[int, int], defaultdict[Triple, list[int]]] = defaultdict(lambda: defaultdict(list))
     for shape, position, triple, atom in seeds:
         by_place[shape, position][triple].append(atom)
@@ -59,7 +69,9 @@ def gather(
         if plan.required is not None:
             _plant(found, number, plan, position, _bound(plan, position, triples))
     found.run()
-    return Gathered(found.triples, found.refused)
+    if put_off is None:
+        return Gathered(found.triples, found.refused)
+    return Gathered(found.triples, found.refused, tuple(put_off.fans.values()), frozenset(put_off.seeds))
 
 
 def plans_of(shapes: Mapping[int, Shape], lookups: Lookups) -> dict[int, Plan]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from triplewire.matching.incremental.answers import Answers, Key
 from triplewire.matching.incremental.detours import Detours
+from triplewire.matching.incremental.fans import PutOff
 from triplewire.matching.incremental.groups import (
     BY_CONSTANTS,
     Group,
@@ -38,11 +39,14 @@ MOST_TRIPLES = 1_000_000
 class Neighbourhood:
     """Finds the triples around what is put in; `refused` has the owners that need too many, and why."""
 
-    def __init__(self, lookups: Lookups, users: Users | None, high: int, most_triples: int) -> None:
+    def __init__(
+        self, lookups: Lookups, users: Users | None, high: int, most_triples: int, put_off: PutOff | None = None
+    ) -> None:
         self.triples: set[Triple] = set()
         self.refused: dict[int, str] = {}
         self._answers = Answers(lookups, high + 1)
         self._users = users
+        self._put_off = put_off
         self._high, self._most = high, most_triples
         self._groups: dict[tuple[int, Stage, int, int, Origin], Group] = {}
         self._active: dict[Group, None] = {}
@@ -173,11 +177,11 @@ class Neighbourhood:
 
     def _detours(self, ways: list[Ways]) -> list[Step]:
         """By constants where that is less; else by the smallest move, within the limit."""
-        detours = Detours(ways, self._answers, self._users, self._most)
-        for group, match in detours.by_constants():
+        detours = Detours(ways, self._answers, self._users, self._most, self._put_off)
+        for group, match, origin in detours.by_constants():
             self.put(
                 self.group(group.owner, group.plan, group.stage, group.done, bound_by(match), BY_CONSTANTS),
-                {match: BY_CONSTANTS},
+                {match: origin},
             )
         steps, too_large = detours.smallest()
         for owner in too_large:

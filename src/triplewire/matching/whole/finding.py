@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Seed, Triple, gather
+from triplewire.matching.incremental.fans import Fan
 from triplewire.matching.incremental.lookups import Lookups
 from triplewire.matching.pages import Numbered, Page, page_of
 from triplewire.matching.whole.plan import Plan
@@ -54,9 +55,20 @@ class Answer(NamedTuple):
 class Finder:
     """Finds rows by seeds; `errors` has the queries that went over a limit, and why: their rows are not all of them."""
 
-    def __init__(self, plan: Plan, triples: Graph, *, high: int = HIGH, most_triples: int = MOST_TRIPLES) -> None:
-        """`high` and `most_triples` are the bounds of gathering."""
+    def __init__(
+        self,
+        plan: Plan,
+        triples: Graph,
+        *,
+        high: int = HIGH,
+        most_triples: int = MOST_TRIPLES,
+        popular: int | None = None,
+    ) -> None:
+        """`high`, `most_triples` and `popular` are the bounds of gathering."""
         self.errors: dict[int, str] = {}
+        self.fans: list[Fan] = []
+        """What was put off: rows that have a triple of these are found around those (`Queries.fan_plans`)."""
+        self._popular = popular
         self._plan, self._triples, self._high, self._most = plan, triples, high, most_triples
         self._shapes = dict(enumerate(plan.shapes))
         self._seeds: dict[int, list[tuple[int, int, int]]] = {}
@@ -90,9 +102,19 @@ class Finder:
             seeds = [seed for seed in seeds if not self._failed.issuperset(self._concerned(seed, only))]
         if not seeds:
             return
-        gathered = gather(seeds, self._shapes, self._triples, plan.users, high=self._high, most_triples=self._most)
+        gathered = gather(
+            seeds,
+            self._shapes,
+            self._triples,
+            plan.users,
+            high=self._high,
+            most_triples=self._most,
+            popular=self._popular,
+            deep=not plan.wide,
+        )
+        self.fans += gathered.fans
         found, errors = plan.index.find_in(self._page(gathered.triples))
-        served = [seed for seed in seeds if seed.shape not in gathered.refused]
+        served = [seed for seed in seeds if seed.shape not in gathered.refused and seed[:3] not in gathered.put_off]
         yield self._rows(found, served, only)
         for shape, reason in gathered.refused.items():
             alike = [seed for seed in seeds if seed.shape == shape]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,14 @@ class _Branch(NamedTuple):
     conjunction: Conjunction
     shape: int
     kinds: tuple[int, ...]
+
+
+class _Beginning(NamedTuple):
+    """Where a conjunction begins: a position of its shape, and the kind of the triples that are seeds there."""
+
+    branch: _Branch
+    position: int
+    kind: int
 
 
 class Queries:
@@ -99,18 +107,36 @@ class Queries:
         Queries with optional parts have a plan of their own: what is gathered for them is looked at as a whole once
         more, to see which columns a row has.
         """
+        rarest = [(branch, _rarest_place(branch, counts)) for branch in self._branches]
+        return self._planned([_Beginning(branch, at, branch.kinds[at]) for branch, at in rarest], index, number)
+
+    def fan_plans(self, places: Sequence[tuple[int, int]], index: Index, number: Callable[[str], int]) -> list[Plan]:
+        """Where to begin with what was put off: all conjunctions of a shape at a position of it.
+
+        The kind of a triple of a fan is the number of the fan's place in this list.
+        """
+        by_shape: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for kind, (shape, position) in enumerate(places):
+            by_shape[shape].append((position, kind))
+        begins = [
+            _Beginning(branch, position, kind)
+            for branch in self._branches
+            for position, kind in by_shape.get(branch.shape, ())
+        ]
+        return self._planned(begins, index, number)
+
+    def _planned(self, begins: Sequence[_Beginning], index: Index, number: Callable[[str], int]) -> list[Plan]:
         narrow, wide = _Building(index, number), _Building(index, number)
-        branches: defaultdict[int, list[_Branch]] = defaultdict(list)
-        for branch in self._branches:
-            branches[branch.query].append(branch)
-        for query, own in branches.items():
+        by_query: defaultdict[int, list[_Beginning]] = defaultdict(list)
+        for begin in begins:
+            by_query[begin.branch.query].append(begin)
+        for query, own in by_query.items():
             pattern = self.patterns[query]
-            positions = [_rarest_place(one, counts) for one in own]
-            if any(one.conjunction.optionals for one in own):
-                for one, position in zip(own, positions, strict=True):
-                    wide.add_wide(one, position, pattern.answer)
+            if any(branch.optionals for branch in pattern.branches):
+                for begin in own:
+                    wide.add_wide(begin, pattern.answer)
             else:
-                narrow.add(own, positions, pattern)
+                narrow.add(own, pattern)
         return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.has_entries]
 
 
@@ -136,15 +162,16 @@ class _Building:
         """True if some query was added."""
         return bool(self._queries)
 
-    def add(self, branches: list[_Branch], positions: list[int], pattern: Pattern) -> None:
+    def add(self, begins: list[_Beginning], pattern: Pattern) -> None:
         """A query without optional parts: one entry of the index."""
-        entry = self._enter(branches[0].query, pattern)
-        for branch, position in zip(branches, positions, strict=True):
-            self._seed(entry, branch, position)
+        entry = self._enter(begins[0].branch.query, pattern)
+        for begin in begins:
+            self._seed(entry, begin)
 
-    def add_wide(self, branch: _Branch, position: int, answer: tuple[str, ...]) -> None:
+    def add_wide(self, begin: _Beginning, answer: tuple[str, ...]) -> None:
         """A branch of a query with optional parts: an entry that tells its seed too (`Wide` says why)."""
-        triple = shape_of(branch.conjunction).triples[position]
+        branch = begin.branch
+        triple = shape_of(branch.conjunction).triples[begin.position]
         columns = columns_of(branch.conjunction)
         own = [name for name in answer if name in columns]
         names = list(dict.fromkeys([*own, *triple.variables]))
@@ -154,7 +181,7 @@ class _Building:
             for node in triple
         ]
         places = [names.index(name) if name in columns else -1 for name in answer]
-        atom = self._seed(entry, branch, position)
+        atom = self._seed(entry, begin)
         self._wide[entry] = Wide(atom, tuple(places), (seed[0], seed[1], seed[2]))
 
     def _enter(self, query: int, pattern: Pattern) -> int:
@@ -163,11 +190,11 @@ class _Building:
         self._index.add(str(entry), pattern)
         return entry
 
-    def _seed(self, entry: int, branch: _Branch, position: int) -> int:
+    def _seed(self, entry: int, begin: _Beginning) -> int:
         """The atom at which a branch is seeded."""
-        atom = self._atoms.setdefault((branch.shape, position, branch.kinds[position]), len(self._atoms))
+        atom = self._atoms.setdefault((begin.branch.shape, begin.position, begin.kind), len(self._atoms))
         self._uses[atom][entry] = None
-        constants = shape_of(branch.conjunction).constants
+        constants = shape_of(begin.branch.conjunction).constants
         self._constants[atom][tuple(self._number(str(constant)) for constant in constants)] = None
         return atom
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
+from triplewire.matching.incremental.fans import Fan, Piece, united
 from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.incremental.lookups import Triple
 from triplewire.matching.incremental.numbering import Numbering
@@ -22,9 +23,18 @@ from triplewire.pipeline.tally import Tally
 if TYPE_CHECKING:
     from pyspark import Accumulator
 
-FOUND = "query int, row array<string>, documents array<string>, reason string"
-"""The schema of what is found: a row of a query; or, with a reason, that the query went over a limit."""
+FOUND = "query int, row array<string>, documents array<string>, reason string, fan array<long>, round int"
+"""The schema of what is found, in which round: a row of a query; or, with a reason, that the query went over a limit;
+or a fan, which was put off."""
 
+_TYPES = {
+    "query": pyarrow.int32(),
+    "row": pyarrow.list_(pyarrow.string()),
+    "documents": pyarrow.list_(pyarrow.string()),
+    "reason": pyarrow.string(),
+    "fan": pyarrow.list_(pyarrow.int64()),
+    "round": pyarrow.int32(),
+}
 _SHARE = 5_000
 """How many seeds are gathered at once: enough to share lookups, few enough for their triples to fit in memory."""
 _ROWS = 10_000
@@ -33,25 +43,64 @@ _ROWS = 10_000
 
 @dataclass(frozen=True)
 class Finding:
-    """The function that Spark maps over batches of seeds: kind, subject, predicate and object of each."""
+    """The function that Spark maps over batches of seeds: kind, subject, predicate and object of each.
+
+    In a later round, over the numbers of shares of what was put off in the one before.
+    """
 
     plans: str
     image: str
     numbering: Numbering
     most_triples: int
     tally: Accumulator[Tally]
+    popular: int | None
+    round: int = 0
+    shares: tuple[tuple[tuple[int, Piece], ...], ...] = ()
+    """Pieces of fans, each with the kind of its triples, by share."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         plans, triples = _opened(self.plans, self.image, self.numbering)
-        finders = [Finder(plan, triples, most_triples=self.most_triples) for plan in plans]
-        seeds = _seeds(batches)
+        finders = [Finder(plan, triples, most_triples=self.most_triples, popular=self.popular) for plan in plans]
+        seeds = self._put_off(triples, batches) if self.round else _seeds(batches)
         while share := list(islice(seeds, _SHARE)):
             answers = (answer for finder in finders for answer in finder.find(share))
             while some := list(islice(answers, _ROWS)):
                 self.tally.add(Tally(rows=len(some)))
-                yield _told(some)
+                yield self._told(some)
         for finder in finders:
-            yield _failed(finder.errors)
+            yield self._batch(query=list(finder.errors), reason=list(finder.errors.values()))
+            fans = [fan._replace(size=triples.size(fan)) for fan in united(finder.fans)]
+            yield self._batch(fan=[spelled(fan) for fan in fans])
+
+    def _put_off(self, triples: FlatTriples, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, Triple]]:
+        for batch in batches:
+            for share in batch.column(0).to_pylist():
+                for kind, piece in self.shares[share]:
+                    yield from ((kind, triple) for triple in triples.piece(piece))
+
+    def _told(self, answers: list[Answer]) -> pyarrow.RecordBatch:
+        queries, rows, documents = zip(*answers, strict=True)
+        return self._batch(query=queries, row=rows, documents=documents)
+
+    def _batch(self, **columns: Sequence[object]) -> pyarrow.RecordBatch:
+        size = len(next(iter(columns.values())))
+        columns["round"] = [self.round] * size
+        arrays = [
+            pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(size, kind)
+            for name, kind in _TYPES.items()
+        ]
+        return pyarrow.RecordBatch.from_arrays(arrays, list(_TYPES))
+
+
+def spelled(fan: Fan) -> list[int]:
+    """A fan as numbers; whose atoms led there does not matter here, because plans of fans have all of a shape."""
+    return [fan.shape, fan.position, fan.kind, *fan.key, fan.size]
+
+
+def fan_of(numbers: Sequence[int]) -> Fan:
+    """The fan that was spelled so."""
+    shape, position, kind, first, second, size = numbers
+    return Fan(shape, position, kind, (first, second), (), size)
 
 
 @lru_cache(maxsize=1)
@@ -64,26 +113,3 @@ def _seeds(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[int, Triple
     for batch in batches:
         kinds, *triples = (column.to_pylist() for column in batch.columns)
         yield from zip(kinds, zip(*triples, strict=True), strict=True)
-
-
-def _told(answers: list[Answer]) -> pyarrow.RecordBatch:
-    queries, rows, documents = zip(*answers, strict=True)
-    return _batch(queries, rows, documents, [None] * len(answers))
-
-
-def _failed(errors: dict[int, str]) -> pyarrow.RecordBatch:
-    nothing = [None] * len(errors)
-    return _batch(list(errors), nothing, nothing, list(errors.values()))
-
-
-def _batch(queries: object, rows: object, documents: object, reasons: object) -> pyarrow.RecordBatch:
-    texts = pyarrow.list_(pyarrow.string())
-    return pyarrow.RecordBatch.from_arrays(
-        [
-            pyarrow.array(queries, pyarrow.int32()),
-            pyarrow.array(rows, texts),
-            pyarrow.array(documents, texts),
-            pyarrow.array(reasons, pyarrow.string()),
-        ],
-        ["query", "row", "documents", "reason"],
-    )

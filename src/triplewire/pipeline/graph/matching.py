@@ -7,7 +7,8 @@
     answers   rows that several tasks have found are one
 
 Nothing is joined by Spark: it sorts, and shares out. So no key is too popular: what is shared out are triples, each of
-which is there once.
+which is there once. Where one of them leads to a popular node, the triples of that node are shared out in a round of
+their own.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from triplewire.documents import Limits, parse
 from triplewire.errors import PipelineError, UnsupportedQuery
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, shared_out, united
 from triplewire.matching.incremental.numbering import FIRST, Numbering
 from triplewire.matching.whole.plan import save_plans
 from triplewire.matching.whole.queries import Queries
 from triplewire.pipeline.batch import chosen, tries_once
-from triplewire.pipeline.graph.finding import FOUND, Finding
+from triplewire.pipeline.graph.finding import FOUND, Finding, fan_of
 from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
 from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, Reading
 from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 _ROWS_OF_A_PART = 500_000
 """How many statements or terms a task sorts."""
 _SEEDS_OF_A_TASK = 50_000
+_LEAST_PUT_OFF = 1_000
+"""Triples of popular nodes that are worth a task."""
 _DOUBLED = "several documents have this uri, with different contents, and none of them counts; keep one"
 _TASKS_OF_A_CORE = 4
 """So that cores which are done early have something left to do."""
@@ -118,7 +122,12 @@ def match_graph(
 
 def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
     if work is not None:
-        Path(work).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(work).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PipelineError(
+                f"{work}: this folder for work cannot be made ({error.strerror}); name another"
+            ) from None
     elif not is_one_machine(spark):
         raise PipelineError(
             "on a cluster, scope graph needs a folder that the driver and all workers see: name one with `work`"
@@ -251,13 +260,35 @@ class _Run:
         seeds = fits.join(f.broadcast(chosen), "kind", "left_semi").select("kind", "s", "p", "o")
         tasks = self._tasks(sum(counts.get(kind, 0) for kind in kinds))
         shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
-        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally)
-        found = shares.sortWithinPartitions("kind", "s").mapInArrow(finding, FOUND)
-        found.write.mode("overwrite").parquet(f"file://{self._path('found')}")
-        for name in ("image", "plans"):
+        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally, POPULAR)
+        fans = self._found(shares.sortWithinPartitions("kind", "s"), finding)
+        for number in range(1, ROUNDS + 1):
+            if fans:
+                fans = self._find_put_off(replace(finding, round=number), fans)
+        for name in ("image", "plans", *(f"put-off-{number}" for number in range(1, ROUNDS + 1))):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
         return {row.query: row.reason for row in failed}
+
+    def _find_put_off(self, finding: Finding, fans: list[Fan]) -> list[Fan]:
+        """What there is around popular nodes: their triples are seeds, in shares of one size, a task for each."""
+        places = sorted({fan.place for fan in fans})
+        plans = self._path(f"put-off-{finding.round}")
+        save_plans(self.queries.fan_plans(places, self.index, self.numbering.number), Path(plans))
+        kinds = {place: kind for kind, place in enumerate(places)}
+        shares = shared_out(fans, self._tasks(sum(fan.size for fan in fans)), _LEAST_PUT_OFF)
+        pieces = tuple(tuple((kinds[piece.fan.place], piece) for piece in share) for share in shares)
+        popular = finding.popular if finding.round < ROUNDS else None
+        numbers = self.spark.range(0, len(shares), 1, len(shares))
+        return self._found(numbers, replace(finding, plans=plans, popular=popular, shares=pieces))
+
+    def _found(self, shares: DataFrame, finding: Finding) -> list[Fan]:
+        """Have rows found, into the table; what was put off."""
+        found = shares.mapInArrow(finding, FOUND)
+        found.write.mode("append" if finding.round else "overwrite").parquet(f"file://{self._path('found')}")
+        table = self._table("found").where("fan IS NOT NULL")
+        fans = table.where(table["round"] == finding.round).select("fan").distinct().collect()
+        return united(fan_of(row.fan) for row in fans)
 
     def _numbers(self, name: str, values: Iterable[int], kind: str) -> DataFrame:
         import pyarrow
@@ -271,7 +302,7 @@ class _Run:
         """Each row of each subscription once."""
         from pyspark.sql import functions as f
 
-        found = self._table("found").where("reason IS NULL")
+        found = self._table("found").where("row IS NOT NULL")
         rows = found.groupBy("query", "row").agg(f.min("documents").alias("documents"))
         row = f.map_filter(f.map_from_arrays("columns", "row"), lambda name, term: term.isNotNull())
         asking = self._subscriptions(failed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -10,6 +12,7 @@ from triplewire.engine.finding import Around, SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Seed
+from triplewire.matching.incremental.fans import Piece
 from triplewire.model import Document
 from triplewire.pipeline.streaming.stores import seeker
 
@@ -30,24 +33,34 @@ class SparkFinder(SharedFinder):
     def __init__(
         self, context: SparkContext, url: str, *, small: int = SMALL, most_triples: int = MOST_TRIPLES
     ) -> None:
-        super().__init__(small)
+        super().__init__(small, shares=2 * context.defaultParallelism)
         self._context, self._url, self._most = context, url, most_triples
-        self._shares = 2 * context.defaultParallelism
 
     def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
         """See `SharedFinder.around`; what is seeded at one resource stays together, because it is gathered together."""
-        shares: list[list[Seed]] = [[] for _ in range(self._shares)]
+        shares: list[list[Seed]] = [[] for _ in range(self.shares)]
         for seed in seeds:
-            shares[seed.triple[0] % self._shares].append(seed)
+            shares[seed.triple[0] % self.shares].append(seed)
+        with self._sent(changes) as sent:
+            work = _AroundSeeds(self._url, self._most, sent, self.popular)
+            return self._given([share for share in shares if share], work)
+
+    def around_pieces(self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None) -> list[Around]:
+        """See `SharedFinder.around_pieces`."""
+        with self._sent(changes) as sent:
+            return self._given(list(shares), _AroundPieces(self._url, self._most, sent, popular))
+
+    @contextmanager
+    def _sent(self, changes: Changes) -> Iterator[Broadcast[Changes]]:
         sent = self._context.broadcast(changes)
         try:
-            return self._given([share for share in shares if share], _AroundSeeds(self._url, self._most, sent))
+            yield sent
         finally:
             sent.destroy()
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         """See `SharedFinder.find`."""
-        size = -(-len(documents) // self._shares)
+        size = -(-len(documents) // self.shares)
         shares = [documents[first : first + size] for first in range(0, len(documents), size)]
         return list(chain.from_iterable(self._given(shares, _InDocuments(self._url, self._most))))
 
@@ -63,12 +76,26 @@ class _Each(Generic[_Share, _Result]):
         return map(self._work, shares)
 
 
+@dataclass(frozen=True)
 class _AroundSeeds:
-    def __init__(self, url: str, most_triples: int, changes: Broadcast[Changes]) -> None:
-        self._url, self._most, self._changes = url, most_triples, changes
+    url: str
+    most_triples: int
+    changes: Broadcast[Changes]
+    popular: int | None
 
     def __call__(self, seeds: Sequence[Seed]) -> Around:
-        return seeker(self._url, self._most).around(seeds, self._changes.value)
+        return seeker(self.url, self.most_triples).around(seeds, self.changes.value, self.popular)
+
+
+@dataclass(frozen=True)
+class _AroundPieces:
+    url: str
+    most_triples: int
+    changes: Broadcast[Changes]
+    popular: int | None
+
+    def __call__(self, pieces: Sequence[Piece]) -> Around:
+        return seeker(self.url, self.most_triples).around_pieces(pieces, self.changes.value, self.popular)
 
 
 class _InDocuments:
