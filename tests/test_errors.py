@@ -46,6 +46,8 @@ EXAMPLES = [
     errors.NotAuthenticated("no token"),
     errors.NotAllowed("a reader"),
     errors.QuotaExceeded("documents", 10),
+    errors.QueryTooCostly(20_000, 10_000, dearest="?d a ?c", triples=9_999),
+    errors.QuotaSpent("events", 1_000, "a day", 90.0, meanwhile="reading goes on"),
     errors.TooManyRequests(100, 0.5),
     errors.ServiceUnavailable("stopping"),
     errors.TriplewireError("anything"),

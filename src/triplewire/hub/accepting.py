@@ -114,7 +114,7 @@ class Accepting:
             and not order.is_alone
             and order.expected is ANYTHING
             and order.uri not in self._held
-            and self._room.documents is None
+            and (self._room.quotas is None or self._room.quotas.documents is None)
             and not self._has_schema
         )
 
@@ -156,6 +156,8 @@ class Accepting:
             raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
         change = Publish(document)
         refuse_unstorable_changes([change], "")
+        if self._room.quotas is not None and self._room.quotas.events is not None:
+            await asyncio.to_thread(self._room.quotas.check_events)
         adding = _Adding(entry_of(change), asyncio.get_running_loop().create_future())
         self._adding.append(adding)
         self._bytes += len(adding.entry.content or b"")

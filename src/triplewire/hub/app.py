@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
+from triplewire.errors import QuotaSpent, StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded
@@ -111,7 +111,7 @@ def _refused(_: Request, error: Exception) -> Response:
     headers = {}
     if told["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, TooManyRequests | QuotaSpent):
         headers["Retry-After"] = str(math.ceil(error.seconds))
     elif told["status"] == 503 or isinstance(error, StoreBusy):
         headers["Retry-After"] = "5"

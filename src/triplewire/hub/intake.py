@@ -17,7 +17,6 @@ from typing import Any, Protocol
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
 from triplewire.errors import (
-    QuotaExceeded,
     SchemaViolation,
     ServiceUnavailable,
     StoreError,
@@ -25,6 +24,7 @@ from triplewire.errors import (
     UnknownDocument,
     VersionConflict,
 )
+from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Retract
 from triplewire.store import DocumentRecord
 
@@ -136,13 +136,13 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much may wait, how much of it is one batch, and how many documents there may be."""
+    """How much may wait, how much of it is one batch, and what the tenant may have."""
 
     waiting: int = 10_000
     waiting_bytes: int = 256 * 1024 * 1024
     batch: int = 512
     batch_bytes: int = 32 * 1024 * 1024
-    documents: int | None = None
+    quotas: Quotas | None = None
 
 
 @dataclass(slots=True)
@@ -244,7 +244,7 @@ class GroupCommit:
         answers: dict[int, Receipt | BaseException] = {}
         try:
             ready = list(self._readable(group, answers))
-            self._commit(self._within_quota(ready, answers), answers)
+            self._commit(self._within_quotas(ready, answers), answers)
         except Exception as error:
             answers = {id(waiting): error for waiting in group} | answers
         self.counts.batches += 1
@@ -271,17 +271,24 @@ class GroupCommit:
             return Retract(order.uri)
         return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits))
 
-    def _within_quota(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
-        most = self._room.documents
-        if most is None:
+    def _within_quotas(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
+        """Without what is over one; to retract, and to send again what was applied, is never too much."""
+        quotas = self._room.quotas
+        if quotas is None or self._is_known(ready[0].waiting.order.id if ready else None):
+            return list(ready)
+        publishing = [read for read in ready if isinstance(read.change, Publish)]
+        if publishing and (spent := quotas.over_events(len(publishing))):
+            answers.update({id(read.waiting): spent for read in publishing})
+            return [read for read in ready if isinstance(read.change, Retract)]
+        if quotas.documents is None:
             return list(ready)
         with self._hub.store.reading() as reader:
-            free = most - reader.documents.count()
+            free = quotas.documents - reader.documents.count()
         kept = []
         for read in ready:
             is_new = isinstance(read.change, Publish) and not read.is_there
             if is_new and free <= 0:
-                answers[id(read.waiting)] = QuotaExceeded("documents", most)
+                answers[id(read.waiting)] = quotas.over_documents()
             else:
                 kept.append(read)
                 free -= is_new

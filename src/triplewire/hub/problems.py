@@ -45,6 +45,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
     errors.QuotaExceeded: 403,
+    errors.QuotaSpent: 429,
     errors.TooManyRequests: 429,
     errors.ServiceUnavailable: 503,
 }

@@ -31,6 +31,12 @@ class TenantSettings:
     store: str | None = None
     documents: int | None = None
     subscriptions: int | None = None
+    events: int | None = None
+    """How many events may be caused in a day; over it, no documents are taken until the day has moved on."""
+    query_cost: int | None = None
+    """What one standing query may cost, as `preview` estimates it."""
+    sparql_seconds: float | None = None
+    """How many seconds of SPARQL may be asked for in a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +150,8 @@ class Settings:
         """The settings of a tenant, those of all filled in where it has none."""
         refuse_bad_name(name)
         own = self.tenants.get(name, TenantSettings())
-        return TenantSettings(
-            own.store or self._store_of(name),
-            self.quotas.documents if own.documents is None else own.documents,
-            self.quotas.subscriptions if own.subscriptions is None else own.subscriptions,
-        )
+        said = {each.name: value for each in fields(own) if (value := getattr(own, each.name)) is not None}
+        return replace(self.quotas, **{"store": own.store or self._store_of(name)} | said)
 
     def _store_of(self, name: str) -> str:
         """A tenant without a store of its own has a file beside the main one."""

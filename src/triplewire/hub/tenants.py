@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.engine.intake import APPLIER
-from triplewire.errors import QuotaExceeded
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
 from triplewire.hub.listening import Bell, Together
 from triplewire.hub.logs import log_of
+from triplewire.hub.quotas import Quotas
 from triplewire.hub.settings import MAIN, Settings, TenantSettings
 
 
@@ -31,15 +31,8 @@ class Tenant:
     bell: Bell
     together: Together
     asker: Asker
+    quotas: Quotas
     subscribing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def check_subscriptions(self) -> None:
-        """QuotaExceeded if there must not be one more; asked while `subscribing` is held."""
-        most = self.settings.subscriptions
-        if most is not None:
-            with self.hub.store.reading() as reader:
-                if reader.subscriptions.count() >= most:
-                    raise QuotaExceeded("subscriptions", most)
 
     async def close(self) -> None:
         """Finish, and let go of everything."""
@@ -74,12 +67,14 @@ class Tenants:
         hub = await asyncio.to_thread(Hub, own.store, limits=limits, durable=True)
         bell = Bell(hub.store)
         bell.start()
-        room = Room(settings.waiting_documents, settings.waiting_bytes, documents=own.documents)
+        quotas = Quotas(hub.store, own)
+        room = Room(settings.waiting_documents, settings.waiting_bytes, quotas=quotas)
         asker = Asker(
             own.store,
             seconds=settings.query_seconds,
             most_bytes=settings.query_bytes,
             processes=settings.query_processes,
+            quotas=quotas,
         )
         log = await asyncio.to_thread(log_of, hub.store)
         intake = Accepting(
@@ -88,7 +83,7 @@ class Tenants:
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
         if name != MAIN or settings.pipeline == "engine":
             turn.start()
-        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker)
+        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker, quotas)
 
     def __iter__(self) -> Iterator[Tenant]:
         """Those that are open."""

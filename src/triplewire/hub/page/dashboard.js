@@ -90,6 +90,7 @@ function filled(found, seconds, deliveries) {
       ),
     ),
     deliveries ? el("section", { class: "card" }, el("h2", {}, "Deliveries"), deliveries) : "",
+    found.quotas.length ? quotas(found.quotas) : "",
     found.requests ? requests(found.requests) : "",
   ];
 }
@@ -114,6 +115,28 @@ function load(title, hint, loads) {
     el("h2", {}, title),
     el("p", { class: "hint" }, hint),
     rows.length ? table(title, ["Subscription", "Events", "Answers", "Wakes"], rows) : el("p", {}, "None yet."),
+  );
+}
+
+const QUOTAS = {
+  documents: "Documents",
+  subscriptions: "Subscriptions",
+  events: "Events in a day",
+  query_cost: "Cost of one query",
+  sparql_seconds: "Seconds of SPARQL in a minute",
+};
+
+function quotas(list) {
+  const told = (number) => (number === null ? "–" : number.toLocaleString("en", { maximumFractionDigits: 1 }));
+  return el(
+    "section",
+    { class: "card" },
+    el("h2", {}, "Quotas"),
+    table(
+      "Quotas",
+      ["Quota", "Used", "Allowed", "Refused since the start"],
+      list.map((each) => [QUOTAS[each.name], told(each.used), told(each.most), told(each.refused)]),
+    ),
   );
 }
 

@@ -31,7 +31,7 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         limit=query.limit,
         prefixes=query.prefixes,
     )
-    return found.as_dict() | {"text": str(found)}
+    return found.as_dict() | {"text": str(found), "cost_allowed": access.tenant.settings.query_cost}
 
 
 @router.post("/explain", summary="Explain a query", response_model=Explained)

@@ -150,10 +150,14 @@ def term_of(text: str) -> Term:
 
 
 async def subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
-    """Registered, if the quota allows one more: one at a time, so that each count is right."""
+    """Registered, if the quotas allow it: one at a time, so that each count is right."""
 
     def register() -> Subscription:
-        access.tenant.check_subscriptions()
+        quotas = access.tenant.quotas
+        quotas.check_subscriptions()
+        quotas.check_cost(wanted.text, wanted.language, wanted.prefixes)
+        if wanted.start == "ever":  # what answers it already is told at once
+            quotas.check_events()
         return access.tenant.hub.subscribe(
             wanted.text,
             language=wanted.language,
