@@ -28,6 +28,7 @@ from pyoxigraph import parse as parse_rdf
 
 from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
+from triplewire.engine.paging import RowPage
 from triplewire.errors import (
     BadRequest,
     DocumentError,
@@ -212,7 +213,19 @@ class Client:
 
     def rows(self, id: str) -> list[Row]:
         """What answers a subscription now."""
-        return [_row(row) for row in self._ask("GET", _path(id, "rows")).json()["rows"]]
+        return list(self.each_row(id))
+
+    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+        """Some of what answers a subscription now, and where the next page begins."""
+        told = self._ask("GET", _path(id, "rows"), params={"after": after, "limit": str(limit)}).json()
+        return RowPage([_row(row) for row in told["rows"]], told["next"])
+
+    def each_row(self, id: str) -> Iterator[Row]:
+        """What answers a subscription now, fetched page by page."""
+        after: str | None = ""
+        while after is not None:
+            rows, after = self.row_page(id, after=after)
+            yield from rows
 
     def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> list[Event]:
         """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""

@@ -145,10 +145,11 @@ class Events(BaseModel):
 
 
 class Rows(BaseModel):
-    """The answers of a subscription."""
+    """A page of answers of a subscription; `next` is the `after` of the next one, null on the last."""
 
     columns: list[str]
     rows: list[RowTerms]
+    next: str | None
 
 
 class Change(BaseModel):
