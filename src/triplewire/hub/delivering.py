@@ -7,8 +7,8 @@ import threading
 
 from triplewire.deliver import Deliverer
 from triplewire.errors import StoreError
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.settings import MAIN, Settings
+from triplewire.hub.accounts import Accounts, tenants_of
+from triplewire.hub.settings import Settings
 from triplewire.store import Store
 
 log = logging.getLogger("triplewire.hub")
@@ -29,7 +29,7 @@ def deliver_for(deliverer: Deliverer, settings: Settings, name: str) -> None:
 
 def deliver_for_all(deliverer: Deliverer, settings: Settings, accounts: Accounts) -> None:
     """For every tenant that there is, also those that nobody has asked for yet."""
-    for name in sorted({MAIN, *settings.tenants, *(account.tenant for account in accounts.all().values())}):
+    for name in sorted(tenants_of(settings, accounts)):
         deliver_for(deliverer, settings, name)
 
 

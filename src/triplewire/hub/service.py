@@ -34,7 +34,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.tenants = Tenants(settings)
+        self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
         self.is_stopping = False
         self.streams = 0
@@ -64,15 +64,18 @@ class Service:
             self.deliverer = Deliverer(reach=self.settings.reachable)
             self.deliverer.start()
             await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
-        if self.settings.pipeline == "spark":
-            main.turn.start()  # until the pipeline is there
+        if self.settings.pipeline == "spark":  # until it is there, this process applies what comes
             self.pipeline = Child(
                 self.settings,
-                ready=partial(main.turn.stop, finish=False),
-                gone=main.turn.start,
-                applied=main.intake.nudge,
+                ready=partial(self.tenants.apply_here, False),
+                gone=partial(self.tenants.apply_here, True),
+                applied=self.tenants.applied,
             )
             self.pipeline.start()
+
+    def _opened(self) -> None:
+        if self.pipeline is not None:
+            self.pipeline.look()
 
     async def ring(self, tenant: Tenant) -> None:
         """A tenant has something new to deliver; perhaps it is itself new."""

@@ -38,6 +38,10 @@ class TenantSettings:
     sparql_seconds: float | None = None
     """How many seconds of SPARQL may be asked for in a minute."""
 
+    def plain(self) -> dict[str, Any]:
+        """What is said; ready for JSON."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -120,8 +124,10 @@ class Settings:
         return found
 
     def plain(self) -> dict[str, Any]:
-        """What `of` makes the same settings of, without those of tenants; ready for JSON."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _TABLES}
+        """What `of` makes the same settings of; ready for JSON."""
+        found: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        found["quotas"] = self.quotas.plain()
+        found["tenants"] = {name: own.plain() for name, own in self.tenants.items()}
         return {name: value for name, value in found.items() if value is not None}
 
     @classmethod
@@ -150,8 +156,7 @@ class Settings:
         """The settings of a tenant, those of all filled in where it has none."""
         refuse_bad_name(name)
         own = self.tenants.get(name, TenantSettings())
-        said = {each.name: value for each in fields(own) if (value := getattr(own, each.name)) is not None}
-        return replace(self.quotas, **{"store": own.store or self._store_of(name)} | said)
+        return replace(self.quotas, **own.plain() | {"store": own.store or self._store_of(name)})
 
     def _store_of(self, name: str) -> str:
         """A tenant without a store of its own has a file beside the main one."""
