@@ -36,6 +36,7 @@ EXAMPLES = [
     errors.BadRequest("no uri"),
     errors.UnknownDocument("urn:d", version=3),
     errors.UnknownDelivery("d-1"),
+    errors.UnknownFeed(),
     errors.TargetRefused("not there"),
     errors.NotAcceptable("image/png", ["text/turtle"]),
     errors.UnsupportedMediaType("image/png"),

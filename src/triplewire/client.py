@@ -209,6 +209,17 @@ class Client:
         """The names of the variables that a subscription asks for."""
         return tuple(self._ask("GET", _path(id)).json()["columns"])
 
+    def make_feed_address(self, id: str) -> str:
+        """An address at which the feed of a subscription can be read without a token; it is told this once.
+
+        An address that it had before leads nowhere from now on.
+        """
+        return str(self._ask("POST", _path(id, "feed-address")).json()["address"])
+
+    def revoke_feed_address(self, id: str) -> None:
+        """Let the address of the feed lead nowhere."""
+        self._ask("DELETE", _path(id, "feed-address"))
+
     # -- answers
 
     def rows(self, id: str) -> list[Row]:

@@ -27,6 +27,7 @@
         ├── BadRequest             the request is not one that it understands
         ├── UnknownDocument        no document is there under this uri
         ├── UnknownDelivery        no delivery has this id
+        ├── UnknownFeed            no feed is at this address
         ├── TargetRefused          events must not be sent to this address
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
@@ -248,6 +249,13 @@ class UnknownDelivery(ServiceError):
     def __init__(self, delivery: str) -> None:
         super().__init__(f"there is no delivery {delivery!r}; list them to see which there are")
         self.delivery = delivery
+
+
+class UnknownFeed(ServiceError):
+    """No feed is at this secret address: it was revoked, or there never was one; which of the two is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no feed at this address; it may have been revoked: ask for another one")
 
 
 class TargetRefused(ServiceError):

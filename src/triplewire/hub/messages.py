@@ -152,6 +152,18 @@ class Rows(BaseModel):
     next: str | None
 
 
+class NewFeedAddress(BaseModel):
+    """The secret address of a feed: whoever knows it may read the feed. It is told this once."""
+
+    address: str
+
+
+class FeedAddress(BaseModel):
+    """There is a secret address for a feed."""
+
+    created: str
+
+
 class Change(BaseModel):
     """What became of a document that was sent."""
 

@@ -35,6 +35,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.BadRequest: 400,
     errors.UnknownDocument: 404,
     errors.UnknownDelivery: 404,
+    errors.UnknownFeed: 404,
     errors.TargetRefused: 422,
     errors.NotAcceptable: 406,
     errors.UnsupportedMediaType: 415,

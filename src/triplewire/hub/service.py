@@ -12,9 +12,10 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
-from triplewire.errors import NotAllowed, NotAuthenticated
+from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
 from triplewire.hub.identity import Gate, is_loopback
@@ -136,7 +137,7 @@ def address_of(request: Request) -> str:
     return (settings.address or str(request.base_url)).rstrip("/")
 
 
-def _access(role: Role) -> Callable[[Request], object]:
+def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
         service = service_of(request)
         if service.gate.is_stale:
@@ -147,6 +148,29 @@ def _access(role: Role) -> Callable[[Request], object]:
         return Access(service, account, await service.tenants.get(account.tenant))
 
     return access
+
+
+async def by_capability(request: Request, text: str) -> tuple[Access, str]:
+    """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
+    service = service_of(request)
+    if service.gate.is_stale:
+        await asyncio.to_thread(service.gate.refresh)
+    service.gate.refuse_strangers(request.headers)
+    machine = request.client.host if request.client is not None else ""
+    service.refusals.refuse_spent(machine)
+    try:
+        capability = parsed(text)
+        if capability.tenant not in {MAIN, *service.settings.tenants, *service.gate.tenants()}:
+            raise UnknownFeed
+        tenant = await service.tenants.get(capability.tenant)
+        addresses = FeedAddresses(tenant.hub.store, tenant.name)
+        id = await asyncio.to_thread(addresses.subscription, capability)
+    except UnknownFeed:
+        service.refusals.spend(machine)
+        raise
+    service.pace.spend(f"feed {capability.handle}")
+    bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
+    return Access(service, bearer, tenant), id
 
 
 def _caller(service: Service, request: Request) -> Account:
@@ -181,6 +205,7 @@ class BoundedRoute(APIRoute):
         return bounded
 
 
-Reading = Annotated[Access, Depends(_access("reader"))]
+reading = _access("reader")
+Reading = Annotated[Access, Depends(reading)]
 Publishing = Annotated[Access, Depends(_access("publisher"))]
 Administering = Annotated[Access, Depends(_access("admin"))]

@@ -8,6 +8,7 @@ import { statement, termsOf } from "./difference.js";
 import { learn, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
 import { eventList } from "./events.js";
+import { plainFeeds, secretFeeds } from "./feeds.js";
 import { rowsTable } from "./panel.js";
 import { documentLinks } from "./sources.js";
 
@@ -51,7 +52,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         part("Answers now", answers),
         part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
         await deliveriesPart(id, signal),
-        await feedPart(path, me),
+        await feedPart(path, me, may("admin") || told.owner === me.id, signal),
       ),
     ),
   );
@@ -106,18 +107,16 @@ async function unsubscribe(id, path, section) {
   }
 }
 
+async function feedPart(path, me, isOwn, signal) {
+  if (!(await serves("/v1/subscriptions/{id}/feed"))) return null;
+  const found = me.id === "" ? plainFeeds(path) : isOwn ? await secretFeeds(path, signal) : null;
+  return found && part("Feeds", found);
+}
+
 async function deliveriesPart(id, signal) {
   if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
   const found = await deliveriesOf(id, signal);
   return found && part("Deliveries", ...found);
-}
-
-/** A feed reader has no token, so feeds are offered where none is wanted. */
-async function feedPart(path, me) {
-  if (me.id !== "" || !(await serves("/v1/subscriptions/{id}/feed"))) return null;
-  const feeds = { atom: "Atom", rss2: "RSS", json: "JSON Feed" };
-  const links = Object.entries(feeds).map(([syntax, name]) => el("a", { href: `${path}/feed?syntax=${syntax}` }, name));
-  return part("Feeds", el("p", { class: "actions" }, links));
 }
 
 // -- answers, and why
