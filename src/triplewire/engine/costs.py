@@ -4,6 +4,9 @@ A conjunction waits under its most selective triple pattern. Each triple that ha
 and then all of its triple patterns are looked up. So it costs its triple patterns, once for itself and once for each of
 the triples that would wake it if they came again; alternatives are added up. Conditions on values are not counted: how
 many values a range or a text leaves is known to nobody before they come.
+
+Why estimated and not measured: queries are matched together, in one pass over the atoms that they share, and what one
+of them took of that pass nobody can say. To time each alone would measure something that never happens.
 """
 
 from __future__ import annotations
@@ -37,26 +40,26 @@ class Cost:
     triples: int
 
 
-def cost_of(reader: Reader, pattern: Pattern) -> Cost:
-    """What a pattern costs."""
+def cost_of(reader: Reader, pattern: Pattern, *, most: int = MOST_COUNTED) -> Cost:
+    """What a pattern costs; triples of each of its triple patterns are counted up to `most`."""
     if isinstance(pattern, PathQuery):
         return Cost(_size(pattern.expression), "", 0)
     lookups = StoreLookups(reader)
-    branches = [_of_branch(lookups, branch) for branch in readable(pattern).branches if branch.triples]
+    branches = [_of_branch(lookups, branch, most) for branch in readable(pattern).branches if branch.triples]
     if not branches:
         return Cost(0, "", 0)
     dearest = max(branches, key=lambda cost: cost.total)
     return Cost(sum(cost.total for cost in branches), dearest.dearest, dearest.triples)
 
 
-def _of_branch(lookups: StoreLookups, branch: Conjunction) -> Cost:
-    wakes = [(selected(lookups, triple), word_triple(triple)) for triple in branch.triples]
+def _of_branch(lookups: StoreLookups, branch: Conjunction, most: int) -> Cost:
+    wakes = [(selected(lookups, triple, most), word_triple(triple)) for triple in branch.triples]
     triples, text = min(wakes)
     return Cost(len(wakes) * (1 + triples), text, triples)
 
 
-def selected(lookups: StoreLookups, triple: TriplePattern) -> int:
-    """How many triples have the constants of a triple pattern."""
+def selected(lookups: StoreLookups, triple: TriplePattern, most: int = MOST_COUNTED) -> int:
+    """How many triples have the constants of a triple pattern, counted up to `most`."""
     known = [None if isinstance(node, Variable) else lookups.terms([str(node)])[0] for node in triple]
     subject, predicate, value = known
     if 0 in known:
@@ -64,8 +67,8 @@ def selected(lookups: StoreLookups, triple: TriplePattern) -> int:
     if subject is not None and value is not None:
         return int(lookups.present([(subject, predicate or 0, value)])[0])
     if subject is not None:
-        return lookups.fanouts([(subject, predicate or 0)], MOST_COUNTED)[0]
-    return lookups.degrees([(predicate or 0, value or 0)], MOST_COUNTED)[0]
+        return lookups.fanouts([(subject, predicate or 0)], most)[0]
+    return lookups.degrees([(predicate or 0, value or 0)], most)[0]
 
 
 def _size(expression: Expression) -> int:

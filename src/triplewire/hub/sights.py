@@ -164,13 +164,13 @@ class IntervalTold(BaseModel):
 
 
 class LoadTold(BaseModel):
-    """What a subscription has to do."""
+    """What a subscription has to do: events and rows as counted, and a cost that is an estimate (as of `preview`)."""
 
     subscription: str
     others: int
     events: int
     rows: int
-    wakes: int | None
+    estimated_cost: int
 
 
 class RequestsTold(BaseModel):

@@ -84,8 +84,8 @@ function filled(found, seconds, deliveries) {
       { class: "columns" },
       load("Busiest subscriptions", "By their events among the last ten thousand.", found.busiest),
       load(
-        "Costliest subscriptions",
-        "An estimate: how many triples there are now that would wake each, if they came again.",
+        "Subscriptions by estimated cost",
+        "Not measured, because queries are matched together: how many lookups each would take, if all that is there came again.",
         found.costliest,
       ),
     ),
@@ -107,14 +107,14 @@ function load(title, hint, loads) {
     ],
     each.events.toLocaleString("en"),
     each.rows.toLocaleString("en"),
-    each.wakes === null ? "–" : each.wakes.toLocaleString("en"),
+    each.estimated_cost.toLocaleString("en"),
   ]);
   return el(
     "section",
     { class: "card" },
     el("h2", {}, title),
     el("p", { class: "hint" }, hint),
-    rows.length ? table(title, ["Subscription", "Events", "Answers", "Wakes"], rows) : el("p", {}, "None yet."),
+    rows.length ? table(title, ["Subscription", "Events", "Answers", "Estimated cost"], rows) : el("p", {}, "None yet."),
   );
 }
 
