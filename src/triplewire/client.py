@@ -120,11 +120,8 @@ class Client:
 
         Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
         """
-        if isinstance(data, Feed):
-            raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
         if isinstance(data, Document):
-            media_type = _XML if data.xml else "application/n-triples"
-            uri, data = data.uri, data.xml or data.ntriples
+            uri, data, media_type = data.uri, *_content(data)
         if uri is None:
             raise TypeError("a document needs its uri: publish(data, uri=...)")
         if isinstance(data, str):
@@ -141,16 +138,11 @@ class Client:
         return self._outcome(answer)
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
-        """Apply one change; gives the events that it causes. Over HTTP there are no batches of several."""
-        wanted = list(changes)
-        if len(wanted) != 1:
-            raise BadRequest(
-                f"a service takes one change in a batch, and these are {len(wanted)}; send them one by one"
-            )
-        change = wanted[0]
-        if isinstance(change, Publish):
-            return self.publish(change.document, batch=batch)
-        return self.retract(change.uri, batch=batch)
+        """Apply a batch of changes: all of them or none, and told as one."""
+        wanted = [_change(change) for change in changes]
+        if not wanted:
+            return Outcome(batch or "", 0, list)
+        return self._outcome(self._ask("POST", "/changes", json={"changes": wanted}, headers=_asked(batch, wait=True)))
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
@@ -404,6 +396,21 @@ class Client:
 
 def _path(id: str, *rest: str) -> str:
     return "/".join(["/subscriptions", quote(id, safe=""), *rest])
+
+
+def _content(document: Document) -> tuple[bytes, str]:
+    """A document as it is sent, and its media type."""
+    if isinstance(document, Feed):
+        raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
+    return (document.xml, _XML) if document.xml else (document.ntriples, "application/n-triples")
+
+
+def _change(change: Change) -> dict[str, Any]:
+    """A change as one of several."""
+    if not isinstance(change, Publish):
+        return {"uri": change.uri, "retract": True}
+    content, media_type = _content(change.document)
+    return {"uri": change.uri, "content": content.decode(), "media_type": media_type}
 
 
 def _asked(batch: str | None, wait: bool) -> dict[str, str]:

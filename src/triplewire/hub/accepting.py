@@ -16,7 +16,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
@@ -25,6 +25,7 @@ from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
+from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
 from triplewire.hub.logs import Log
 from triplewire.model import Document, Publish
@@ -107,6 +108,17 @@ class Accepting:
         with self._holding(order.uri):
             await self.settled(order.uri)
             return await self._direct.submit(order)
+
+    async def submit_bundle(self, bundle: Bundle) -> BundleReceipt:
+        """Changes of several documents, applied together or not at all: what became of them."""
+        with ExitStack() as held:
+            for uri in set(bundle.uris):
+                held.enter_context(self._holding(uri))
+            for uri in set(bundle.uris):
+                await self.settled(uri)
+            receipt = await self._direct.do(bundle)
+            assert isinstance(receipt, BundleReceipt)
+            return receipt
 
     def _is_plain(self, order: Order) -> bool:
         return (

@@ -21,6 +21,7 @@ from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     browsing,
+    changes,
     checking,
     deliveries,
     documents,
@@ -44,6 +45,7 @@ log = logging.getLogger("triplewire.hub")
 
 _ROUTES = (
     documents,
+    changes,
     uploads,
     subscriptions,
     events,

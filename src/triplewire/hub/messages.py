@@ -177,6 +177,53 @@ class Change(BaseModel):
     events: list[EventTold] | None = None
 
 
+Uri = Annotated[str, Field(min_length=1, max_length=8_000)]
+
+
+class PublishWanted(Message):
+    """A document to publish, as one of several changes."""
+
+    uri: Uri
+    content: str
+    media_type: str | None = None
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+
+class RetractWanted(Message):
+    """A document to retract, as one of several changes."""
+
+    uri: Uri
+    retract: Literal[True]
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+
+class Changes(Message):
+    """Changes that are whole or not at all."""
+
+    changes: Annotated[list[PublishWanted | RetractWanted], Field(min_length=1, max_length=10_000)]
+
+
+class DocumentTold(BaseModel):
+    """What became of a document in a batch."""
+
+    uri: str
+    version: int
+    etag: str | None
+    changed: bool
+
+
+class BatchTold(BaseModel):
+    """What became of several changes."""
+
+    batch: str
+    documents: list[DocumentTold]
+    warnings: list[dict[str, Any]]
+    errors: list[dict[str, Any]]
+    events: list[EventTold] | None = None
+
+
 class Acknowledgement(BaseModel):
     """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
 

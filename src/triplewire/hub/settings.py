@@ -68,6 +68,8 @@ class Settings:
     """The length of one document."""
     upload_bytes: int = 1024 * 1024 * 1024
     """The length of a bulk upload."""
+    batch_bytes: int = 64 * 1024 * 1024
+    """The length of several changes that are sent as one."""
     request_bytes: int = 1024 * 1024
     """The length of every other request."""
     request_seconds: float = 30.0
