@@ -38,6 +38,7 @@ EXAMPLES = [
     errors.UnknownDelivery("d-1"),
     errors.UnknownFeed(),
     errors.TargetRefused("not there"),
+    errors.SecretLocked("no key"),
     errors.NotAcceptable("image/png", ["text/turtle"]),
     errors.UnsupportedMediaType("image/png"),
     errors.VersionConflict("urn:d"),

@@ -29,6 +29,7 @@
         ├── UnknownDelivery        no delivery has this id
         ├── UnknownFeed            no feed is at this address
         ├── TargetRefused          events must not be sent to this address
+        ├── SecretLocked           a secret is encrypted, and its key is not here
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
         ├── VersionConflict        the document is another version than the client expects
@@ -260,6 +261,10 @@ class UnknownFeed(ServiceError):
 
 class TargetRefused(ServiceError):
     """Events must not be sent to this address; the message says why."""
+
+
+class SecretLocked(ServiceError):
+    """A secret is encrypted, and its key is not here; the message says where it is looked for."""
 
 
 class NotAcceptable(ServiceError):

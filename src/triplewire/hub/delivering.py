@@ -6,7 +6,7 @@ import logging
 import threading
 
 from triplewire.deliver import Deliverer
-from triplewire.errors import StoreError
+from triplewire.errors import SecretLocked, StoreError
 from triplewire.hub.accounts import Accounts, tenants_of
 from triplewire.hub.settings import Settings
 from triplewire.store import Store
@@ -23,7 +23,7 @@ def deliver_for(deliverer: Deliverer, settings: Settings, name: str) -> None:
     assert store is not None
     try:
         deliverer.serve(name, store)
-    except StoreError as error:
+    except (StoreError, SecretLocked) as error:
         log.error("nothing is delivered for the tenant %s: %s", name, error)
 
 
@@ -40,7 +40,7 @@ class DeliveryRole:
         self._settings = settings
         self._over = threading.Event()
         self._store = Store.open(settings.store)
-        self._deliverer = Deliverer(reach=settings.reachable)
+        self._deliverer = Deliverer(reach=settings.reachable, secrets_key=settings.secrets_key)
         self._deliverer.start()
         self._look()
         self._thread = threading.Thread(target=self._keep_looking, name="triplewire tenants")

@@ -37,6 +37,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.UnknownDelivery: 404,
     errors.UnknownFeed: 404,
     errors.TargetRefused: 422,
+    errors.SecretLocked: 503,
     errors.NotAcceptable: 406,
     errors.UnsupportedMediaType: 415,
     errors.VersionConflict: 412,

@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
+from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
@@ -62,7 +63,7 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=is_on)
         if self.settings.deliver:
-            self.deliverer = Deliverer(reach=self.settings.reachable)
+            self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
             self.deliverer.start()
             await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
         if self.settings.pipeline == "spark":  # until it is there, this process applies what comes
@@ -111,6 +112,11 @@ class Access:
     service: Service
     account: Account
     tenant: Tenant
+
+    @property
+    def vault(self) -> Vault:
+        """What keeps the secrets of the tenant's deliveries."""
+        return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
 
     def require_owner(self, owner: str | None) -> None:
         """NotAllowed for who changes what is another's."""

@@ -92,6 +92,8 @@ class Settings:
     """Whether this process delivers; otherwise another one on the same store does."""
     reach: str = ""
     """Networks besides the public internet that events may be sent to: 127.0.0.0/8, fd00::/8; `private` for all."""
+    secrets_key: str | None = None
+    """The file of the key that secrets of deliveries are encrypted with; None: beside each store that is a file."""
     address: str = ""
     """Where clients find the service, if that is not where it listens: https://hub.example. Feeds name it."""
     quotas: TenantSettings = field(default_factory=TenantSettings)

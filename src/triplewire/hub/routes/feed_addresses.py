@@ -57,7 +57,7 @@ async def _deny(access: Access, id: str) -> None:
     """End what was subscribed to by an address that is gone."""
 
     def ended() -> list[DeliveryRecord]:
-        deliveries = Deliveries(access.tenant.hub.store)
+        deliveries = Deliveries(access.tenant.hub.store, vault=access.vault)
         found = [each.record for each in deliveries.of_subscription(id) if each.record.kind == "websub"]
         gone = [record for record in found if SECRET_FEEDS in record.settings["topic"]]
         for record in gone:

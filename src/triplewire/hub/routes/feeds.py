@@ -186,7 +186,7 @@ async def subscribe(request: Request) -> Response:
     await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
     refuse_bad_url(wanted.callback)
     await refuse_unreachable(wanted.callback, settings.reachable)
-    await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time())
+    await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time(), access.vault)
     await service.ring(access.tenant)
     return Response(status_code=202)
 
