@@ -28,6 +28,7 @@ from pyoxigraph import parse as parse_rdf
 
 from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
+from triplewire.engine.paging import RowPage
 from triplewire.errors import (
     BadRequest,
     DocumentError,
@@ -119,11 +120,8 @@ class Client:
 
         Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
         """
-        if isinstance(data, Feed):
-            raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
         if isinstance(data, Document):
-            media_type = _XML if data.xml else "application/n-triples"
-            uri, data = data.uri, data.xml or data.ntriples
+            uri, data, media_type = data.uri, *_content(data)
         if uri is None:
             raise TypeError("a document needs its uri: publish(data, uri=...)")
         if isinstance(data, str):
@@ -140,16 +138,11 @@ class Client:
         return self._outcome(answer)
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
-        """Apply one change; gives the events that it causes. Over HTTP there are no batches of several."""
-        wanted = list(changes)
-        if len(wanted) != 1:
-            raise BadRequest(
-                f"a service takes one change in a batch, and these are {len(wanted)}; send them one by one"
-            )
-        change = wanted[0]
-        if isinstance(change, Publish):
-            return self.publish(change.document, batch=batch)
-        return self.retract(change.uri, batch=batch)
+        """Apply a batch of changes: all of them or none, and told as one."""
+        wanted = [_change(change) for change in changes]
+        if not wanted:
+            return Outcome(batch or "", 0, list)
+        return self._outcome(self._ask("POST", "/changes", json={"changes": wanted}, headers=_asked(batch, wait=True)))
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
@@ -208,11 +201,34 @@ class Client:
         """The names of the variables that a subscription asks for."""
         return tuple(self._ask("GET", _path(id)).json()["columns"])
 
+    def make_feed_address(self, id: str) -> str:
+        """An address at which the feed of a subscription can be read without a token; it is told this once.
+
+        An address that it had before leads nowhere from now on.
+        """
+        return str(self._ask("POST", _path(id, "feed-address")).json()["address"])
+
+    def revoke_feed_address(self, id: str) -> None:
+        """Let the address of the feed lead nowhere."""
+        self._ask("DELETE", _path(id, "feed-address"))
+
     # -- answers
 
     def rows(self, id: str) -> list[Row]:
         """What answers a subscription now."""
-        return [_row(row) for row in self._ask("GET", _path(id, "rows")).json()["rows"]]
+        return list(self.each_row(id))
+
+    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+        """Some of what answers a subscription now, and where the next page begins."""
+        told = self._ask("GET", _path(id, "rows"), params={"after": after, "limit": str(limit)}).json()
+        return RowPage([_row(row) for row in told["rows"]], told["next"])
+
+    def each_row(self, id: str) -> Iterator[Row]:
+        """What answers a subscription now, fetched page by page."""
+        after: str | None = ""
+        while after is not None:
+            rows, after = self.row_page(id, after=after)
+            yield from rows
 
     def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> list[Event]:
         """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""
@@ -380,6 +396,21 @@ class Client:
 
 def _path(id: str, *rest: str) -> str:
     return "/".join(["/subscriptions", quote(id, safe=""), *rest])
+
+
+def _content(document: Document) -> tuple[bytes, str]:
+    """A document as it is sent, and its media type."""
+    if isinstance(document, Feed):
+        raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
+    return (document.xml, _XML) if document.xml else (document.ntriples, "application/n-triples")
+
+
+def _change(change: Change) -> dict[str, Any]:
+    """A change as one of several."""
+    if not isinstance(change, Publish):
+        return {"uri": change.uri, "retract": True}
+    content, media_type = _content(change.document)
+    return {"uri": change.uri, "content": content.decode(), "media_type": media_type}
 
 
 def _asked(batch: str | None, wait: bool) -> dict[str, str]:

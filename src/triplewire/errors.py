@@ -27,7 +27,9 @@
         ├── BadRequest             the request is not one that it understands
         ├── UnknownDocument        no document is there under this uri
         ├── UnknownDelivery        no delivery has this id
+        ├── UnknownFeed            no feed is at this address
         ├── TargetRefused          events must not be sent to this address
+        ├── SecretLocked           a secret is encrypted, and its key is not here
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
         ├── VersionConflict        the document is another version than the client expects
@@ -37,6 +39,8 @@
         ├── NotAuthenticated       nobody knows who asks
         ├── NotAllowed             who asks may not
         ├── QuotaExceeded          the tenant has as much as it may have
+        │   └── QueryTooCostly     a query would cost more than one of the tenant may
+        ├── QuotaSpent             the tenant has used what it may use in a day or a minute
         ├── TooManyRequests        the client asks too fast
         └── ServiceUnavailable     it cannot be reached, or is stopping
 
@@ -46,6 +50,7 @@ because errors cross process borders on a cluster.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -247,8 +252,19 @@ class UnknownDelivery(ServiceError):
         self.delivery = delivery
 
 
+class UnknownFeed(ServiceError):
+    """No feed is at this secret address: it was revoked, or there never was one; which of the two is not told."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no feed at this address; it may have been revoked: ask for another one")
+
+
 class TargetRefused(ServiceError):
     """Events must not be sent to this address; the message says why."""
+
+
+class SecretLocked(ServiceError):
+    """A secret is encrypted, and its key is not here; the message says where it is looked for."""
 
 
 class NotAcceptable(ServiceError):
@@ -300,6 +316,52 @@ class QuotaExceeded(ServiceError):
         super().__init__(f"the quota of {most} {what} is used up; remove some, or ask whoever runs this hub for more")
         self.what = what
         self.most = most
+
+
+class QueryTooCostly(QuotaExceeded):
+    """A standing query would cost more than one of the tenant may: `cost`, where `most` is allowed."""
+
+    def __init__(self, cost: int, most: int, *, dearest: str, triples: int) -> None:
+        ServiceError.__init__(
+            self,
+            f"this query would cost {cost:,}, and one may cost {most:,} here; "
+            + (
+                f"it is woken by `{dearest}`, which {triples:,} triples have: add a triple pattern that fewer have, "
+                "with a rarer predicate or a constant, or ask for fewer alternatives; `preview` tells what each costs"
+                if dearest
+                else "ask for fewer steps and tests"
+            ),
+        )
+        self.what = "query_cost"
+        self.cost = cost
+        self.most = most
+        self.dearest = dearest
+        self.triples = triples
+
+
+class QuotaSpent(ServiceError):
+    """The tenant has used `most` of `what`, all that a time allows: wait for so many `seconds`."""
+
+    def __init__(self, what: str, most: float, period: str, seconds: float, *, meanwhile: str) -> None:
+        super().__init__(
+            f"the quota of {most:,g} {what} {period} is used up; come back in {_length(seconds)}. Meanwhile {meanwhile}"
+        )
+        self.what = what
+        self.most = most
+        self.seconds = seconds
+
+
+def _length(seconds: float) -> str:
+    """A stretch of time, as people say it.
+
+    >>> _length(0.4), _length(90), _length(7_300)
+    ('1 seconds', '2 minutes', '2 h 2 min')
+    """
+    whole = max(1, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} seconds"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class TooManyRequests(ServiceError):

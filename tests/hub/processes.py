@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 import httpx
 
+from triplewire.hub.accounts import Accounts
+from triplewire.store import Store
+
 COMMAND = [sys.executable, "-m", "triplewire.cli"]
 
 
@@ -72,3 +75,10 @@ def serving(folder, *arguments, **environment) -> Iterator[tuple[Running, str]]:
 
 def put(client: httpx.Client, url: str, uri: str, text: str) -> httpx.Response:
     return client.put(f"{url}/v1/document", params={"uri": uri}, content=text, headers={"Content-Type": "text/turtle"})
+
+
+def token_of(folder, tenant: str) -> dict[str, str]:
+    """The header of a new publisher of a tenant of the hub in a folder."""
+    with Store.open(f"sqlite:///{folder}/hub.db") as store:
+        token = Accounts(store).create_token(f"of {tenant}", role="publisher", tenant=tenant)[1]
+    return {"Authorization": f"Bearer {token}"}

@@ -184,7 +184,7 @@ def test_statistics_count_what_came_and_what_was_told(town):
     assert told["totals"]["documents"] == 4
     assert told["totals"]["subscriptions"] == 1
     assert told["lag"] == {"in_memory": 0, "on_the_log": 0, "since": None, "rejected": 0}
-    assert told["busiest"] == [{"subscription": "sea", "others": 0, "events": 2, "rows": 2, "wakes": 2}]
+    assert told["busiest"] == [{"subscription": "sea", "others": 0, "events": 2, "rows": 2, "estimated_cost": 3}]
     assert "/v1/document" in {each["route"] for each in told["requests"]}
 
 

@@ -8,15 +8,17 @@ import subprocess
 import threading
 import time
 from importlib import import_module
+from pathlib import Path
 
 import httpx
 import pytest
 
 from deliver.receiving import receiving
-from hub.processes import put, running, serving
+from hub.processes import put, running, serving, token_of
 from triplewire import Hub
 from triplewire.errors import PipelineError
 from triplewire.hub import Settings
+from triplewire.hub.accounts import Accounts
 from triplewire.hub.pipeline import Pipeline
 from triplewire.model import Unread
 
@@ -87,6 +89,72 @@ def test_where_there_is_no_java_the_engine_of_the_pipeline_goes_on_alone(tmp_pat
         assert [version.uri for version in hub.documents()] == ["urn:1", "urn:2"]
 
 
+def test_pipeline_applies_what_waits_of_every_tenant_and_notices_those_that_come_later(tmp_path):
+    settings = Settings.of({"store": f"sqlite:///{tmp_path}/hub.db", "tenants": {"north": {}}})
+    told, applied = [], []
+    pipeline = Pipeline(settings, tell=told.append, applied=applied.append)
+    try:
+        for name in ("main", "north", "later"):
+            with Hub(settings.of_tenant(name).store) as hub:
+                hub.submit([Unread(f"urn:{name}", b"<urn:s> <urn:p> 1 .", "text/turtle")])
+                if name == "later":
+                    with Hub(settings.store) as main:
+                        Accounts(main.store).create_token("l", role="reader", tenant="later")
+                while not hub.documents():
+                    time.sleep(0.01)
+                assert [version.uri for version in hub.documents()] == [f"urn:{name}"]
+                assert not hub.store.lease("applier").hold(), "the pipeline has it"
+    finally:
+        pipeline.close()
+    assert sorted(applied) == ["later", "main", "north"]
+    assert told == []
+
+
+def test_tenant_whose_store_cannot_be_used_is_told_once_and_the_others_are_served(tmp_path):
+    (tmp_path / "bad.db").write_text("no store at all, and long enough to be seen as something else" * 20)
+    bad = {"north": {"store": f"sqlite:///{tmp_path}/bad.db"}}
+    told = []
+    pipeline = Pipeline(Settings.of({"store": f"sqlite:///{tmp_path}/hub.db", "tenants": bad}), tell=told.append)
+    try:
+        pipeline._look()
+        with Hub(f"sqlite:///{tmp_path}/hub.db") as hub:
+            hub.submit([Unread("urn:d", b"<urn:s> <urn:p> 1 .", "text/turtle")])
+            while not hub.documents():
+                time.sleep(0.01)
+    finally:
+        pipeline.close()
+    (only,) = told
+    assert "nothing is applied for the tenant north" in only
+
+
+def test_interface_leaves_every_tenant_to_the_pipeline_and_goes_on_when_that_is_killed(tmp_path, client):
+    client.headers.update(token_of(tmp_path, "north"))
+    with serving(tmp_path, "hub.db", "--identity", "--pipeline", "spark") as (service, url):
+        for n in range(4):
+            assert put(client, url, "urn:d", f"<urn:s> <urn:p> {n} .").status_code == 202
+            assert f" {n} " in client.get(f"{url}/v1/document", params={"uri": "urn:d"}).text
+            if n == 1:
+                (child,) = _children(service.process.pid)
+                wait_for_lease(tmp_path / "hub.north.db.applier", child)
+                os.kill(child, signal.SIGKILL)
+                service.heard("the pipeline has ended; this process applies changes")
+        service.process.send_signal(signal.SIGTERM)
+        service.heard("^stopped")
+    with Hub(f"sqlite:///{tmp_path}/hub.north.db") as hub:
+        assert hub.store.lease("applier").hold(), "nobody stayed behind"
+
+
+def wait_for_lease(path, process):
+    """Until a process holds the lock of a file: which file of which disk is locked by whom is in /proc/locks."""
+    while True:
+        if path.exists() and any(
+            f" {process} " in line and line.split()[5].endswith(f":{path.stat().st_ino}")
+            for line in Path("/proc/locks").read_text().splitlines()
+        ):
+            return
+        time.sleep(0.02)
+
+
 def _children(pid):
     listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
     return [int(line) for line in listed.stdout.split()]
@@ -95,8 +163,8 @@ def _children(pid):
 class Publishers:
     """Clients that publish without a pause, whatever happens to the service, and remember what was acknowledged."""
 
-    def __init__(self, count):
-        self.url = ""
+    def __init__(self, count, headers=None):
+        self.url, self._headers = "", headers
         self.acknowledged = {f"c{n}": 0 for n in range(count)}
         self.over = threading.Event()
         self._threads = [threading.Thread(target=self._publish, args=(name,)) for name in self.acknowledged]
@@ -123,7 +191,7 @@ class Publishers:
             time.sleep(0.01)
 
     def _publish(self, name):
-        with httpx.Client(trust_env=False, timeout=60) as client:
+        with httpx.Client(trust_env=False, timeout=60, headers=self._headers) as client:
             while not self.over.is_set():
                 number = self.acknowledged[name] + 1
                 try:
@@ -138,9 +206,9 @@ class Publishers:
                 self.acknowledged[name] = number
 
 
-def reconcile(folder, acknowledged):
+def reconcile(folder, acknowledged, store="hub.db"):
     """Every document that was acknowledged is there, and told once."""
-    with Hub(f"sqlite:///{folder}/hub.db") as hub:
+    with Hub(f"sqlite:///{folder}/{store}") as hub:
         assert list(hub.store.problems()) == []
         events = hub.events("all")
         assert {event.kind for event in events} == {"matched"}
@@ -164,12 +232,16 @@ def subscribe(client, url):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tenant", ["main", "north"])
 @pytest.mark.parametrize("kind", ["engine", "spark"])
-def test_killed_again_and_again_under_load_every_part_loses_nothing_and_tells_nothing_twice(tmp_path, client, kind):
+def test_killed_again_and_again_under_load_every_part_loses_nothing_and_tells_nothing_twice(
+    tmp_path, client, kind, tenant
+):
     """The interface and the pipeline are killed in turn, without a warning, while eight clients publish."""
     settings = {"TRIPLEWIRE_SPARK_FROM": "0", "TRIPLEWIRE_MASTER": "local[2]"} if kind == "spark" else {}
-    store = ("hub.db", "--pipeline", kind)
-    with Publishers(8) as publishers:
+    store = ("hub.db", "--pipeline", kind, "--identity")
+    client.headers.update(token_of(tmp_path, tenant))
+    with Publishers(8, client.headers) as publishers:
         for round in range(4):
             with (
                 serving(tmp_path, *store, "--role", "api", **settings) as (interface, url),
@@ -186,14 +258,14 @@ def test_killed_again_and_again_under_load_every_part_loses_nothing_and_tells_no
                     with running(tmp_path, *store, "--role", "pipeline", **settings):
                         publishers.until(50)
                         settled(url, client, dict(publishers.acknowledged))
-        with serving(tmp_path, "hub.db", "--pipeline", "engine") as (service, url):
+        with serving(tmp_path, "hub.db", "--pipeline", "engine", "--identity") as (service, url):
             publishers.url = url
             publishers.until(20)
             publishers.over.set()
             settled(url, client, dict(publishers.acknowledged))
             service.process.send_signal(signal.SIGTERM)
             service.process.wait()
-    reconcile(tmp_path, publishers.acknowledged)
+    reconcile(tmp_path, publishers.acknowledged, "hub.db" if tenant == "main" else f"hub.{tenant}.db")
 
 
 @pytest.mark.slow

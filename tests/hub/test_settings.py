@@ -7,6 +7,7 @@ import pytest
 from triplewire.cli.commands.serve import settings_of
 from triplewire.errors import ServiceError
 from triplewire.hub import Settings
+from triplewire.hub.settings import TenantSettings
 
 
 def test_command_line_counts_more_than_variables_and_these_more_than_the_file(tmp_path, monkeypatch):
@@ -50,5 +51,6 @@ def test_variable_that_means_nothing_is_refused(variable, value, words):
 
 
 def test_plain_settings_are_the_same_settings():
-    settings = Settings(store="sqlite:///x.db", port=1, spark_from=3, certificate="c.pem")
+    own = {"north": TenantSettings("sqlite:///n.db", events=7)}
+    settings = Settings(store="sqlite:///x.db", port=1, spark_from=3, certificate="c.pem", tenants=own)
     assert Settings.of(settings.plain()) == settings

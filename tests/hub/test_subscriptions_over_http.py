@@ -14,6 +14,7 @@ import pytest
 
 from hub.serving import problem, serving
 from triplewire import Hub
+from triplewire.client import Client
 
 TITLES = "SELECT ?d ?t { ?d <urn:title> ?t }"
 
@@ -116,7 +117,7 @@ def test_rows_are_what_the_hub_says(served):
     served.subscribe("a", TITLES)
     served.publish("urn:1", title(1, "rain"))
     found = served.get("/v1/subscriptions/a/rows").json()
-    assert found == {"columns": ["d", "t"], "rows": [{"d": "<urn:1>", "t": '"rain"'}]}
+    assert found == {"columns": ["d", "t"], "rows": [{"d": "<urn:1>", "t": '"rain"'}], "next": None}
 
 
 def test_events_are_read_from_a_cursor_without_gaps_or_repetition(served):
@@ -293,3 +294,19 @@ def test_preview_explain_and_lint_tell_without_registering(served):
     assert served.get("/v1/subscriptions").json()["subscriptions"] == []
     served.subscribe("a", TITLES)
     assert "?a title ?b" in served.get("/v1/subscriptions/a/explain").json()["explanation"]
+
+
+def test_rows_come_in_pages_that_a_client_reads_to_the_end(served):
+    served.subscribe("all", "SELECT ?s { ?s <urn:p> ?o }")
+    served.publish("urn:d", " ".join(f"<urn:s{n}> <urn:p> {n} ." for n in range(2_300)))
+    first = served.get("/v1/subscriptions/all/rows", params={"limit": 1_500}).json()
+    rest = served.get("/v1/subscriptions/all/rows", params={"limit": 1_500, "after": first["next"]}).json()
+    assert (len(first["rows"]), len(rest["rows"]), rest["next"]) == (1_500, 800, None)
+    told = {row["s"] for row in [*first["rows"], *rest["rows"]]}
+    assert told == {f"<urn:s{n}>" for n in range(2_300)}
+    with Client(served.url) as client:
+        assert {str(row["s"]) for row in client.rows("all")} == told
+        assert len(client.row_page("all", limit=5).rows) == 5
+    assert len(served.get("/v1/subscriptions/all/rows").json()["rows"]) == 1_000
+    problem(served.get("/v1/subscriptions/all/rows", params={"after": "x"}), 422)
+    problem(served.get("/v1/subscriptions/all/rows", params={"limit": 10_001}), 422)

@@ -42,6 +42,7 @@ QUESTIONS = {
     "subscriptions.changes_after": lambda reader: reader.subscriptions.changes_after(1),
     "rows.find": lambda reader: reader.rows.find([(1, (1,))]),
     "rows.of_query": lambda reader: reader.rows.of_query(1),
+    "rows.page": lambda reader: reader.rows.page(1, b"", 10),
     "rows.of_documents": lambda reader: reader.rows.of_documents([1]),
     "rows.binding": lambda reader: reader.rows.binding([1]),
     "log.of_query": lambda reader: reader.log.of_query(1),

@@ -102,7 +102,7 @@ class StoreCounter:
 
     def ping(self, id: str) -> dict[str, Any]:
         """See `Counter.ping`."""
-        return asyncio.run(ping(self._deliveries.of(id), self._reach))
+        return asyncio.run(ping(self._deliveries.of(id), self._reach, self._deliveries.vault))
 
     def dead(self, id: str) -> Iterator[dict[str, Any]]:
         """See `Counter.dead`."""

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from triplewire.deliver.desk import Desk, Manners
 from triplewire.deliver.lanes import Lanes
+from triplewire.deliver.vault import Vault
 from triplewire.deliver.work import work
 from triplewire.errors import StoreError
 from triplewire.outbound import PUBLIC, Connections, Reach
@@ -23,11 +24,15 @@ log = logging.getLogger("triplewire.deliver")
 class Deliverer:
     """Delivers from stores, by url; several processes may do so from the same ones, and share the work.
 
-    `reach` says which machines may be asked besides those of the public internet. `with Deliverer() as deliverer:`
+    `reach` says which machines may be asked besides those of the public internet. `secrets_key` is the file of the key
+    that secrets are encrypted with, if it is not beside the store (see `vault`). `with Deliverer() as deliverer:`
     starts it and stops it; `serve` adds a store, under a name that is for logs and numbers.
     """
 
-    def __init__(self, *, reach: Reach = PUBLIC, manners: Manners | None = None) -> None:
+    def __init__(
+        self, *, reach: Reach = PUBLIC, manners: Manners | None = None, secrets_key: str | None = None
+    ) -> None:
+        self._secrets_key = secrets_key
         self._manners = manners = manners or Manners()
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
         self._connections = Connections(reach, seconds=manners.seconds)
@@ -49,7 +54,9 @@ class Deliverer:
             if name not in self._desks:
                 store = Store.open(url)
                 try:
-                    asyncio.run_coroutine_threadsafe(self._add(name, store), self._loop).result()
+                    vault = Vault.of(url, self._secrets_key)
+                    vault.seal_all(store)
+                    asyncio.run_coroutine_threadsafe(self._add(name, store, vault), self._loop).result()
                 except BaseException:
                     store.close()
                     raise
@@ -100,7 +107,7 @@ class Deliverer:
             for desk in self._desks.values():
                 desk.store.close()
 
-    async def _add(self, name: str, store: Store) -> None:
-        desk = Desk(name, store, self._name, work, self._connections, self._lanes, self._manners)
+    async def _add(self, name: str, store: Store, vault: Vault) -> None:
+        desk = Desk(name, store, vault, self._name, work, self._connections, self._lanes, self._manners)
         self._desks[name] = desk
         self._running[name] = asyncio.create_task(desk.run(), name=f"triplewire desk {name}")

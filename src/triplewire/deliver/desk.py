@@ -23,6 +23,7 @@ from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.pages import Pages
 from triplewire.deliver.retrying import Pace
 from triplewire.deliver.tallies import Tally
+from triplewire.deliver.vault import Vault
 from triplewire.errors import StoreError
 from triplewire.outbound import Connections
 from triplewire.store import DeadLetter, DeliveryRecord, Store
@@ -111,13 +112,14 @@ class Desk:
         self,
         name: str,
         store: Store,
+        vault: Vault,
         deliverer: str,
         work: Work,
         connections: Connections,
         lanes: Lanes,
         manners: Manners,
     ) -> None:
-        self.name, self.store, self.manners = name, store, manners
+        self.name, self.store, self.vault, self.manners = name, store, vault, manners
         self.connections, self.lanes = connections, lanes
         self._work = work
         self.pages = Pages(store)

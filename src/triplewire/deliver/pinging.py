@@ -9,6 +9,7 @@ from uuid import uuid4
 from triplewire.deliver.digests import moment
 from triplewire.deliver.envelopes import ping_event
 from triplewire.deliver.sending import send
+from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.outbound import Connections, Reach
 from triplewire.store import DeliveryRecord
@@ -16,7 +17,7 @@ from triplewire.store import DeliveryRecord
 _SECONDS = 10.0
 
 
-async def ping(record: DeliveryRecord, reach: Reach) -> dict[str, Any]:
+async def ping(record: DeliveryRecord, reach: Reach, vault: Vault) -> dict[str, Any]:
     """What the receiver says to a test; only who takes CloudEvents understands one."""
     if record.kind not in ("webhook", "digest"):
         raise BadRequest(f"a test can be sent to a webhook or a digest, and this is of the kind {record.kind}")
@@ -24,7 +25,7 @@ async def ping(record: DeliveryRecord, reach: Reach) -> dict[str, Any]:
     message = ping_event(record.subscription, record.id, uuid4().int >> 96, moment(began))
     connections = Connections(reach, seconds=_SECONDS)
     try:
-        answer = await send(connections, record, message, record.settings["url"], began)
+        answer = await send(connections, vault, record, message, record.settings["url"], began)
     finally:
         await connections.close()
     return {

@@ -12,6 +12,7 @@ from uuid import uuid4
 from triplewire.deliver.digests import Every, next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
+from triplewire.deliver.vault import Vault
 from triplewire.engine.reading import Waiting, waiting
 from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
@@ -67,10 +68,11 @@ class Condition:
 
 
 class Deliveries:
-    """What is delivered where; `clock` gives seconds since 1970."""
+    """What is delivered where; `clock` gives seconds since 1970. The `vault` keeps the secrets."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time, *, vault: Vault | None = None) -> None:
         self._store, self._clock = store, clock
+        self.vault = vault or Vault.of(store.url)
 
     def add(
         self,
@@ -92,7 +94,7 @@ class Deliveries:
         own = _given(secret) if kind in _SIGNED else None
         if own is None and secret is not None:
             raise BadRequest(f"a delivery of the kind {kind} is not signed; leave the secret out")
-        secrets = [] if own is None else [{"secret": own, "until": None}]
+        secrets = [] if own is None else [{"secret": self.vault.seal(own), "until": None}]
         now = self._clock()
         due = int(1000 * next_time(every, now)) if kind == "digest" and every is not None else 0
         with self._store.writing() as writer:
@@ -146,7 +148,7 @@ class Deliveries:
             if record.kind not in _SIGNED:
                 raise BadRequest(f"a delivery of the kind {record.kind} has no secret of this hub's")
             old = [{**each, "until": until} for each in record.secrets if each["until"] is None]
-            return replace(record, secrets=[{"secret": new, "until": None}, *old])
+            return replace(record, secrets=[{"secret": self.vault.seal(new), "until": None}, *old])
 
         self._change(id, rotated)
         return new

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from triplewire.deliver.envelopes import Message
 from triplewire.deliver.retrying import Answer
 from triplewire.deliver.signing import hub_signature, webhook_headers
+from triplewire.deliver.vault import Vault
+from triplewire.errors import SecretLocked
 from triplewire.outbound import Connections, Refused, Unreachable, retry_after
 from triplewire.store import DeliveryRecord
 
 
-async def send(connections: Connections, record: DeliveryRecord, message: Message, url: str, now: float) -> Answer:
+async def send(
+    connections: Connections, vault: Vault, record: DeliveryRecord, message: Message, url: str, now: float
+) -> Answer:
     """Post a message. Whatever goes wrong is an answer as well, told without what the receiver's body says."""
-    headers = {"Content-Type": message.media_type, **dict(message.headers), **_proof(record, message, now)}
+    try:
+        headers = {"Content-Type": message.media_type, **dict(message.headers), **_proof(vault, record, message, now)}
+    except SecretLocked as error:  # it waits until the key is back, because nothing goes unsigned
+        return Answer(None, f"not sent: {error}")
     try:
         reply = await connections.ask("POST", url, headers, message.body)
     except Unreachable as error:
@@ -24,10 +33,20 @@ async def send(connections: Connections, record: DeliveryRecord, message: Messag
     return Answer(reply.status, f"the receiver says {reply.status}", wish)
 
 
-def _proof(record: DeliveryRecord, message: Message, now: float) -> dict[str, str]:
+def _proof(vault: Vault, record: DeliveryRecord, message: Message, now: float) -> dict[str, str]:
     if record.kind == "websub":
         secret = record.settings.get("secret")
-        return {"X-Hub-Signature": hub_signature(secret, message.body)} if secret else {}
+        return {"X-Hub-Signature": hub_signature(vault.open(secret), message.body)} if secret else {}
     if record.secrets:
-        return webhook_headers(message.id, message.body, record.secrets, now)
+        return webhook_headers(message.id, message.body, list(_opened(vault, record)), now)
     return {}
+
+
+def _opened(vault: Vault, record: DeliveryRecord) -> Iterator[dict[str, Any]]:
+    """The secrets of a delivery; one that another has replaced is left out, if its key is lost."""
+    for each in record.secrets:
+        try:
+            yield {**each, "secret": vault.open(each["secret"])}
+        except SecretLocked:
+            if each["until"] is None:
+                raise

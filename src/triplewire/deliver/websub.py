@@ -18,6 +18,7 @@ from uuid import uuid4
 from triplewire.deliver.digests import moment
 from triplewire.deliver.envelopes import Message, message_id
 from triplewire.deliver.registry import refuse_more
+from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
 from triplewire.model import Event
@@ -46,12 +47,13 @@ class Request:
     secret: str | None = None
 
 
-def accept(store: Store, request: Request, now: float) -> None:
+def accept(store: Store, request: Request, now: float, vault: Vault) -> None:
     """Keep a request until it is verified; it has been accepted when this returns."""
     if request.secret is not None and not 0 < len(request.secret.encode()) <= _LONGEST_SECRET:
         raise BadRequest(f"hub.secret has between 1 and {_LONGEST_SECRET} bytes")
     lease = min(max(request.lease, LEAST), MOST)
-    pending = {"mode": request.mode, "lease": lease, "secret": request.secret}
+    kept = None if request.secret is None else vault.seal(request.secret)
+    pending = {"mode": request.mode, "lease": lease, "secret": kept}
     with store.writing() as writer:
         known = [
             record

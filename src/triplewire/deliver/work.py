@@ -79,7 +79,7 @@ async def _sent(desk: Desk, destination: Destination, message: Message) -> Answe
             return None
         record = destination.record
         url = await _address(desk, destination)
-        return await send(desk.connections, record, message, url, time.time())
+        return await send(desk.connections, desk.vault, record, message, url, time.time())
 
 
 async def _address(desk: Desk, destination: Destination) -> str:

@@ -35,6 +35,7 @@ from triplewire.engine.feeds import spread
 from triplewire.engine.finding import HERE, Finder
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import refuse_unstorable_changes
+from triplewire.engine.paging import RowPage, row_page
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Replica, Results
 from triplewire.engine.revisions import Revision, revise
@@ -376,6 +377,20 @@ class Hub:
             record = _record(reader, id)
             found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
             return self._teller(reader).rows(record.columns, found)
+
+    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+        """Some of what answers a subscription now, and where the next page begins; only these are read."""
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, and is {limit}")
+        with self._reading() as reader:
+            return row_page(reader, self._teller(reader), _record(reader, id), after, limit)
+
+    def each_row(self, id: str) -> Iterator[Row]:
+        """What answers a subscription now, read page by page; batches go on meanwhile (see `paging`)."""
+        after: str | None = ""
+        while after is not None:
+            rows, after = self.row_page(id, after=after)
+            yield from rows
 
     def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
         """The events of a subscription with a cursor over `after`, in order."""

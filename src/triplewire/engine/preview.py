@@ -25,6 +25,7 @@ from triplewire.algebra.wording import readable, word_condition, word_list, word
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.answering import answers_now
 from triplewire.engine.browsing import batch_of
+from triplewire.engine.costs import MOST_COUNTED, Cost, cost_of, selected
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
@@ -40,8 +41,6 @@ MOST_SAMPLED = 500
 """So many answers are followed through their documents' histories; the estimate is scaled up from them."""
 MOST_COMPARED = 200
 """So many other queries are compared with it."""
-MOST_COUNTED = 100_000
-"""Triples of an atom are counted up to here."""
 _MOST_TRIED = 256
 _MOST_SHOWN = 5
 _DAY, _HOUR = 86_400, 3_600
@@ -100,6 +99,7 @@ class Preview:
     start: Start
     frequency: Frequency
     atoms: tuple[AtomCost, ...]
+    cost: Cost
     equal_to: tuple[str, ...]
     covered_by: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -114,6 +114,7 @@ class Preview:
             "start": self.start,
             "frequency": asdict(self.frequency),
             "atoms": [asdict(atom) for atom in self.atoms],
+            "cost": asdict(self.cost),
             "equal_to": list(self.equal_to),
             "covered_by": list(self.covered_by),
             "findings": [asdict(finding) for finding in self.findings],
@@ -127,6 +128,7 @@ class Preview:
         if self.start == "now" and self.count:
             lines.append("  (with start now these are not told; start ever tells them first)")
         lines += [f"history: {self.frequency}", "atoms:", *(f"  {atom}" for atom in self.atoms)]
+        lines.append(f"cost: {self.cost.total:,} (an estimate: lookups, if all that is there came again)")
         if self.equal_to:
             lines.append(f"the same as: {word_list(self.equal_to)}")
         if self.covered_by:
@@ -156,6 +158,7 @@ def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, 
         start,
         _frequency(reader, rows),
         tuple(_atoms(reader, standing.graph if scope == GRAPH else standing.documents, readable(pattern))),
+        cost_of(reader, pattern),
         equal,
         covering,
         tuple(lint(readable(pattern), taxonomy=standing.taxonomy)),
@@ -187,6 +190,7 @@ def _preview_of_path(
         start,
         _frequency_of_documents(reader, matching),
         (),
+        cost_of(reader, query),
         _equal(reader, query, scope),
         (),
         tuple(lint(query)),
@@ -254,7 +258,7 @@ def _atoms(reader: Reader, index: Index, pattern: Pattern) -> Iterator[AtomCost]
             text = " with ".join([word_triple(triple), *map(word_condition, own)])
             if text not in seen:
                 seen.add(text)
-                yield AtomCost(text, _selected(lookups, triple), _sharers(index, Conjunction((triple,), own)))
+                yield AtomCost(text, selected(lookups, triple), _sharers(index, Conjunction((triple,), own)))
 
 
 def _own_conditions(branch: Conjunction, triple: TriplePattern) -> tuple[Expression, ...]:
@@ -263,19 +267,6 @@ def _own_conditions(branch: Conjunction, triple: TriplePattern) -> tuple[Express
     own = {node.value for node in (triple.object,) if isinstance(node, Variable)}
     own |= {node.value for node in (triple.subject,) if isinstance(node, Variable) and node.value not in values}
     return tuple(c for c in branch.conditions if len(names := variables_of(c)) == 1 and names <= own)
-
-
-def _selected(lookups: StoreLookups, triple: TriplePattern) -> int:
-    """How many triples have the constants of a triple pattern."""
-    known = [None if isinstance(node, Variable) else lookups.terms([str(node)])[0] for node in triple]
-    subject, predicate, value = known
-    if 0 in known:
-        return 0
-    if subject is not None and value is not None:
-        return int(lookups.present([(subject, predicate or 0, value)])[0])
-    if subject is not None:
-        return lookups.fanouts([(subject, predicate or 0)], MOST_COUNTED)[0]
-    return lookups.degrees([(predicate or 0, value or 0)], MOST_COUNTED)[0]
 
 
 def _sharers(index: Index, atom: Conjunction) -> int:

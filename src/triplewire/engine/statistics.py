@@ -5,16 +5,13 @@ From the store alone, so that it is the same whichever process asks; bounded lik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pyoxigraph import Variable
-
-from triplewire.algebra.pattern import Conjunction, TriplePattern
-from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.costs import cost_of
 from triplewire.matching.incremental import load_pattern
 from triplewire.store import Reader
+from triplewire.store.queries import QueryRecord
 
 MOST_BATCHES = 5_000
 """Rates are over so many batches at most, the last ones."""
@@ -37,17 +34,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A subscription, with how many others ask the same; its events lately, its rows, and what wakes it.
+    """A subscription, with how many others ask the same; its events lately, its rows, and what it costs.
 
-    `wakes` estimates what it costs: a conjunction waits under its most selective triple pattern, and is looked at when
-    a triple with the constants of that one comes; so many of those there are now. None for XPath.
+    Events and rows are counted. The cost is estimated, as `costs` says, and no measurement.
     """
 
     subscription: str
     others: int
     events: int
     rows: int
-    wakes: int | None
+    estimated_cost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +77,25 @@ def backlog(reader: Reader) -> Backlog:
 
 
 def loads(reader: Reader) -> tuple[list[Load], list[Load]]:
-    """The subscriptions with the most events lately, and those that cost the most, of as many as were compared."""
+    """The subscriptions with the most events lately, and those that seem to cost most, of as many as were compared."""
     after = max(0, reader.log.last_cursor() - MOST_EVENTS)
     events = {query: count for query, count in reader.surveys.busiest(after, MOST_COMPARED) if query > 0}
     first = reader.subscriptions.listing("", MOST_COMPARED)
     queries = list(dict.fromkeys([*events, *(record.query for record in first)]))[:MOST_COMPARED]
     owners = dict(zip(queries, reader.subscriptions.of_queries(queries), strict=True))
     rows = reader.surveys.row_counts(queries, MOST_COUNTED)
-    wakes = _wakes(reader, queries)
+    costs = {
+        query: _cost(reader, record) for query, record in zip(queries, reader.queries.by_ids(queries), strict=True)
+    }
     told = {
-        query: Load(owners[query][0].id, len(owners[query]) - 1, events.get(query, 0), rows[query], wakes[query])
+        query: Load(owners[query][0].id, len(owners[query]) - 1, events.get(query, 0), rows[query], costs[query])
         for query in queries
         if owners[query]
     }
     busiest = [told[query] for query in events if query in told][:_MOST_SHOWN]
-    costliest = sorted(told.values(), key=lambda load: -(load.wakes or 0))[:_MOST_SHOWN]
+    costliest = sorted(told.values(), key=lambda load: -load.estimated_cost)[:_MOST_SHOWN]
     return busiest, costliest
 
 
-def _wakes(reader: Reader, queries: Sequence[int]) -> dict[int, int | None]:
-    lookups = StoreLookups(reader)
-    found: dict[int, int | None] = {}
-    for query, record in zip(queries, reader.queries.by_ids(queries), strict=True):
-        pattern = None if record is None else load_pattern(record.pattern)
-        branches = () if pattern is None else pattern.branches
-        found[query] = sum(_least(lookups, branch) for branch in branches) if branches else None
-    return found
-
-
-def _least(lookups: StoreLookups, branch: Conjunction) -> int:
-    """How many triples there are for the triple pattern that has the fewest."""
-    return min((_selected(lookups, triple) for triple in branch.triples), default=0)
-
-
-def _selected(lookups: StoreLookups, triple: TriplePattern) -> int:
-    subject, predicate, value = (
-        0 if isinstance(node, Variable) else lookups.terms([str(node)])[0] or -1 for node in triple
-    )
-    if -1 in (subject, predicate, value):
-        return 0
-    return 1 if subject else lookups.degrees([(predicate, value)], MOST_COUNTED)[0]
+def _cost(reader: Reader, record: QueryRecord | None) -> int:
+    return 0 if record is None else cost_of(reader, load_pattern(record.pattern), most=MOST_COUNTED).total

@@ -16,7 +16,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
@@ -25,6 +25,7 @@ from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
+from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
 from triplewire.hub.logs import Log
 from triplewire.model import Document, Publish
@@ -108,13 +109,24 @@ class Accepting:
             await self.settled(order.uri)
             return await self._direct.submit(order)
 
+    async def submit_bundle(self, bundle: Bundle) -> BundleReceipt:
+        """Changes of several documents, applied together or not at all: what became of them."""
+        with ExitStack() as held:
+            for uri in set(bundle.uris):
+                held.enter_context(self._holding(uri))
+            for uri in set(bundle.uris):
+                await self.settled(uri)
+            receipt = await self._direct.do(bundle)
+            assert isinstance(receipt, BundleReceipt)
+            return receipt
+
     def _is_plain(self, order: Order) -> bool:
         return (
             order.data is not None
             and not order.is_alone
             and order.expected is ANYTHING
             and order.uri not in self._held
-            and self._room.documents is None
+            and (self._room.quotas is None or self._room.quotas.documents is None)
             and not self._has_schema
         )
 
@@ -156,6 +168,8 @@ class Accepting:
             raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
         change = Publish(document)
         refuse_unstorable_changes([change], "")
+        if self._room.quotas is not None and self._room.quotas.events is not None:
+            await asyncio.to_thread(self._room.quotas.check_events)
         adding = _Adding(entry_of(change), asyncio.get_running_loop().create_future())
         self._adding.append(adding)
         self._bytes += len(adding.entry.content or b"")

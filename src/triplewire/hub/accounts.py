@@ -15,7 +15,7 @@ from hmac import compare_digest
 from typing import Any, Literal, get_args
 
 from triplewire.errors import BadRequest, NotAuthenticated, ServiceError
-from triplewire.hub.settings import MAIN, refuse_bad_name
+from triplewire.hub.settings import MAIN, Settings, refuse_bad_name
 from triplewire.store import Store
 
 Role = Literal["reader", "publisher", "admin"]
@@ -93,6 +93,11 @@ class Accounts:
             known = dict(writer.settings.get(_SETTING, {}))
             known[account.id] = asdict(account)
             writer.settings.set(_SETTING, known)
+
+
+def tenants_of(settings: Settings, accounts: Accounts) -> set[str]:
+    """The tenants that there are: those that the settings name, and those that accounts belong to."""
+    return {MAIN, *settings.tenants, *(account.tenant for account in accounts.all().values())}
 
 
 def account_of_token(token: str, accounts: Mapping[str, Account]) -> Account:

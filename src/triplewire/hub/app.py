@@ -14,17 +14,19 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from triplewire.errors import StoreBusy, TooManyRequests, TriplewireError
+from triplewire.errors import QuotaSpent, StoreBusy, TooManyRequests, TriplewireError
 from triplewire.hub import problems
 from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     browsing,
+    changes,
     checking,
     deliveries,
     documents,
     events,
+    feed_addresses,
     feeds,
     inbox,
     metadata,
@@ -43,10 +45,12 @@ log = logging.getLogger("triplewire.hub")
 
 _ROUTES = (
     documents,
+    changes,
     uploads,
     subscriptions,
     events,
     feeds,
+    feed_addresses,
     inbox,
     deliveries,
     questions,
@@ -111,7 +115,7 @@ def _refused(_: Request, error: Exception) -> Response:
     headers = {}
     if told["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, TooManyRequests | QuotaSpent):
         headers["Retry-After"] = str(math.ceil(error.seconds))
     elif told["status"] == 503 or isinstance(error, StoreBusy):
         headers["Retry-After"] = "5"

@@ -30,6 +30,8 @@ _LOOK, _REST, _LONGEST_REST = 0.01, 0.005, 0.1
 
 The rest is as long as the batch took: then more comes together, and a change of a large batch costs a third of what one
 of a small batch costs. When there is enough for a whole batch, it is as short as can be."""
+_SLOWER = 1.02
+"""So many times as long is each rest of one who looks and finds nothing."""
 _LEASE, _TRY_AGAIN = 0.1, 1.0
 """Seconds until it is asked again whether the lease is free; and whether the store can be used."""
 GRACE = 5.0
@@ -93,7 +95,8 @@ class Applier:
 class Turn:
     """Lets an applier work in a thread, whenever this process has the lease.
 
-    `applied` hears of each batch. `instead` is asked before each whether somebody else applied what waits.
+    `applied` hears of each batch. `instead` is asked before each whether somebody else applied what waits. `quiet` is
+    how long it may rest between two looks, when nothing has come for a while.
     """
 
     def __init__(
@@ -103,7 +106,9 @@ class Turn:
         *,
         applied: Callable[[], None] = lambda: None,
         instead: Callable[[], bool] = lambda: False,
+        quiet: float | None = None,
     ) -> None:
+        self._rest, self._longest_rest = _LOOK, quiet or _LOOK
         self._applier, self._lease, self._applied, self._instead = applier, lease, applied, instead
         self._stop = threading.Event()
         self._finishes = True
@@ -148,10 +153,12 @@ class Turn:
         if not self._lease.hold():
             return _LEASE
         if not self._applier.has_news():
-            return _LOOK
+            self._rest = min(self._longest_rest, self._rest * _SLOWER)
+            return self._rest
         began = monotonic()
         count = MOST if self._instead() else self._applier.step()
         if not count:
-            return _LOOK
+            return self._rest
+        self._rest = _LOOK
         self._applied()
         return _REST if count >= MOST else min(_LONGEST_REST, max(_REST, monotonic() - began))

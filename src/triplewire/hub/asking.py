@@ -16,10 +16,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
+from time import monotonic
 
 from anyio import CapacityLimiter, to_thread
 
 from triplewire.errors import QueryLimitExceeded, ServiceUnavailable
+from triplewire.hub.quotas import Quotas
 
 _LOADING = 600.0
 """How long a new process may take to read all documents, before its first query counts."""
@@ -49,8 +51,10 @@ class Asker:
     They wait for their turn without a thread: the threads of the service are for requests that are short.
     """
 
-    def __init__(self, url: str, *, seconds: float, most_bytes: int, processes: int = 1) -> None:
-        self._url, self._seconds, self._most_bytes = url, seconds, most_bytes
+    def __init__(
+        self, url: str, *, seconds: float, most_bytes: int, processes: int = 1, quotas: Quotas | None = None
+    ) -> None:
+        self._url, self._seconds, self._most_bytes, self._quotas = url, seconds, most_bytes, quotas
         self._idle: SimpleQueue[_Process | None] = SimpleQueue()
         for _ in range(processes):
             self._idle.put(None)
@@ -61,7 +65,10 @@ class Asker:
         self._is_closed = False
 
     async def ask(self, question: Question) -> Answer:
-        """The answer; QueryLimitExceeded if it takes too long or is too large, QueryError if it is no query."""
+        """The answer; QueryLimitExceeded if it takes too long or is too large, QueryError if it is no query.
+
+        QuotaSpent if others of the tenant have used up its seconds, also while this one waited for its turn.
+        """
         try:
             async with asyncio.timeout(2 * self._seconds):
                 await self._turns.acquire()
@@ -80,8 +87,16 @@ class Asker:
             self._asked.add(process)
             if self._is_closed:
                 raise ServiceUnavailable("the service is stopping; try again when it is back")
+            if self._quotas is not None:
+                self._quotas.check_sparql()
             process.begin(self._url, self._most_bytes)
-            return process.ask(question, self._seconds)
+            process.catch_up()
+            began = monotonic()  # to load the copy is not the fault of this query
+            try:
+                return process.ask(question, self._seconds)
+            finally:
+                if self._quotas is not None:
+                    self._quotas.spend_sparql(monotonic() - began)
         finally:
             if process is not None:
                 self._asked.discard(process)
@@ -119,8 +134,10 @@ class _Process:
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 
-    def ask(self, question: Question, seconds: float) -> Answer:
+    def catch_up(self) -> None:
         self._exchange("catch up", _LOADING, "the new documents could not be read in time")
+
+    def ask(self, question: Question, seconds: float) -> Answer:
         answer = self._exchange(question, seconds, f"the query took longer than {seconds:g} seconds; ask for less")
         assert isinstance(answer, Answer)
         return answer

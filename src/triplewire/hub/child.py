@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from triplewire.hub.applying import GRACE
 from triplewire.hub.intake import ended
-from triplewire.hub.pipeline import READY
+from triplewire.hub.pipeline import APPLIED, READY
 from triplewire.hub.settings import Settings
 
 log = logging.getLogger("triplewire.hub")
@@ -25,7 +25,8 @@ class Child:
     """A process that applies what waits.
 
     `ready` is called when it is there, and `gone` when it is not any more, both in a thread; `applied` after each of
-    its batches. It reads the service's end as the end of its input: however the service ends, it does not stay behind.
+    its batches, with the name of the tenant. It reads the service's end as the end of its input: however the service
+    ends, it does not stay behind.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Child:
         *,
         ready: Callable[[], object],
         gone: Callable[[], object],
-        applied: Callable[[], object],
+        applied: Callable[[str], object],
     ) -> None:
         self._settings, self._ready, self._gone, self._applied = settings, ready, gone, applied
         self._process: asyncio.subprocess.Process | None = None
@@ -45,6 +46,12 @@ class Child:
     def pid(self) -> int | None:
         """The process's id, while there is one."""
         return None if self._process is None else self._process.pid
+
+    def look(self) -> None:
+        """There is a tenant that it may not know yet; should the process have ended, the next one looks anyway."""
+        process = self._process
+        if process is not None and process.stdin is not None and not process.stdin.is_closing():
+            process.stdin.write(b"look\n")
 
     def start(self) -> None:
         """Begin."""
@@ -99,6 +106,6 @@ class Child:
                 is_ready = True
                 await asyncio.to_thread(self._ready)
             else:
-                self._applied()
+                self._applied(line.decode().strip().removeprefix(f"{APPLIED} "))
         await process.wait()
         return is_ready

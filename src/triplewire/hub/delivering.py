@@ -6,9 +6,9 @@ import logging
 import threading
 
 from triplewire.deliver import Deliverer
-from triplewire.errors import StoreError
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.settings import MAIN, Settings
+from triplewire.errors import SecretLocked, StoreError
+from triplewire.hub.accounts import Accounts, tenants_of
+from triplewire.hub.settings import Settings
 from triplewire.store import Store
 
 log = logging.getLogger("triplewire.hub")
@@ -23,13 +23,13 @@ def deliver_for(deliverer: Deliverer, settings: Settings, name: str) -> None:
     assert store is not None
     try:
         deliverer.serve(name, store)
-    except StoreError as error:
+    except (StoreError, SecretLocked) as error:
         log.error("nothing is delivered for the tenant %s: %s", name, error)
 
 
 def deliver_for_all(deliverer: Deliverer, settings: Settings, accounts: Accounts) -> None:
     """For every tenant that there is, also those that nobody has asked for yet."""
-    for name in sorted({MAIN, *settings.tenants, *(account.tenant for account in accounts.all().values())}):
+    for name in sorted(tenants_of(settings, accounts)):
         deliver_for(deliverer, settings, name)
 
 
@@ -40,7 +40,7 @@ class DeliveryRole:
         self._settings = settings
         self._over = threading.Event()
         self._store = Store.open(settings.store)
-        self._deliverer = Deliverer(reach=settings.reachable)
+        self._deliverer = Deliverer(reach=settings.reachable, secrets_key=settings.secrets_key)
         self._deliverer.start()
         self._look()
         self._thread = threading.Thread(target=self._keep_looking, name="triplewire tenants")

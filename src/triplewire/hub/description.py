@@ -26,7 +26,7 @@ _ANSWER = {
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 _UNNEEDED = ("HTTPValidationError", "ValidationError")
-_OPEN = ("/v1/health", "/v1/challenges", "/v1/sessions")
+_OPEN = ("/v1/health", "/v1/challenges", "/v1/sessions", "/v1/feeds/{capability}")
 
 
 def describe(app: FastAPI) -> None:

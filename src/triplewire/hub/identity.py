@@ -97,6 +97,15 @@ class Gate:
         """Read the accounts again; from a thread, because a store may let one wait."""
         self._known, self._looked = self._accounts.all(), time.monotonic()
 
+    def tenants(self) -> set[str]:
+        """The tenants that accounts belong to, as far as is known since the last `refresh`."""
+        return {account.tenant for account in self._known.values()}
+
+    def refuse_strangers(self, headers: Mapping[str, str]) -> None:
+        """NotAllowed for what a page of another site asks for, where nobody has to say who they are."""
+        if not self.is_on:
+            _refuse_strangers(headers)
+
     def knows(self, account: Account) -> bool:
         """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
         return not self.is_on or account.id in self._known

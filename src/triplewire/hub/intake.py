@@ -17,7 +17,6 @@ from typing import Any, Protocol
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
 from triplewire.errors import (
-    QuotaExceeded,
     SchemaViolation,
     ServiceUnavailable,
     StoreError,
@@ -25,8 +24,9 @@ from triplewire.errors import (
     UnknownDocument,
     VersionConflict,
 )
+from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Retract
-from triplewire.store import DocumentRecord
+from triplewire.store import DocumentRecord, Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,19 @@ class Acknowledged:
     digest: str
 
 
+class Job(Protocol):
+    """Something that is a batch by itself: it changes these documents, in its own way, in the thread that writes."""
+
+    @property
+    def uris(self) -> Sequence[str]: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def apply(self, hub: Hub, door: Lease, limits: Limits, quotas: Quotas | None) -> Any:
+        """Do it, and tell what became of it; an error, if anything speaks against it."""
+
+
 class Intake(Protocol):
     """Takes changes in."""
 
@@ -123,6 +136,26 @@ class _Waiting:
     def size(self) -> int:
         return len(self.order.data or b"")
 
+    @property
+    def uris(self) -> Sequence[str]:
+        return (self.order.uri,)
+
+
+@dataclass(slots=True)
+class _Alone:
+    """A job that waits: it is a group by itself."""
+
+    job: Job
+    answer: asyncio.Future[Any]
+
+    @property
+    def size(self) -> int:
+        return self.job.size
+
+    @property
+    def uris(self) -> Sequence[str]:
+        return self.job.uris
+
 
 @dataclass(slots=True)
 class _Read:
@@ -136,13 +169,13 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much may wait, how much of it is one batch, and how many documents there may be."""
+    """How much may wait, how much of it is one batch, and what the tenant may have."""
 
     waiting: int = 10_000
     waiting_bytes: int = 256 * 1024 * 1024
     batch: int = 512
     batch_bytes: int = 32 * 1024 * 1024
-    documents: int | None = None
+    quotas: Quotas | None = None
 
 
 @dataclass(slots=True)
@@ -165,7 +198,7 @@ class GroupCommit:
     def __init__(self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None]) -> None:
         self._hub, self._limits, self._room, self._applied = hub, limits, room, applied
         self._door = hub.store.lease(WRITERS)
-        self._queue: list[_Waiting] = []
+        self._queue: list[_Waiting | _Alone] = []
         self._bytes = 0
         self._work = asyncio.Event()
         self._is_closing = False
@@ -181,6 +214,16 @@ class GroupCommit:
     async def submit(self, order: Order) -> Receipt:
         """See `Intake.submit`."""
         waiting = _Waiting(order, asyncio.get_running_loop().create_future())
+        self._enqueue(waiting)
+        return await waiting.answer
+
+    async def do(self, job: Job) -> Any:
+        """What a job tells, when it is its turn."""
+        waiting = _Alone(job, asyncio.get_running_loop().create_future())
+        self._enqueue(waiting)
+        return await waiting.answer
+
+    def _enqueue(self, waiting: _Waiting | _Alone) -> None:
         if self._is_closing:
             raise ServiceUnavailable("the service is stopping; try again when it is back")
         if len(self._queue) >= self._room.waiting or self._bytes + waiting.size > self._room.waiting_bytes:
@@ -188,7 +231,6 @@ class GroupCommit:
         self._queue.append(waiting)
         self._bytes += waiting.size
         self._work.set()
-        return await waiting.answer
 
     async def close(self) -> None:
         """See `Intake.close`."""
@@ -207,44 +249,55 @@ class GroupCommit:
                 self._work.clear()
                 continue
             group = self._next_group()
-            answers = await loop.run_in_executor(self._thread, self._apply, group)
+            if isinstance(group[0], _Alone):
+                answer = await loop.run_in_executor(self._thread, self._do, group[0].job)
+                self._applied()
+                _tell(group[0].answer, answer)
+                continue
+            some = [waiting for waiting in group if isinstance(waiting, _Waiting)]
+            answers = await loop.run_in_executor(self._thread, self._apply, some)
             self._applied()
-            for waiting, answer in zip(group, answers, strict=True):
-                if waiting.answer.done():  # its client went away
-                    continue
-                if isinstance(answer, BaseException):
-                    waiting.answer.set_exception(answer)
-                else:
-                    waiting.answer.set_result(answer)
+            for waiting, told in zip(some, answers, strict=True):
+                _tell(waiting.answer, told)
 
-    def _next_group(self) -> list[_Waiting]:
+    def _next_group(self) -> list[_Waiting | _Alone]:
         """What is applied together: in order of arrival, each uri once; what must be alone is."""
-        group: list[_Waiting] = []
-        left: list[_Waiting] = []
+        group: list[_Waiting | _Alone] = []
+        left: list[_Waiting | _Alone] = []
         seen: set[str] = set()
         size = 0
         for number, waiting in enumerate(self._queue):
             is_full = len(group) >= self._room.batch or (group and size + waiting.size > self._room.batch_bytes)
-            if is_full or (group and group[0].order.is_alone):
+            if is_full or (group and _is_alone(group[0])):
                 left += self._queue[number:]
                 break
-            if waiting.order.uri in seen or (group and waiting.order.is_alone):
+            if seen.intersection(waiting.uris) or (group and _is_alone(waiting)):
                 left.append(waiting)
             else:
                 group.append(waiting)
                 size += waiting.size
-            seen.add(waiting.order.uri)
+            seen.update(waiting.uris)
         self._queue = left
         self._bytes -= size
         return group
 
     # -- in the thread that writes
 
+    def _do(self, job: Job) -> Any:
+        self.counts.batches += 1
+        try:
+            told = job.apply(self._hub, self._door, self._limits, self._room.quotas)
+        except Exception as error:
+            self.counts.refused += len(job.uris)
+            return error
+        self.counts.documents += len(job.uris)
+        return told
+
     def _apply(self, group: Sequence[_Waiting]) -> list[Receipt | BaseException]:
         answers: dict[int, Receipt | BaseException] = {}
         try:
             ready = list(self._readable(group, answers))
-            self._commit(self._within_quota(ready, answers), answers)
+            self._commit(self._within_quotas(ready, answers), answers)
         except Exception as error:
             answers = {id(waiting): error for waiting in group} | answers
         self.counts.batches += 1
@@ -271,17 +324,24 @@ class GroupCommit:
             return Retract(order.uri)
         return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits))
 
-    def _within_quota(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
-        most = self._room.documents
-        if most is None:
+    def _within_quotas(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
+        """Without what is over one; to retract, and to send again what was applied, is never too much."""
+        quotas = self._room.quotas
+        if quotas is None or self._is_known(ready[0].waiting.order.id if ready else None):
+            return list(ready)
+        publishing = [read for read in ready if isinstance(read.change, Publish)]
+        if publishing and (spent := quotas.over_events(len(publishing))):
+            answers.update({id(read.waiting): spent for read in publishing})
+            return [read for read in ready if isinstance(read.change, Retract)]
+        if quotas.documents is None:
             return list(ready)
         with self._hub.store.reading() as reader:
-            free = most - reader.documents.count()
+            free = quotas.documents - reader.documents.count()
         kept = []
         for read in ready:
             is_new = isinstance(read.change, Publish) and not read.is_there
             if is_new and free <= 0:
-                answers[id(read.waiting)] = QuotaExceeded("documents", most)
+                answers[id(read.waiting)] = quotas.over_documents()
             else:
                 kept.append(read)
                 free -= is_new
@@ -340,6 +400,20 @@ class GroupCommit:
     def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         with self._hub.store.reading() as reader:
             return reader.documents.current(uris)
+
+
+def _is_alone(waiting: _Waiting | _Alone) -> bool:
+    return isinstance(waiting, _Alone) or waiting.order.is_alone
+
+
+def _tell(answer: asyncio.Future[Any], told: object) -> None:
+    """Answer, unless the client went away."""
+    if answer.done():
+        return
+    if isinstance(told, BaseException):
+        answer.set_exception(told)
+    else:
+        answer.set_result(told)
 
 
 async def ended(task: asyncio.Task[Any]) -> None:

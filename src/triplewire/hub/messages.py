@@ -145,10 +145,23 @@ class Events(BaseModel):
 
 
 class Rows(BaseModel):
-    """The answers of a subscription."""
+    """A page of answers of a subscription; `next` is the `after` of the next one, null on the last."""
 
     columns: list[str]
     rows: list[RowTerms]
+    next: str | None
+
+
+class NewFeedAddress(BaseModel):
+    """The secret address of a feed: whoever knows it may read the feed. It is told this once."""
+
+    address: str
+
+
+class FeedAddress(BaseModel):
+    """There is a secret address for a feed."""
+
+    created: str
 
 
 class Change(BaseModel):
@@ -159,6 +172,53 @@ class Change(BaseModel):
     etag: str | None
     batch: str
     changed: bool
+    warnings: list[dict[str, Any]]
+    errors: list[dict[str, Any]]
+    events: list[EventTold] | None = None
+
+
+Uri = Annotated[str, Field(min_length=1, max_length=8_000)]
+
+
+class PublishWanted(Message):
+    """A document to publish, as one of several changes."""
+
+    uri: Uri
+    content: str
+    media_type: str | None = None
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+
+class RetractWanted(Message):
+    """A document to retract, as one of several changes."""
+
+    uri: Uri
+    retract: Literal[True]
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+
+class Changes(Message):
+    """Changes that are whole or not at all."""
+
+    changes: Annotated[list[PublishWanted | RetractWanted], Field(min_length=1, max_length=10_000)]
+
+
+class DocumentTold(BaseModel):
+    """What became of a document in a batch."""
+
+    uri: str
+    version: int
+    etag: str | None
+    changed: bool
+
+
+class BatchTold(BaseModel):
+    """What became of several changes."""
+
+    batch: str
+    documents: list[DocumentTold]
     warnings: list[dict[str, Any]]
     errors: list[dict[str, Any]]
     events: list[EventTold] | None = None

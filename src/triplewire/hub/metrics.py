@@ -38,8 +38,9 @@ class Metrics:
         self.streams = Gauge("triplewire_streams", "Event streams that are open.", registry=self.registry)
 
     def watch(self, tenants: Tenants) -> None:
-        """Tell of the tenants' intakes, too."""
+        """Tell of the tenants' intakes and quotas, too."""
         self.registry.register(_Intakes(tenants))
+        self.registry.register(_OfQuotas(tenants))
 
     def watch_deliveries(self, service: Delivering) -> None:
         """Tell what became of deliveries, too."""
@@ -73,6 +74,26 @@ class _Intakes(Collector):
             for name in ("batches", "documents", "refused"):
                 counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))
         return [waiting, *counters.values()]
+
+
+class _OfQuotas(Collector):
+    def __init__(self, tenants: Tenants) -> None:
+        self._tenants = tenants
+
+    def collect(self) -> Iterable[Metric]:
+        labels = ["tenant", "quota"]
+        most = GaugeMetricFamily("triplewire_quota_most", "What a tenant may have or use.", labels=labels)
+        used = GaugeMetricFamily(
+            "triplewire_quota_used", "What it has, or has used in the quota's time.", labels=labels
+        )
+        refused = CounterMetricFamily("triplewire_quota_refused", "What was refused for it.", labels=labels)
+        for tenant in self._tenants:
+            for quota in tenant.quotas.told():
+                most.add_metric([tenant.name, quota.name], quota.most)
+                refused.add_metric([tenant.name, quota.name], quota.refused)
+                if quota.used is not None:
+                    used.add_metric([tenant.name, quota.name], quota.used)
+        return [most, used, refused]
 
 
 class Delivering(Protocol):

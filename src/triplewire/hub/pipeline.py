@@ -1,149 +1,153 @@
-"""The pipeline of a service, in a process of its own: it applies what was acknowledged and waits on the logs.
+"""The pipeline of a service, in a process of its own: it applies what was acknowledged and waits, of every tenant.
 
 A few changes are applied by an engine in this process, at once. When many wait, Spark is started, if it may be and can
 be, and a stream over the store's intake log takes them: its workers read and find, the engine of its driver commits.
-Until Spark is there, and where it cannot be started, the engine goes on alone. Whoever has the store's lease applies:
-a second process waits until the first one ends, however it ends.
+Until Spark is there, and where it cannot be started, the engine goes on alone. Whoever has a store's lease applies what
+waits there: a second process waits until the first one ends, however it ends. Tenants that come later are noticed.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from math import inf
-from tempfile import TemporaryDirectory
-from time import monotonic
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.engine.intake import APPLIER
-from triplewire.errors import StoreError
+from triplewire.errors import ServiceError, StoreError
+from triplewire.hub.accounts import Accounts, tenants_of
 from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.logs import Backlog
-from triplewire.hub.settings import Settings
+from triplewire.hub.heavy import Heavy, Spark, Tell
+from triplewire.hub.settings import MAIN, Settings
+from triplewire.store import Store
 
-if TYPE_CHECKING:
-    from triplewire.pipeline.streaming.running import Stream
+log = logging.getLogger("triplewire.hub")
 
-_GATHER = 10_000
-_WITHOUT = 60.0
-"""Seconds until a stream that failed is tried again."""
-Tell = Callable[[str], None]
+_LOOK = 1.0
+"""Seconds between two looks for new tenants."""
+_QUIET = 0.05
+"""Seconds between two looks at the log of a tenant for which nothing has come for a while: there may be many."""
 
 
 class Pipeline:
-    """Applies what waits, in a thread; `tell` hears what is going on, in sentences, and `applied` of each batch."""
+    """Applies what waits, in a thread for each tenant.
+
+    `tell` hears what is going on, in sentences, and `applied` of each batch, with the name of its tenant.
+    """
 
     def __init__(
-        self, settings: Settings, *, tell: Tell = lambda text: None, applied: Callable[[], None] = lambda: None
+        self, settings: Settings, *, tell: Tell = lambda text: None, applied: Callable[[str], None] = lambda name: None
     ) -> None:
-        limits = Limits(bytes=settings.document_bytes)
-        self._hub = Hub(settings.store, limits=limits, durable=True)
-        applier = Applier(self._hub, limits)
-        self._heavy = Heavy(settings, limits, tell) if settings.pipeline == "spark" else None
-        heavy = self._heavy
-        instead = (lambda: False) if heavy is None else (lambda: heavy.takes_on(applier.backlog))
-        self._turn = Turn(applier, self._hub.store.lease(APPLIER), applied=applied, instead=instead)
-        self._turn.start()
+        self._settings, self._tell, self._applied = settings, tell, applied
+        self._spark = Spark(settings, tell) if settings.pipeline == "spark" else None
+        self._parts: dict[str, _Part] = {}
+        self._failed: dict[str, str] = {}
+        self._store = Store.open(settings.store)
+        self._over, self._wanted = threading.Event(), threading.Event()
+        self._parts[MAIN] = self._part(MAIN)  # what is wrong with this one, whoever starts it must know
+        self._look()
+        self._thread = threading.Thread(target=self._keep_looking, name="triplewire tenants", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """There may be a new tenant: look at once."""
+        self._wanted.set()
+
+    def _keep_looking(self) -> None:
+        while not self._over.is_set():
+            self._wanted.wait(_LOOK)
+            self._wanted.clear()
+            if not self._over.is_set():
+                self._look()
+
+    def _look(self) -> None:
+        """Begin with the tenants that are new; one that cannot be served is told once, and tried again."""
+        try:
+            names = tenants_of(self._settings, Accounts(self._store))
+        except StoreError as error:
+            log.warning("the tenants cannot be read: %s", error)
+            return
+        for name in names - self._parts.keys():
+            try:
+                self._parts[name] = self._part(name)
+            except (StoreError, ServiceError) as error:
+                if self._failed.get(name) != str(error):
+                    self._failed[name] = str(error)
+                    self._tell(f"nothing is applied for the tenant {name}: {error}")
+
+    def _part(self, name: str) -> _Part:
+        return _Part(name, self._settings, self._spark, lambda: self._applied(name))
 
     def close(self) -> None:
         """End, when what waits is applied or some seconds are over."""
+        self._over.set()
+        self._wanted.set()
+        self._thread.join()
+        ending = [threading.Thread(target=part.stop) for part in self._parts.values()]
+        for thread in ending:
+            thread.start()
+        for thread in ending:
+            thread.join()
+        if self._spark is not None:
+            self._spark.close()
+        for part in self._parts.values():
+            part.hub.close()
+        self._store.close()
+
+
+class _Part:
+    """What applies the changes of one tenant."""
+
+    def __init__(self, name: str, settings: Settings, spark: Spark | None, applied: Callable[[], None]) -> None:
+        limits = Limits(bytes=settings.document_bytes)
+        store = settings.of_tenant(name).store
+        assert store is not None
+        self.hub = Hub(store, limits=limits, durable=True)
+        applier = Applier(self.hub, limits)
+        self._heavy = None if spark is None else Heavy(spark, name, store, limits)
+        heavy = self._heavy
+        self._turn = Turn(
+            applier,
+            self.hub.store.lease(APPLIER),
+            applied=applied,
+            instead=(lambda: False) if heavy is None else (lambda: heavy.takes_on(applier.backlog)),
+            quiet=None if name == MAIN else _QUIET,
+        )
+        self._turn.start()
+
+    def stop(self) -> None:
+        """Finish what waits, within some seconds."""
         if self._heavy is not None:
             self._heavy.stop()
         self._turn.stop()
-        if self._heavy is not None:
-            self._heavy.close()
-        self._hub.close()
-
-
-class Heavy:
-    """Spark, for what is too much for one process: started when that first happens, and then kept."""
-
-    def __init__(self, settings: Settings, limits: Limits, tell: Tell) -> None:
-        self._settings, self._limits, self._tell = settings, limits, tell
-        self._stack = ExitStack()
-        self._starting: threading.Thread | None = None
-        self._stream: Stream | None = None
-        self._not_before = 0.0
-
-    def takes_on(self, backlog: Backlog) -> bool:
-        """Apply what waits, if that is much and Spark is there; whether it did. Starts Spark, if it should be there."""
-        if monotonic() < self._not_before or not backlog.is_longer_than(self._settings.spark_from):
-            return False
-        if self._stream is None:
-            self._start()
-            return False
-        try:
-            while backlog.gather(most=_GATHER):
-                pass
-            self._stream.once()
-        except StoreError:
-            raise
-        except Exception as error:  # Java may be gone, too
-            self._tell(f"{str(error).splitlines()[0]}; without Spark for a minute")
-            self._not_before = monotonic() + _WITHOUT
-            return False
-        return True
-
-    def stop(self) -> None:
-        """End what is going on, when the batch that is being applied is committed."""
-        if self._stream is not None:
-            self._stream.stop()
-
-    def _start(self) -> None:
-        if self._starting is None:
-            self._starting = threading.Thread(target=self._begin, name="triplewire spark", daemon=True)
-            self._starting.start()
-
-    def _begin(self) -> None:
-        try:
-            from triplewire.pipeline.session import running
-            from triplewire.pipeline.streaming import CONF, INTAKE
-
-            spark = self._stack.enter_context(running(self._settings.master, conf=CONF, tell=self._tell))
-            from triplewire.pipeline.streaming.running import Plan, Stream
-
-            checkpoint = self._settings.checkpoint or self._stack.enter_context(TemporaryDirectory())
-            plan = Plan(self._settings.store, INTAKE, checkpoint, limits=self._limits)
-            stream = Stream(spark, plan, tell=self._tell)
-            self._stack.callback(stream.close)
-            workers = spark.sparkContext.defaultParallelism
-            spark.sparkContext.parallelize(range(workers), workers).map(str).count()  # now they are there, too
-            self._stream = stream
-            self._tell("Spark takes over what is much")
-        except Exception as error:
-            self._tell(f"{error}; changes are applied without Spark, by one process")
-            self._not_before = inf
-
-    def close(self) -> None:
-        """End Spark."""
-        if self._starting is not None:
-            self._starting.join()
-        self._stack.close()
 
 
 READY, APPLIED = "ready", "applied"
-"""What a child says to the process that started it."""
+"""What a child says to the process that started it; the second with the name of a tenant."""
 
 
 def main() -> None:
-    """Be the pipeline of the process that started this one: its settings are the first line, its end is the end."""
+    """Be the pipeline of the process that started this one: its settings are the first line, its end is the end.
+
+    Every further line means that there may be a new tenant.
+    """
     settings = Settings.of(json.loads(sys.stdin.readline()))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipeline = Pipeline(
         settings,
         tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True),
-        applied=lambda: print(APPLIED, flush=True),
+        applied=lambda name: print(f"{APPLIED} {name}\n", end="", flush=True),
     )
     with suppress(KeyboardInterrupt):
         signal.signal(signal.SIGTERM, _end)  # a service manager may send it to all processes of a service
         print(READY, flush=True)
-        sys.stdin.read()
+        for _ in sys.stdin:
+            pipeline.look()
     pipeline.close()
 
 

@@ -35,7 +35,9 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.BadRequest: 400,
     errors.UnknownDocument: 404,
     errors.UnknownDelivery: 404,
+    errors.UnknownFeed: 404,
     errors.TargetRefused: 422,
+    errors.SecretLocked: 503,
     errors.NotAcceptable: 406,
     errors.UnsupportedMediaType: 415,
     errors.VersionConflict: 412,
@@ -45,6 +47,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.NotAuthenticated: 401,
     errors.NotAllowed: 403,
     errors.QuotaExceeded: 403,
+    errors.QuotaSpent: 429,
     errors.TooManyRequests: 429,
     errors.ServiceUnavailable: 503,
 }

@@ -12,9 +12,11 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
-from triplewire.errors import NotAllowed, NotAuthenticated
+from triplewire.deliver.vault import Vault
+from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
 from triplewire.hub.identity import Gate, is_loopback
@@ -34,7 +36,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.tenants = Tenants(settings)
+        self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
         self.is_stopping = False
         self.streams = 0
@@ -61,18 +63,21 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=is_on)
         if self.settings.deliver:
-            self.deliverer = Deliverer(reach=self.settings.reachable)
+            self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
             self.deliverer.start()
             await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
-        if self.settings.pipeline == "spark":
-            main.turn.start()  # until the pipeline is there
+        if self.settings.pipeline == "spark":  # until it is there, this process applies what comes
             self.pipeline = Child(
                 self.settings,
-                ready=partial(main.turn.stop, finish=False),
-                gone=main.turn.start,
-                applied=main.intake.nudge,
+                ready=partial(self.tenants.apply_here, False),
+                gone=partial(self.tenants.apply_here, True),
+                applied=self.tenants.applied,
             )
             self.pipeline.start()
+
+    def _opened(self) -> None:
+        if self.pipeline is not None:
+            self.pipeline.look()
 
     async def ring(self, tenant: Tenant) -> None:
         """A tenant has something new to deliver; perhaps it is itself new."""
@@ -108,6 +113,11 @@ class Access:
     account: Account
     tenant: Tenant
 
+    @property
+    def vault(self) -> Vault:
+        """What keeps the secrets of the tenant's deliveries."""
+        return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
+
     def require_owner(self, owner: str | None) -> None:
         """NotAllowed for who changes what is another's."""
         if not self.account.may("admin") and owner != self.account.id:
@@ -133,7 +143,7 @@ def address_of(request: Request) -> str:
     return (settings.address or str(request.base_url)).rstrip("/")
 
 
-def _access(role: Role) -> Callable[[Request], object]:
+def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
         service = service_of(request)
         if service.gate.is_stale:
@@ -144,6 +154,29 @@ def _access(role: Role) -> Callable[[Request], object]:
         return Access(service, account, await service.tenants.get(account.tenant))
 
     return access
+
+
+async def by_capability(request: Request, text: str) -> tuple[Access, str]:
+    """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
+    service = service_of(request)
+    if service.gate.is_stale:
+        await asyncio.to_thread(service.gate.refresh)
+    service.gate.refuse_strangers(request.headers)
+    machine = request.client.host if request.client is not None else ""
+    service.refusals.refuse_spent(machine)
+    try:
+        capability = parsed(text)
+        if capability.tenant not in {MAIN, *service.settings.tenants, *service.gate.tenants()}:
+            raise UnknownFeed
+        tenant = await service.tenants.get(capability.tenant)
+        addresses = FeedAddresses(tenant.hub.store, tenant.name)
+        id = await asyncio.to_thread(addresses.subscription, capability)
+    except UnknownFeed:
+        service.refusals.spend(machine)
+        raise
+    service.pace.spend(f"feed {capability.handle}")
+    bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
+    return Access(service, bearer, tenant), id
 
 
 def _caller(service: Service, request: Request) -> Account:
@@ -178,6 +211,7 @@ class BoundedRoute(APIRoute):
         return bounded
 
 
-Reading = Annotated[Access, Depends(_access("reader"))]
+reading = _access("reader")
+Reading = Annotated[Access, Depends(reading)]
 Publishing = Annotated[Access, Depends(_access("publisher"))]
 Administering = Annotated[Access, Depends(_access("admin"))]

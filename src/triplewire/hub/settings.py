@@ -31,6 +31,16 @@ class TenantSettings:
     store: str | None = None
     documents: int | None = None
     subscriptions: int | None = None
+    events: int | None = None
+    """How many events may be caused in a day; over it, no documents are taken until the day has moved on."""
+    query_cost: int | None = None
+    """What one standing query may cost, as `preview` estimates it."""
+    sparql_seconds: float | None = None
+    """How many seconds of SPARQL may be asked for in a minute."""
+
+    def plain(self) -> dict[str, Any]:
+        """What is said; ready for JSON."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,8 @@ class Settings:
     """The length of one document."""
     upload_bytes: int = 1024 * 1024 * 1024
     """The length of a bulk upload."""
+    batch_bytes: int = 64 * 1024 * 1024
+    """The length of several changes that are sent as one."""
     request_bytes: int = 1024 * 1024
     """The length of every other request."""
     request_seconds: float = 30.0
@@ -80,6 +92,8 @@ class Settings:
     """Whether this process delivers; otherwise another one on the same store does."""
     reach: str = ""
     """Networks besides the public internet that events may be sent to: 127.0.0.0/8, fd00::/8; `private` for all."""
+    secrets_key: str | None = None
+    """The file of the key that secrets of deliveries are encrypted with; None: beside each store that is a file."""
     address: str = ""
     """Where clients find the service, if that is not where it listens: https://hub.example. Feeds name it."""
     quotas: TenantSettings = field(default_factory=TenantSettings)
@@ -114,8 +128,10 @@ class Settings:
         return found
 
     def plain(self) -> dict[str, Any]:
-        """What `of` makes the same settings of, without those of tenants; ready for JSON."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _TABLES}
+        """What `of` makes the same settings of; ready for JSON."""
+        found: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        found["quotas"] = self.quotas.plain()
+        found["tenants"] = {name: own.plain() for name, own in self.tenants.items()}
         return {name: value for name, value in found.items() if value is not None}
 
     @classmethod
@@ -144,11 +160,7 @@ class Settings:
         """The settings of a tenant, those of all filled in where it has none."""
         refuse_bad_name(name)
         own = self.tenants.get(name, TenantSettings())
-        return TenantSettings(
-            own.store or self._store_of(name),
-            self.quotas.documents if own.documents is None else own.documents,
-            self.quotas.subscriptions if own.subscriptions is None else own.subscriptions,
-        )
+        return replace(self.quotas, **own.plain() | {"store": own.store or self._store_of(name)})
 
     def _store_of(self, name: str) -> str:
         """A tenant without a store of its own has a file beside the main one."""

@@ -164,13 +164,13 @@ class IntervalTold(BaseModel):
 
 
 class LoadTold(BaseModel):
-    """What a subscription has to do."""
+    """What a subscription has to do: events and rows as counted, and a cost that is an estimate (as of `preview`)."""
 
     subscription: str
     others: int
     events: int
     rows: int
-    wakes: int | None
+    estimated_cost: int
 
 
 class RequestsTold(BaseModel):
@@ -202,6 +202,19 @@ class Lag(BaseModel):
     rejected: int
 
 
+class QuotaTold(BaseModel):
+    """A quota of the tenant, with how often it refused since the service began.
+
+    Of `events` the last day is used, of `sparql_seconds` the last minute; `query_cost` measures each query by itself,
+    so there is nothing used.
+    """
+
+    name: Literal["documents", "subscriptions", "events", "query_cost", "sparql_seconds"]
+    used: float | None
+    most: float
+    refused: int
+
+
 class Statistics(BaseModel):
     """How much came and was told, what waits, and which subscriptions have the most to do.
 
@@ -216,4 +229,5 @@ class Statistics(BaseModel):
     lag: Lag
     busiest: list[LoadTold]
     costliest: list[LoadTold]
+    quotas: list[QuotaTold]
     requests: list[RequestsTold] | None

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.engine.intake import APPLIER
-from triplewire.errors import QuotaExceeded
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
 from triplewire.hub.listening import Bell, Together
 from triplewire.hub.logs import log_of
-from triplewire.hub.settings import MAIN, Settings, TenantSettings
+from triplewire.hub.quotas import Quotas
+from triplewire.hub.settings import Settings, TenantSettings
 
 
 @dataclass(slots=True)
@@ -31,15 +32,8 @@ class Tenant:
     bell: Bell
     together: Together
     asker: Asker
+    quotas: Quotas
     subscribing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def check_subscriptions(self) -> None:
-        """QuotaExceeded if there must not be one more; asked while `subscribing` is held."""
-        most = self.settings.subscriptions
-        if most is not None:
-            with self.hub.store.reading() as reader:
-                if reader.subscriptions.count() >= most:
-                    raise QuotaExceeded("subscriptions", most)
 
     async def close(self) -> None:
         """Finish, and let go of everything."""
@@ -53,18 +47,44 @@ class Tenant:
 class Tenants:
     """The tenants of a service, each opened when it is first asked for."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, *, opened: Callable[[], None] = lambda: None) -> None:
+        """`opened` is called when one is there that was not."""
+        self._settings, self._tell_opened = settings, opened
         self._open: dict[str, Tenant] = {}
         self._opening = asyncio.Lock()
+        self._applies_here = settings.pipeline != "none"
+        self._changing = threading.Lock()
 
     async def get(self, name: str) -> Tenant:
         """The tenant of a name."""
         if name not in self._open:
             async with self._opening:
                 if name not in self._open:
-                    self._open[name] = await self._opened(name)
+                    tenant = await self._opened(name)
+                    await asyncio.to_thread(self._add, tenant)
+                    self._tell_opened()
         return self._open[name]
+
+    def _add(self, tenant: Tenant) -> None:
+        with self._changing:
+            self._open[tenant.name] = tenant
+            if self._applies_here:
+                tenant.turn.start()
+
+    def apply_here(self, is_so: bool) -> None:
+        """Whether what waits, of every tenant, is applied by this process, or by another one from now on."""
+        with self._changing:
+            self._applies_here = is_so
+            for tenant in self:
+                if is_so:
+                    tenant.turn.start()
+                else:
+                    tenant.turn.stop(finish=False)
+
+    def applied(self, name: str) -> None:
+        """Another process has applied something of a tenant."""
+        if name in self._open:
+            self._open[name].intake.nudge()
 
     async def _opened(self, name: str) -> Tenant:
         settings = self._settings
@@ -74,21 +94,21 @@ class Tenants:
         hub = await asyncio.to_thread(Hub, own.store, limits=limits, durable=True)
         bell = Bell(hub.store)
         bell.start()
-        room = Room(settings.waiting_documents, settings.waiting_bytes, documents=own.documents)
+        quotas = Quotas(hub.store, own)
+        room = Room(settings.waiting_documents, settings.waiting_bytes, quotas=quotas)
         asker = Asker(
             own.store,
             seconds=settings.query_seconds,
             most_bytes=settings.query_bytes,
             processes=settings.query_processes,
+            quotas=quotas,
         )
         log = await asyncio.to_thread(log_of, hub.store)
         intake = Accepting(
             hub, limits, room, log, bell.ring, is_heard=lambda: bell.count > 0, patience=settings.longest_wait
         )
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
-        if name != MAIN or settings.pipeline == "engine":
-            turn.start()
-        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker)
+        return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker, quotas)
 
     def __iter__(self) -> Iterator[Tenant]:
         """Those that are open."""

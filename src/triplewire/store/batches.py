@@ -44,6 +44,26 @@ class BatchReader:
         text = f"SELECT {_COLUMNS} FROM batches WHERE number > ? ORDER BY number LIMIT ?"
         return [BatchRecord(*row) for row in self._sql.rows(text, after, limit)]
 
+    def since(self, time: str) -> int:
+        """The number of the last batch that was committed before a time; found by halves, as they are in its order."""
+        low, high = 0, self.last()
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = self._sql.first("SELECT committed FROM batches WHERE number = ?", middle)
+            if found is None or found[0] < time:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def events_by_minute(self, after: int) -> list[tuple[str, int, int]]:
+        """Of the batches with a greater number, by the minute in which they were committed: events, and the last."""
+        text = (
+            "SELECT substr(committed, 1, 16) AS minute, sum(events), max(number) FROM batches WHERE number > ?"
+            " GROUP BY substr(committed, 1, 16) ORDER BY minute"
+        )
+        return [(minute, int(events), last) for minute, events, last in self._sql.rows(text, after)]
+
 
 class BatchWriter(BatchReader):
     """Batches, and the next one."""

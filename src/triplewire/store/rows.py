@@ -17,6 +17,19 @@ from triplewire.store.sql import Sql, Values
 
 _COLUMNS = "r.id, r.query, r.crowd, r.document, r.terms"
 _CLEARED_AT_ONCE = 10_000
+_SORTED = 20_000
+"""Rows of crowds that are sorted for each page; of a query with more, they are looked for among those of all crowds.
+
+In the order of keys, of which an index has all queries' and all crowds', but not those of several crowds together."""
+
+_OWN_PAGE = "SELECT r.key, r.terms FROM rows r WHERE r.query = ? AND r.key > ? ORDER BY r.key LIMIT ?"
+_OF_CROWDS = "FROM crowd_members m CROSS JOIN rows r WHERE m.query = ? AND r.crowd = m.crowd AND r.crowd <> 0"
+_SORTED_PAGE = f"SELECT r.key, r.terms {_OF_CROWDS} AND r.key > ? ORDER BY r.key LIMIT ?"
+_SEARCHED_PAGE = (
+    "SELECT r.key, r.terms FROM rows r WHERE r.query = 0"
+    " AND EXISTS (SELECT 1 FROM crowd_members m WHERE m.query = ? AND m.crowd = r.crowd)"
+    " AND r.key > ? ORDER BY r.key LIMIT ?"
+)
 
 Terms = tuple[int, ...]
 
@@ -106,6 +119,27 @@ class RowReader:
                 yield from [RowRecord(id, member, document, terms) for member in members[crowd]]
             else:
                 yield RowRecord(id, query, document, terms)
+
+    def page(self, query: int, after: bytes, limit: int) -> list[tuple[bytes, Terms]]:
+        """The rows of a query with a greater key, each once, by key; not more than `limit`.
+
+        The key of a row is made of its terms alone. So a row has its place before it is on record and after, whoever
+        shares it: whoever goes on after the last key sees every row that was there all the time, and none twice.
+        """
+        found: dict[bytes, Terms] = {}
+        shared = self._sql.number(f"SELECT count(*) FROM (SELECT 1 {_OF_CROWDS} LIMIT ?) counted", query, _SORTED)
+        texts = [_OWN_PAGE, _SEARCHED_PAGE if shared >= _SORTED else _SORTED_PAGE][: 1 + bool(shared)]
+        while len(found) < limit:
+            parts = [self._sql.rows(text, query, after, limit) for text in texts]
+            ends = [part[-1][0] for part in parts if len(part) == limit]
+            until = min(ends) if ends else None  # beyond, one of them may have more that was not read
+            for key, terms in sorted(record for part in parts for record in part):
+                if until is None or key <= until:
+                    found.setdefault(key, unpack(terms))
+            if until is None:
+                break
+            after = until
+        return list(found.items())[:limit]
 
 
 class RowWriter(RowReader):

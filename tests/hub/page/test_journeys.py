@@ -115,3 +115,19 @@ def test_every_script_that_another_one_needs_is_served(served):
             waiting += re.findall(r'from "\./([\w-]+\.js)"', answer.text)
     preloaded = set(re.findall(r'modulepreload" href="/page/([\w-]+\.js)"', served.get("/").text))
     assert asked == preloaded | {"main.js"}
+
+
+def test_many_answers_come_in_pages(visit, served):
+    served.subscribe("many", "SELECT ?s { ?s <urn:number> ?n }")
+    served.publish("urn:many", " ".join(f"<urn:many:{n}> <urn:number> {n} ." for n in range(120)))
+    page = visit.go("subscription?id=many").page
+    rows = page.get_by_role("region", name="Answers now").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    expect(page.get_by_text("The first 50 answers; there are more.")).to_be_visible()
+    page.get_by_role("button", name="More answers").click()
+    expect(rows).to_have_count(100)
+    page.get_by_role("button", name="More answers").click()
+    expect(rows).to_have_count(120)
+    expect(page.get_by_text("120 answers.")).to_be_visible()
+    expect(page.get_by_role("button", name="More answers")).to_have_count(0)
+    assert len(set(rows.all_inner_texts())) == 120

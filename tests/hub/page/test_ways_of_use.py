@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -212,4 +213,29 @@ def test_a_token_that_is_revoked_leads_to_signing_in(browser, guarded):
         pass
     visit.page.get_by_role("link", name="Subscriptions").click()
     visit.heading("Sign in")
+    context.close()
+
+
+def test_an_address_for_a_feed_reader_is_made_seen_once_and_revoked(browser, guarded):
+    served, tokens = guarded
+    context = browser.new_context(viewport={"width": 320, "height": 700})
+    visit = Visit(context.new_page(), served.url).go("subscription?id=sea")
+    page = visit.page
+    page.get_by_label("Token").fill(tokens["admin"])
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Make a secret address").click()
+    address = page.locator("code.secret").inner_text()
+    with httpx.Client(trust_env=False) as reader:
+        assert reader.get(address).status_code == 200
+        href = page.get_by_role("link", name="RSS").get_attribute("href")
+        assert reader.get(href).headers["content-type"].startswith("application/rss+xml")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        page.reload()
+        expect(page.get_by_text("There is one since")).to_be_visible()
+        expect(page.locator("code.secret")).to_have_count(0)
+        page.get_by_role("button", name="Revoke the address").click()
+        page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+        expect(page.get_by_role("button", name="Make a secret address")).to_be_visible()
+        assert reader.get(address).status_code == 404
+    assert visit.complaints == []
     context.close()

@@ -47,15 +47,17 @@ def rows(
 ) -> None:
     """Print what answers a subscription now.
 
+    It is read page by page, so that a long answer takes no memory (as JSON).
+
     [bold]Example[/bold]
 
     \b
       triplewire rows hub.db maja --json
     """
     with hub_at(store) as hub:
-        found = [{name: str(term) for name, term in row.items()} for row in hub.rows(id)]
-        columns = (_columns(hub, id) or ("(yes)",)) if found else ()
-    count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
+        columns = _columns(hub, id) or ("(yes)",)
+        found = ({name: str(term) for name, term in row.items()} for row in hub.each_row(id))
+        count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
     Problems().note(counted(count, "row"))
 
 

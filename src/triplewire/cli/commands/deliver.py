@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_a
 from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.signals import ended_by
+from triplewire.errors import SecretLocked
 
 if TYPE_CHECKING:
     from triplewire.deliver.counters import Counter
@@ -201,10 +203,41 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
         pass
     ended, note = threading.Event(), Problems().note
     with ended_by(lambda *_: ended.set()), Deliverer(reach=_reach(reach)) as deliverer:
-        deliverer.serve("main", url_of(store))
+        try:
+            deliverer.serve("main", url_of(store))
+        except SecretLocked as error:
+            usage(str(error))
         note("delivering; stop it with Ctrl-C")
         ended.wait()
     note("stopped; what was delivered is in the store")
+
+
+@app.command()
+def key(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where the key shall be; it must not be there.")],
+) -> None:
+    """Make a key that secrets of deliveries are encrypted with, for a store on a server.
+
+    Beside a store that is a file, one is made when it is first needed. Elsewhere every process
+    of the hub must have the same: name its file in TRIPLEWIRE_SECRETS_KEY, or as secrets_key
+    in the settings. Keep a copy: without it, deliveries need new secrets.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire deliver key secrets.key
+    """
+    try:
+        from triplewire.deliver.vault import make_key
+    except ImportError as error:
+        usage(f"{_HOW_TO_GET_IT} ({error})")
+    if path.exists():
+        usage(f"{path} is there already; a key that is in use must stay as it is")
+    try:
+        make_key(path)
+    except OSError as error:
+        usage(f"{path} cannot be written: {error.strerror}")
+    Problems().note(f"{path} has a new key; only you can read it, so keep it, and keep a copy")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,7 +42,7 @@ def why(
     row = dict(_value(text) for text in values or ())
     known = options.prefixes_of(prefix)
     with hub_at(store) as hub:
-        asked = [row] if row else hub.rows(id)[:limit]
+        asked = [row] if row else islice(hub.each_row(id), limit)
         for each in asked:
             told: Why | Told = hub.why(id, each)
             if json:

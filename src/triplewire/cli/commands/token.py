@@ -15,7 +15,7 @@ from triplewire.cli import options
 from triplewire.cli.hubs import StoreUrl, store_at, store_class, url_of
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
-from triplewire.errors import StoreError
+from triplewire.errors import BadRequest, StoreError
 
 if TYPE_CHECKING:
     from triplewire.hub.accounts import Accounts
@@ -46,23 +46,36 @@ def create(
             "--key", metavar="FILE", help="Instead of a token: the Ed25519 private key in this file, made if missing."
         ),
     ] = None,
+    public_key: Annotated[
+        str | None,
+        typer.Option(
+            "--public-key", metavar="HEX", help="Instead of a token: the public half of a key that another machine has."
+        ),
+    ] = None,
 ) -> None:
     """Make an account, and print its token: it cannot be found out later.
 
-    With --key, the account's id is printed: whoever has the private key proves it.
+    With --key or --public-key, the account's id is printed: whoever has the private key proves it.
 
     [bold]Examples[/bold]
 
     \b
       triplewire token create hub.db harbour --role publisher
       triplewire token create hub.db maja --key maja.pem
+      triplewire token create hub.db willi --public-key 3b6a…
     """
+    if key is not None and public_key is not None:
+        usage("--key and --public-key are two ways to say the same; leave one out")
     with _made(store) as accounts:
-        if key is None:
+        public = public_key if key is None else _public_key(key)
+        if public is None:
             account, token = accounts.create_token(name, role=role.value, tenant=tenant)
             typer.echo(token)
         else:
-            account = accounts.add_key(name, _public_key(key), role=role.value, tenant=tenant)
+            try:
+                account = accounts.add_key(name, public, role=role.value, tenant=tenant)
+            except BadRequest as error:
+                usage(str(error))
             typer.echo(account.id)
     Problems().note(f"{account.name} is a {account.role} of the tenant {account.tenant}; its account is {account.id}")
 

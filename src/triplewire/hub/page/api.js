@@ -1,4 +1,5 @@
-// The HTTP API. The token travels in a header and is kept for this tab only; it is never part of an address.
+// The HTTP API. The token travels in a header and is kept for this tab only; it is never part of an address. A session
+// that is over is renewed by itself, where there is a key to prove it with.
 
 const KEY = "triplewire.token";
 
@@ -7,6 +8,11 @@ export const token = {
   set: (value) => sessionStorage.setItem(KEY, value),
   forget: () => sessionStorage.removeItem(KEY),
 };
+
+let prove = null;
+
+/** How to get another token when the one that there is does not count any more; null where there is no way. */
+export const proveWith = (way) => (prove = way);
 
 /** What the service refused, in its own words; `told` has all that it said. */
 export class Problem extends Error {
@@ -23,19 +29,45 @@ function address(path, query = {}) {
   return known.length ? `${path}?${new URLSearchParams(known)}` : path;
 }
 
-async function answered(path, { method = "GET", query, headers = {}, body, signal } = {}) {
+async function answered(path, { isProof = false, ...options } = {}) {
+  try {
+    return await asked(path, options);
+  } catch (error) {
+    if (error.status !== 401 || isProof) throw error;
+    if (await renewed()) return asked(path, options);
+    dispatchEvent(new CustomEvent("signed-out"));
+    throw error;
+  }
+}
+
+let renewing = null;
+
+/** Whether there is another token now; all who find out at the same time that they need one share it. */
+function renewed() {
+  const trying = async () => {
+    try {
+      if (prove) token.set(await prove());
+      return prove !== null;
+    } catch {
+      return false;
+    }
+  };
+  renewing ??= trying().finally(() => (renewing = null));
+  return renewing;
+}
+
+async function asked(path, { method = "GET", query, headers = {}, body, signal } = {}) {
   const sent = token.get() ? { ...headers, Authorization: `Bearer ${token.get()}` } : headers;
-  const asked = { method, headers: sent, body, signal, credentials: "omit", cache: "no-store" };
+  const request = { method, headers: sent, body, signal, credentials: "omit", cache: "no-store" };
   let answer;
   try {
-    answer = await fetch(address(path, query), asked);
+    answer = await fetch(address(path, query), request);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { detail: "The service cannot be reached. It may have been stopped; try again later." });
   }
   if (answer.ok) return answer;
   const told = await answer.json().catch(() => ({}));
-  if (answer.status === 401) dispatchEvent(new CustomEvent("signed-out"));
   throw new Problem(answer.status, told);
 }
 

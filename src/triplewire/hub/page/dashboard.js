@@ -84,12 +84,13 @@ function filled(found, seconds, deliveries) {
       { class: "columns" },
       load("Busiest subscriptions", "By their events among the last ten thousand.", found.busiest),
       load(
-        "Costliest subscriptions",
-        "An estimate: how many triples there are now that would wake each, if they came again.",
+        "Subscriptions by estimated cost",
+        "Not measured, because queries are matched together: how many lookups each would take, if all that is there came again.",
         found.costliest,
       ),
     ),
     deliveries ? el("section", { class: "card" }, el("h2", {}, "Deliveries"), deliveries) : "",
+    found.quotas.length ? quotas(found.quotas) : "",
     found.requests ? requests(found.requests) : "",
   ];
 }
@@ -106,14 +107,36 @@ function load(title, hint, loads) {
     ],
     each.events.toLocaleString("en"),
     each.rows.toLocaleString("en"),
-    each.wakes === null ? "–" : each.wakes.toLocaleString("en"),
+    each.estimated_cost.toLocaleString("en"),
   ]);
   return el(
     "section",
     { class: "card" },
     el("h2", {}, title),
     el("p", { class: "hint" }, hint),
-    rows.length ? table(title, ["Subscription", "Events", "Answers", "Wakes"], rows) : el("p", {}, "None yet."),
+    rows.length ? table(title, ["Subscription", "Events", "Answers", "Estimated cost"], rows) : el("p", {}, "None yet."),
+  );
+}
+
+const QUOTAS = {
+  documents: "Documents",
+  subscriptions: "Subscriptions",
+  events: "Events in a day",
+  query_cost: "Cost of one query",
+  sparql_seconds: "Seconds of SPARQL in a minute",
+};
+
+function quotas(list) {
+  const told = (number) => (number === null ? "–" : number.toLocaleString("en", { maximumFractionDigits: 1 }));
+  return el(
+    "section",
+    { class: "card" },
+    el("h2", {}, "Quotas"),
+    table(
+      "Quotas",
+      ["Quota", "Used", "Allowed", "Refused since the start"],
+      list.map((each) => [QUOTAS[each.name], told(each.used), told(each.most), told(each.refused)]),
+    ),
   );
 }
 

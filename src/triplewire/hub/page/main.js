@@ -1,7 +1,8 @@
 // The page: which view is shown, and for whom. Every view is a function that fills a place and stops when it is told.
 
 import { announce, button, el, link, problem, put, refill } from "./dom.js";
-import { get, token } from "./api.js";
+import { get, proveWith, token } from "./api.js";
+import { resume } from "./keys.js";
 import { showBrowse, showSearch } from "./browse.js";
 import { showFind } from "./find.js";
 import { showResource } from "./resource.js";
@@ -113,7 +114,8 @@ async function enter() {
 }
 
 function leave() {
-  sessionStorage.clear(); // the token, and a query that was being written
+  sessionStorage.clear(); // the token, whose key it was, and a query that was being written
+  proveWith(null);
   me = null;
   location.hash = "#/sign-in";
   show();
@@ -123,6 +125,7 @@ async function begin() {
   try {
     const health = await get("/v1/health");
     wantsIdentity = health.identity;
+    if (wantsIdentity) await resume();
     document.getElementById("version").textContent = `Version ${health.version}`;
     me = wantsIdentity && !token.get() ? null : await get("/v1/whoami");
   } catch (error) {

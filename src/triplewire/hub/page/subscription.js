@@ -8,11 +8,11 @@ import { statement, termsOf } from "./difference.js";
 import { learn, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
 import { eventList } from "./events.js";
+import { plainFeeds, secretFeeds } from "./feeds.js";
 import { rowsTable } from "./panel.js";
 import { documentLinks } from "./sources.js";
 
-const MOST_ROWS = 50;
-const MOST_RENEWED = 2000; // answers come all at once: very many are not fetched again by every event
+const ROWS = 50; // of a page of answers
 
 export async function showSubscription({ section, params, signal, me, may }) {
   const id = params.get("id") ?? "";
@@ -42,7 +42,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         {},
         part(
           "Events",
-          eventList(id, path, () => !answers.dataset.isLarge && rows(path, answers, signal), signal),
+          eventList(id, path, () => rows(path, answers, signal), signal),
         ),
         part("Why is something not an answer?", whyNot(path, signal)),
       ),
@@ -52,7 +52,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
         part("Answers now", answers),
         part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
         await deliveriesPart(id, signal),
-        await feedPart(path, me),
+        await feedPart(path, me, may("admin") || told.owner === me.id, signal),
       ),
     ),
   );
@@ -107,37 +107,44 @@ async function unsubscribe(id, path, section) {
   }
 }
 
+async function feedPart(path, me, isOwn, signal) {
+  if (!(await serves("/v1/subscriptions/{id}/feed"))) return null;
+  const found = me.id === "" ? plainFeeds(path) : isOwn ? await secretFeeds(path, signal) : null;
+  return found && part("Feeds", found);
+}
+
 async function deliveriesPart(id, signal) {
   if (!(await serves("/v1/subscriptions/{id}/deliveries"))) return null;
   const found = await deliveriesOf(id, signal);
   return found && part("Deliveries", ...found);
 }
 
-/** A feed reader has no token, so feeds are offered where none is wanted. */
-async function feedPart(path, me) {
-  if (me.id !== "" || !(await serves("/v1/subscriptions/{id}/feed"))) return null;
-  const feeds = { atom: "Atom", rss2: "RSS", json: "JSON Feed" };
-  const links = Object.entries(feeds).map(([syntax, name]) => el("a", { href: `${path}/feed?syntax=${syntax}` }, name));
-  return part("Feeds", el("p", { class: "actions" }, links));
-}
-
 // -- answers, and why
 
-async function rows(path, place, signal) {
+/** As many pages as were open; the last has a button for the next. */
+async function rows(path, place, signal, pages = Number(place.dataset.pages ?? 1)) {
   try {
-    const found = await get(`${path}/rows`, {}, { signal });
-    const some = found.rows.slice(0, MOST_ROWS);
+    const some = [];
+    let found = { next: "" };
+    for (let page = 0; page < pages && found.next !== null; page += 1) {
+      found = await get(`${path}/rows`, { after: found.next, limit: ROWS }, { signal });
+      some.push(...found.rows);
+    }
+    place.dataset.pages = String(pages);
     await learn(
       some.flatMap((row) => Object.values(row)),
       signal,
     );
-    if (found.rows.length > MOST_RENEWED) place.dataset.isLarge = "true";
-    const count = el("p", {}, found.rows.length ? `${plural(found.rows.length, "answer")}.` : "None.");
+    const words = plural(some.length, "answer");
+    const more = button("More answers", async () => {
+      await rows(path, place, signal, pages + 1);
+      place.querySelectorAll("tbody tr")[some.length]?.querySelector("button")?.focus();
+    });
     refill(
       place,
-      count,
+      el("p", {}, found.next !== null ? `The first ${words}; there are more.` : some.length ? `${words}.` : "None."),
       some.length ? rowsTable("Answers now", found.columns, some, (row) => whyButton(path, row, signal)) : "",
-      place.dataset.isLarge ? button("Look again", () => rows(path, place, signal)) : null,
+      found.next !== null ? more : null,
     );
   } catch (error) {
     if (!signal.aborted) refill(place, problem(error));

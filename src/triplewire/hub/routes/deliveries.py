@@ -123,7 +123,7 @@ def rotate(access: Reading, delivery: DeliveryId, given: GivenSecret) -> NewSecr
 async def ping(access: Reading, delivery: DeliveryId) -> dict[str, Any]:
     """Send a test, which is no event, and tell what the receiver says."""
     record = await run_in_threadpool(_own, access, delivery)
-    return await send_ping(record, access.service.settings.reachable)
+    return await send_ping(record, access.service.settings.reachable, access.vault)
 
 
 @router.get("/deliveries/{delivery}/dead", summary="List dead letters", response_model=DeadLetters)
@@ -164,7 +164,7 @@ def drop(access: Reading, delivery: DeliveryId, number: Number) -> Counted:
 
 
 def _deliveries(access: Access) -> Deliveries:
-    return Deliveries(access.tenant.hub.store)
+    return Deliveries(access.tenant.hub.store, vault=access.vault)
 
 
 def _require_subscription(access: Access, id: str) -> None:

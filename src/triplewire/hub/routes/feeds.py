@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import websub
@@ -20,8 +21,9 @@ from triplewire.feeds import FEEDS
 from triplewire.feeds.entries import moment
 from triplewire.hub.bodies import body_of
 from triplewire.hub.negotiation import best
+from triplewire.hub.routes.feed_addresses import SECRET_FEEDS
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import Access, Reading, address_of
+from triplewire.hub.service import Access, Reading, address_of, by_capability, reading, service_of
 from triplewire.model import Event
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
@@ -30,6 +32,15 @@ _TEXT = {"schema": {"type": "string"}}
 _FEED: dict[int | str, dict[str, Any]] = {
     200: {"description": "The feed.", "content": {each.media_type: _TEXT for each in FEEDS.values()}},
     304: {"description": "It is what If-None-Match or If-Modified-Since names."},
+}
+_CONDITIONS = {
+    "parameters": [
+        {"name": name, "in": "header", "required": False, "description": said, "schema": {"type": "string"}}
+        for name, said in {
+            "If-None-Match": "Only if it is none of these entity tags.",
+            "If-Modified-Since": "Only if there is something newer.",
+        }.items()
+    ]
 }
 _FORM = "application/x-www-form-urlencoded"
 _WEBSUB_BODY = {
@@ -54,48 +65,98 @@ _WEBSUB_BODY = {
 }
 _BY_TYPE = {syntax.media_type: name for name, syntax in FEEDS.items()}
 
+_USUAL = 50
 SyntaxName = Literal["atom", "rss1", "rss2", "json"]
 
 
-@router.get("/subscriptions/{id}/feed", summary="Read events as a feed", response_class=Response, responses=_FEED)
+Syntax = Annotated[SyntaxName | None, Query(description="Which syntax; otherwise as Accept says.")]
+Before = Annotated[int | None, Query(ge=1, le=2**60, description="Only events before this cursor.")]
+Limit = Annotated[int, Query(ge=1, le=1_000)]
+
+
+@router.get(
+    "/subscriptions/{id}/feed",
+    summary="Read events as a feed",
+    response_class=Response,
+    responses=_FEED,
+    openapi_extra=_CONDITIONS,
+)
 async def feed(
-    request: Request,
-    access: Reading,
-    id: Id,
-    syntax: Annotated[SyntaxName | None, Query(description="Which syntax; otherwise as Accept says.")] = None,
-    before: Annotated[int | None, Query(ge=1, le=2**60, description="Only events before this cursor.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    accept: Annotated[str | None, Header()] = None,
-    if_none_match: Annotated[str | None, Header()] = None,
-    if_modified_since: Annotated[str | None, Header()] = None,
+    request: Request, access: Reading, id: Id, syntax: Syntax = None, before: Before = None, limit: Limit = _USUAL
 ) -> Response:
     """The newest events first, as Atom, RSS 1.0, RSS 2.0 or JSON Feed; `next` leads to older ones."""
-    name = syntax or _BY_TYPE[best(accept, [*_BY_TYPE])]
-    asked = {"syntax": syntax, "before": before, "limit": limit if limit != 50 else None}
-    base = address_of(request)
-    place = f"{base}/v1/subscriptions/{quote(id, safe='')}/feed"
-    events, times = await run_in_threadpool(_newest, access, id, before, limit)
-    older = _with(place, asked | {"before": events[-1].cursor}) if len(events) == limit else None
-    hub = f"{base}/v1/websub"
+    inbox = f"{address_of(request)}/v1/subscriptions/{quote(id, safe='')}/inbox"
+    place = f"{address_of(request)}/v1/subscriptions/{quote(id, safe='')}/feed"
+    return await _answered(request, access, id, Asked(place, syntax, before, limit, {INBOX: inbox}))
+
+
+@router.get(
+    "/feeds/{capability}", summary="Read a feed by its secret address", response_class=Response, responses=_FEED
+)
+async def secret_feed(
+    request: Request,
+    capability: Annotated[str, Path(max_length=200, description="The secret part of the address.")],
+    syntax: Syntax = None,
+    before: Before = None,
+    limit: Limit = _USUAL,
+) -> Response:
+    """The same, for whoever knows the address; no token is needed."""
+    access, id = await by_capability(request, capability)
+    answer = await _answered(request, access, id, Asked(_secret_place(request, capability), syntax, before, limit, {}))
+    answer.headers["Referrer-Policy"] = "no-referrer"  # what the feed links to must not learn the address
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a feed is asked for, at which place; `links` are those that it has besides its own."""
+
+    place: str
+    syntax: SyntaxName | None
+    before: int | None
+    limit: int
+    links: Mapping[str, str]
+
+    def address(self, **other: object) -> str:
+        """The address of this page, or of another one of the feed."""
+        asked: dict[str, object] = {
+            "syntax": self.syntax,
+            "before": self.before,
+            "limit": self.limit if self.limit != _USUAL else None,
+        }
+        query = urlencode({name: value for name, value in (asked | other).items() if value is not None})
+        return f"{self.place}?{query}" if query else self.place
+
+
+async def _answered(request: Request, access: Access, id: str, asked: Asked) -> Response:
+    name = asked.syntax or _BY_TYPE[best(request.headers.get("accept"), [*_BY_TYPE])]
+    events, times = await run_in_threadpool(_newest, access, id, asked.before, asked.limit)
+    older = asked.address(before=events[-1].cursor) if len(events) == asked.limit else None
+    hub = f"{address_of(request)}/v1/websub"
     newest = moment(times[events[0].batch]) if events else None
-    mark = f"{events[0].cursor if events else 0} {len(events)} {name} {place} {asked}"
+    mark = f"{events[0].cursor if events else 0} {len(events)} {name} {asked.address()}"
+    links = {"self": asked.address(), "hub": hub, **asked.links} | ({"next": older} if older else {})
     headers = {
         "ETag": f'"{sha256(mark.encode()).hexdigest()[:32]}"',
         "Vary": "Accept",
-        "Cache-Control": "no-cache",
-        "Link": _links(_with(place, asked), hub, older, f"{base}/v1/subscriptions/{quote(id, safe='')}/inbox"),
+        "Cache-Control": "private, no-cache",
+        "Link": ", ".join(f'<{address}>; rel="{relation}"' for relation, address in links.items()),
     }
     if newest is not None:
         headers["Last-Modified"] = format_datetime(newest, usegmt=True)
-    if _is_known(headers, if_none_match, if_modified_since):
+    if _is_known(headers, request.headers.get("if-none-match"), request.headers.get("if-modified-since")):
         return Response(status_code=304, headers=headers)
     write = FEEDS[name].write
 
     def written() -> bytes:
-        uri = _with(place, {"syntax": syntax})
+        uri = asked.address(before=None, limit=None)
         return write(events, uri=uri, title=id, times=times, hub=hub, older=older)
 
     return Response(await run_in_threadpool(written), media_type=FEEDS[name].media_type, headers=headers)
+
+
+def _secret_place(request: Request, capability: str) -> str:
+    return f"{address_of(request)}{SECRET_FEEDS}{capability}"
 
 
 @router.post(
@@ -105,52 +166,61 @@ async def feed(
     response_class=Response,
     openapi_extra=_WEBSUB_BODY,
 )
-async def subscribe(request: Request, access: Reading) -> Response:
-    """The WebSub hub of the feeds: the request is kept, and the callback is asked whether it is meant."""
+async def subscribe(request: Request) -> Response:
+    """The WebSub hub of the feeds: the request is kept, and the callback is asked whether it is meant.
+
+    A topic that is the secret address of a feed needs no token.
+    """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM:
         raise UnsupportedMediaType(f"a request of WebSub is sent as {_FORM}, not as {kind or 'nothing'}")
-    settings = access.service.settings
+    service = service_of(request)
+    settings = service.settings
     body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
     try:
         given = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100))
     except (UnicodeDecodeError, ValueError):
         raise BadRequest("this is no form: it is sent as name=value&name=value in UTF-8") from None
-    wanted = _wanted(given, address_of(request))
+    access, subscription, syntax = await _topic(request, given.get("hub.topic", ""))
+    wanted = _wanted(given, address_of(request), subscription, syntax)
     await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
     refuse_bad_url(wanted.callback)
     await refuse_unreachable(wanted.callback, settings.reachable)
-    await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time())
-    await access.service.ring(access.tenant)
+    await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time(), access.vault)
+    await service.ring(access.tenant)
     return Response(status_code=202)
 
 
-def _wanted(given: Mapping[str, str], base: str) -> websub.Request:
+def _wanted(given: Mapping[str, str], base: str, id: str, syntax: str) -> websub.Request:
     mode, topic, callback = (given.get(f"hub.{name}", "") for name in ("mode", "topic", "callback"))
     if mode not in ("subscribe", "unsubscribe"):
         raise BadRequest(f"hub.mode is subscribe or unsubscribe, not {mode!r}")
     lease = given.get("hub.lease_seconds") or str(websub.USUAL)
     if not (lease.isascii() and lease.isdigit() and len(lease) < 12):
         raise BadRequest(f"hub.lease_seconds is a number of seconds, not {lease[:40]!r}")
-    id, syntax = _topic(topic, base)
     secret = given.get("hub.secret")
     return websub.Request(mode, callback, topic, id, syntax, f"{base}/v1/websub", int(lease), secret)
 
 
-def _topic(topic: str, base: str) -> tuple[str, str]:
-    """The subscription whose feed a topic is, and the syntax; BadRequest if it is no feed of this hub."""
+async def _topic(request: Request, topic: str) -> tuple[Access, str, str]:
+    """The subscription whose feed a topic is, for who may read it, and the syntax; BadRequest if it is no feed here."""
+    base = address_of(request)
     try:
         parts = urlsplit(topic)
         path = parts.path.removeprefix(urlsplit(base).path).split("/")
-        is_ours = topic.startswith(f"{base}/v1/subscriptions/")
+        is_ours = topic.startswith(f"{base}/v1/")
     except ValueError:
         is_ours, path = False, []
-    if not is_ours or len(path) != 5 or path[4] != "feed":
-        raise BadRequest(f"hub.topic is the address of a feed of this hub, {base}/v1/subscriptions/ID/feed")
+    is_secret = is_ours and len(path) == 4 and f"/v1/{path[2]}/" == SECRET_FEEDS
+    access, id = await by_capability(request, path[3]) if is_secret else (await reading(request), "")
+    if not is_secret:
+        if not is_ours or len(path) != 5 or (path[2], path[4]) != ("subscriptions", "feed"):
+            raise BadRequest(f"hub.topic is the address of a feed of this hub, {base}/v1/subscriptions/ID/feed")
+        id = unquote(path[3])
     syntax = parse_qs(parts.query).get("syntax", ["atom"])[0]
     if syntax not in FEEDS:
         raise BadRequest(f"there is no feed in the syntax {syntax!r}; there are: {', '.join(FEEDS)}")
-    return unquote(path[3]), syntax
+    return access, id, syntax
 
 
 def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[list[Event], dict[str, str]]:
@@ -158,16 +228,6 @@ def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[li
     events = hub.newest(id, before=before, limit=limit)
     batches = [hub.batch(name) for name in {event.batch for event in events}]
     return events, {batch.id: batch.committed for batch in batches if batch is not None}
-
-
-def _with(place: str, asked: Mapping[str, object]) -> str:
-    query = urlencode({name: value for name, value in asked.items() if value is not None})
-    return f"{place}?{query}" if query else place
-
-
-def _links(own: str, hub: str, older: str | None, inbox: str) -> str:
-    found = {"self": own, "hub": hub, INBOX: inbox} | ({"next": older} if older else {})
-    return ", ".join(f'<{address}>; rel="{relation}"' for relation, address in found.items())
 
 
 def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) -> bool:

@@ -87,6 +87,7 @@ async def set_taxonomy(request: Request, access: Administering) -> TaxonomyChang
     document = await _sent(request, access, "urn:triplewire:taxonomy")
 
     def set_and_tell() -> TaxonomyChange:
+        access.tenant.quotas.check_events()
         outcome = access.tenant.hub.set_taxonomy(document)
         events = [event.as_dict(contents=False) for event in outcome]
         return TaxonomyChange.model_validate({"batch": outcome.batch, "events": events})

@@ -31,7 +31,8 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         limit=query.limit,
         prefixes=query.prefixes,
     )
-    return found.as_dict() | {"text": str(found)}
+    most = access.tenant.settings.query_cost
+    return found.as_dict() | {"text": str(found)} | ({} if most is None else {"cost_allowed": most})
 
 
 @router.post("/explain", summary="Explain a query", response_model=Explained)

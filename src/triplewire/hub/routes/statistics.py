@@ -13,7 +13,7 @@ from prometheus_client import Histogram
 from triplewire.engine import statistics as gathered
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
-from triplewire.hub.sights import IntervalTold, Lag, LoadTold, RequestsTold, Statistics, Totals
+from triplewire.hub.sights import IntervalTold, Lag, LoadTold, QuotaTold, RequestsTold, Statistics, Totals
 from triplewire.store import Reader
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
@@ -53,6 +53,7 @@ def statistics(
         lag=Lag(in_memory=waiting, on_the_log=log.waiting, since=log.since, rejected=log.rejected),
         busiest=[LoadTold(**asdict(load)) for load in busiest],
         costliest=[LoadTold(**asdict(load)) for load in costliest],
+        quotas=[QuotaTold.model_validate(asdict(used)) for used in tenant.quotas.told()],
         requests=_requests(access),
     )
 

@@ -91,12 +91,22 @@ async def unsubscribe(access: Reading, id: Id) -> None:
 
 
 @router.get("/subscriptions/{id}/rows", summary="List the answers", response_model=Rows)
-def rows(access: Reading, id: Id) -> Rows:
-    """What answers a subscription now."""
+def rows(
+    access: Reading,
+    id: Id,
+    after: Annotated[str, Query(pattern="^([0-9a-f]{2}){0,64}$", description="The cursor that the page follows.")] = "",
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+) -> Rows:
+    """What answers a subscription now, in pages.
+
+    Who follows `next` to the end gets every row that was an answer all the time, and no row twice; a row that came or
+    went meanwhile may be among them or not.
+    """
     hub = access.tenant.hub
     columns = hub.subscription(id).pattern.answer
-    found = [{name: str(term) for name, term in row.items()} for row in hub.rows(id)]
-    return Rows(columns=list(columns), rows=found)
+    found = hub.row_page(id, after=after, limit=limit)
+    told = [{name: str(term) for name, term in row.items()} for row in found.rows]
+    return Rows(columns=list(columns), rows=told, next=found.next)
 
 
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
@@ -150,10 +160,14 @@ def term_of(text: str) -> Term:
 
 
 async def subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
-    """Registered, if the quota allows one more: one at a time, so that each count is right."""
+    """Registered, if the quotas allow it: one at a time, so that each count is right."""
 
     def register() -> Subscription:
-        access.tenant.check_subscriptions()
+        quotas = access.tenant.quotas
+        quotas.check_subscriptions()
+        quotas.check_cost(wanted.text, wanted.language, wanted.prefixes)
+        if wanted.start == "ever":  # what answers it already is told at once
+            quotas.check_events()
         return access.tenant.hub.subscribe(
             wanted.text,
             language=wanted.language,

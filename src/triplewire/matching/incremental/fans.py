@@ -102,7 +102,8 @@ class PutOff:
         )
         if not self._deep:
             seeded = group.done.bit_length() - 1
-            self.seeds.add((group.owner, seeded, group.plan.atoms[seeded].triple(step.matches[row])))
+            (triple,) = group.plan.atoms[seeded].triples([step.matches[row]])
+            self.seeds.add((group.owner, seeded, triple))
 
 
 def united(fans: Iterable[Fan]) -> list[Fan]:

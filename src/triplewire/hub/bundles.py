@@ -1,0 +1,124 @@
+"""Bundles: changes of several documents that a client sends as one; all of them are applied, or none.
+
+A bundle is a batch of its own, so its events are the net difference of all of its changes. What is wrong with one of
+them (a document that cannot be read, a condition that does not hold, a schema or a quota that is broken) is a reason to
+refuse the whole, and names that document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from triplewire.documents import Limits, parse
+from triplewire.engine import Hub
+from triplewire.errors import SchemaViolation, SubscriptionError
+from triplewire.hub.intake import Order, Receipt
+from triplewire.hub.quotas import Quotas
+from triplewire.model import Change, Publish, Retract
+from triplewire.store import DocumentRecord, Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Orders that are one; with an `id` they are applied once however often they are sent. To retract what is not
+    there changes nothing, and of several changes of one document the last counts."""
+
+    orders: Sequence[Order]
+    id: str | None = None
+    tell: bool = False
+
+    @property
+    def uris(self) -> Sequence[str]:
+        """The documents that it changes."""
+        return [order.uri for order in self.orders]
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return sum(len(order.data or b"") for order in self.orders)
+
+    def apply(self, hub: Hub, door: Lease, limits: Limits, quotas: Quotas | None) -> BundleReceipt:
+        """Apply it; an error, if anything speaks against any of it, and then nothing has changed."""
+        uris = list(dict.fromkeys(self.uris))
+        before = dict(zip(uris, _records(hub, uris), strict=True))
+        changes = [_change(order, limits) for order in self.orders]
+        if not _is_known(hub, self.id):  # what was applied already is asked for again, and was right then
+            for order in self.orders:
+                order.expected.check(order.uri, _digest(before[order.uri]))
+            if quotas is not None:
+                _check(hub, quotas, changes, before)
+        with door.turn():
+            outcome = hub.apply(changes, batch=self.id)
+        after = dict(zip(uris, _records(hub, uris), strict=True))
+        return BundleReceipt(
+            outcome.batch,
+            list(_receipts(outcome.batch, before, after)),
+            [event.as_dict(contents=False) for event in outcome] if self.tell else None,
+            outcome.warnings,
+            outcome.errors,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BundleReceipt:
+    """What became of a bundle, and of each document in it."""
+
+    batch: str
+    receipts: Sequence[Receipt]
+    events: Sequence[dict[str, Any]] | None
+    warnings: Sequence[SchemaViolation]
+    errors: Sequence[SubscriptionError]
+
+
+def _change(order: Order, limits: Limits) -> Change:
+    if order.data is None:
+        return Retract(order.uri)
+    return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=limits))
+
+
+def _check(hub: Hub, quotas: Quotas, changes: Sequence[Change], before: dict[str, DocumentRecord | None]) -> None:
+    """The error of a quota that the whole would break."""
+    last = {change.uri: change for change in changes}
+    publishing = [uri for uri, change in last.items() if isinstance(change, Publish)]
+    if publishing and (spent := quotas.over_events(len(publishing))):
+        raise spent
+    if quotas.documents is not None:
+        leaving = sum(uri not in publishing and _digest(record) is not None for uri, record in before.items())
+        coming = sum(_digest(before[uri]) is None for uri in publishing)
+        with hub.store.reading() as reader:
+            count = reader.documents.count()
+        if coming > leaving and count + coming - leaving > quotas.documents:
+            raise quotas.over_documents()
+
+
+def _receipts(
+    batch: str, before: dict[str, DocumentRecord | None], after: dict[str, DocumentRecord | None]
+) -> Iterator[Receipt]:
+    for uri, record in after.items():
+        was, digest = _digest(before[uri]), _digest(record)
+        yield Receipt(
+            uri,
+            batch,
+            0 if record is None else record.version,
+            digest,
+            created=digest is not None and was is None,
+            changed=digest != was,
+        )
+
+
+def _digest(record: DocumentRecord | None) -> str | None:
+    return record.digest.hex() if record is not None and record.present else None
+
+
+def _records(hub: Hub, uris: Sequence[str]) -> list[DocumentRecord | None]:
+    with hub.store.reading() as reader:
+        return reader.documents.current(uris)
+
+
+def _is_known(hub: Hub, batch: str | None) -> bool:
+    if batch is None:
+        return False
+    with hub.store.reading() as reader:
+        return reader.batches.find(batch) is not None

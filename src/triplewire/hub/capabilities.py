@@ -1,0 +1,108 @@
+"""Capabilities: an address of a subscription's feed that is itself the permission to read it (G4).
+
+Feed readers and subscribers of WebSub cannot send a token. So whoever made a subscription can have an address for its
+feed that nobody can guess: TENANT.HANDLE.SECRET, with 256 random bits. The store keeps a hash of the secret. There is
+one address for a subscription: another one takes its place, and then the old one leads nowhere.
+
+Invariant: an address counts for the subscription that it was made for, and for none that gets its id later.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import compare_digest
+from typing import NamedTuple
+
+from triplewire.errors import UnknownFeed, UnknownSubscription
+from triplewire.store import Reader, Store, SubscriptionRecord
+
+_KEY = "hub.feed."
+_SPELLED = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})\.([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
+
+
+class Capability(NamedTuple):
+    """An address, taken apart."""
+
+    tenant: str
+    handle: str
+    secret: str
+
+    def __str__(self) -> str:
+        return ".".join(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is known of a subscription's address: when it was made."""
+
+    created: str
+
+
+def parsed(text: str) -> Capability:
+    """The parts of an address; UnknownFeed if it is none."""
+    found = _SPELLED.fullmatch(text)
+    if found is None:
+        raise UnknownFeed
+    return Capability(*found.groups())
+
+
+class FeedAddresses:
+    """The addresses of the feeds in a store."""
+
+    def __init__(self, store: Store, tenant: str) -> None:
+        self._store, self._tenant = store, tenant
+
+    def make(self, id: str) -> Capability:
+        """A new address, told this once; one that the subscription had before leads nowhere from now on."""
+        made = Capability(self._tenant, _handle(id), secrets.token_urlsafe(32))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._store.writing() as writer:
+            number = _record(writer, id).number
+            kept = {"subscription": id, "number": number, "hash": _hash(made.secret), "created": now}
+            writer.settings.set(_KEY + made.handle, kept)
+        return made
+
+    def revoke(self, id: str) -> None:
+        """Let the subscription have no address; UnknownFeed if it has none."""
+        with self._store.writing() as writer:
+            if writer.settings.get(_KEY + _handle(id)) is None:
+                raise UnknownFeed
+            writer.settings.remove(_KEY + _handle(id))
+
+    def kept(self, id: str) -> Kept | None:
+        """What is known of a subscription's address; None if it has none."""
+        with self._store.reading() as reader:
+            number = _record(reader, id).number
+            found = reader.settings.get(_KEY + _handle(id))
+        return Kept(found["created"]) if found is not None and found["number"] == number else None
+
+    def subscription(self, capability: Capability) -> str:
+        """Whose feed an address is; UnknownFeed, whatever is wrong with it."""
+        with self._store.reading() as reader:
+            kept = reader.settings.get(_KEY + capability.handle) or {"hash": "", "subscription": "", "number": -1}
+            is_right = compare_digest(_hash(capability.secret), kept["hash"])  # in any case: the time tells nothing
+            (record,) = reader.subscriptions.find([kept["subscription"]])
+        if not is_right or record is None or record.number != kept["number"]:
+            raise UnknownFeed
+        return record.id
+
+
+def _record(reader: Reader, id: str) -> SubscriptionRecord:
+    (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    return record
+
+
+def _handle(id: str) -> str:
+    """Where the hash is found: it says nothing of the subscription to who does not know its id."""
+    return sha256(f"triplewire feed {id}".encode()).hexdigest()[:32]
+
+
+def _hash(secret: str) -> str:
+    """Of 256 random bits, for which a slow hash would add nothing."""
+    return sha256(secret.encode()).hexdigest()
