@@ -22,8 +22,20 @@ from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.telling import Outcome
-from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError
-from triplewire.model import Change, Document, Event, Publish, Retract, Scope, Start, Subscription, Unread
+from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownDocument
+from triplewire.model import (
+    Access,
+    Change,
+    Document,
+    Event,
+    Publish,
+    Restrict,
+    Retract,
+    Scope,
+    Start,
+    Subscription,
+    Unread,
+)
 from triplewire.schema import Schema
 from triplewire.store import EventRecord, Hearer, Writer
 
@@ -44,6 +56,7 @@ class Changing(Connected):
         scope: Scope = "document",
         start: Start = "now",
         owner: str | None = None,
+        viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
         backfill: backfilling.When = "auto",
     ) -> Subscription:
@@ -52,10 +65,11 @@ class Changing(Connected):
         `scope` says whether all triples of an answer must come from one document, or may come from several. `start`
         "now" counts only what is published from now on. An id is made if none is given. `backfill` says when what
         answers already is looked for: "now", before this returns; "later", by a stream or by `backfill`, and nothing is
-        heard until then; "auto" is later if the store is large and a stream runs on it.
+        heard until then; "auto" is later if the store is large and a stream runs on it. With a `viewer`, it sees the
+        documents that this one may read; "" sees those that are for everybody, and without one it sees all.
         """
         given = text if isinstance(text, Pattern) else None
-        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner, given)
+        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner, given, viewer)
         with self._writing() as writer:
             later = backfilling.is_for_later(writer, backfill)
             registration = subscribing.Registration(writer, self._standing, later=later)
@@ -111,21 +125,30 @@ class Changing(Connected):
         media_type: str | None = None,
         batch: str | None = None,
         drop_missing: bool = False,
+        access: Access | None = None,
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
         Of a feed, each item is a document. Items that a new version does not have stay, unless `drop_missing` is set.
+        With `access`, only those whom this list names may read it, from the first moment on.
         """
         if not isinstance(data, Document):
             if uri is None:
                 raise TypeError("a document needs its uri: publish(data, uri=...)")
             limits = {} if self._limits is None else {"limits": self._limits}
             data = parse(data, uri=uri, media_type=media_type, **limits)
-        return self.apply([Publish(data, drop_missing)], batch=batch)
+        return self.apply([Publish(data, drop_missing, access)], batch=batch)
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
         """Take a document back; gives the events that this causes."""
         return self.apply([Retract(uri)], batch=batch)
+
+    def restrict(self, uri: str, access: Access | None, *, batch: str | None = None) -> Outcome:
+        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
+        with self._reading() as reader:
+            if reader.documents.current([uri]) == [None]:
+                raise UnknownDocument(uri)
+        return self.apply([Restrict(uri, access)], batch=batch)
 
     def submit(self, changes: Iterable[Change | Unread]) -> int:
         """Put changes on the intake log, for a stream to apply; gives their position there.

@@ -10,7 +10,7 @@ from typing import Self
 from triplewire.documents import Limits
 from triplewire.engine import policies, taxonomies
 from triplewire.engine.finding import HERE, Finder
-from triplewire.engine.replica import Replica
+from triplewire.engine.replica import Replicas
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Past, Teller
 from triplewire.errors import UnknownSubscription
@@ -38,7 +38,7 @@ class Connected:
         self._standing = Standing(most_triples)
         self._book = policies.Book()
         self._taxonomy_number = -1
-        self._replica = Replica()
+        self._replicas = Replicas()
 
     def close(self) -> None:
         """Let go of the store; what was committed is there."""

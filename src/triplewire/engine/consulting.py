@@ -13,8 +13,9 @@ from triplewire.engine.connected import Connected, record_of
 from triplewire.engine.explaining import Why, WhyNot
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Results
+from triplewire.errors import UnknownDocument
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Document, Event, Row, Scope, Start, Subscription, Term
+from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term
 from triplewire.schema import Schema
 from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
 
@@ -22,7 +23,10 @@ _PAGE = 1000
 
 
 class Consulting(Connected):
-    """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself."""
+    """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself.
+
+    Where a `viewer` is named, documents that it may not read are not there. Without one, all are.
+    """
 
     # -- subscriptions
 
@@ -88,13 +92,14 @@ class Consulting(Connected):
         start: Start = "now",
         limit: int = 100,
         prefixes: Mapping[str, str] | None = None,
+        viewer: str | None = None,
     ) -> Preview:
         """What a subscription would get and cost; nothing is written (X5)."""
         wanted = Subscription("preview", str(text), language, scope, start)
         with self._reading() as reader:
             pattern = subscribing.compiled(reader, text, language, prefixes)
             subscribing.refuse_unserved(pattern, scope, language)
-            return preview(reader, self._standing, pattern, wanted.scope, wanted.start, limit)
+            return preview(reader, self._standing, pattern, wanted.scope, wanted.start, limit, viewer)
 
     def find(
         self,
@@ -103,13 +108,14 @@ class Consulting(Connected):
         language: str = "xpath",
         limit: int = 100,
         prefixes: Mapping[str, str] | None = None,
+        viewer: str | None = None,
     ) -> list[Document]:
         """Stored documents that match a query now, newest first, not more than `limit` (N3); nothing is registered."""
         if limit < 0:
             raise ValueError(f"limit must not be below 0, and is {limit}")
         with self._reading() as reader:
             pattern = subscribing.compiled(reader, text, language, prefixes)
-            return searching.find(reader, self._standing.taxonomy, pattern, limit)
+            return searching.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
 
     # -- metadata
 
@@ -132,6 +138,7 @@ class Consulting(Connected):
         prefixes: Mapping[str, str] | None = None,
         default_graphs: Sequence[str] = (),
         named_graphs: Sequence[str] = (),
+        viewer: str | None = None,
     ) -> Results:
         """What SPARQL finds in the current metadata; each document is a named graph, the default graph is all of them.
 
@@ -139,33 +146,40 @@ class Consulting(Connected):
         by uri, the question sees only these.
         """
         with self._reading() as reader:
-            self._replica.catch_up(reader)
-            return self._replica.query(sparql, prefixes, default_graphs, named_graphs)
+            return self._replicas.of(reader, viewer).query(sparql, prefixes, default_graphs, named_graphs)
 
-    def resource(self, iri: str | Term) -> Resource:
+    def resource(self, iri: str | Term, *, viewer: str | None = None) -> Resource:
         """What the current metadata says of a resource, who says it, and what refers to it."""
         with self._reading() as reader:
-            return browsing.resource(reader, iri, self._book.schema.strong)
+            return browsing.resource(reader.seen_by(viewer), iri, self._book.schema.strong)
 
-    def documents(self, *, after: str = "", limit: int = 100) -> list[Version]:
+    def documents(self, *, after: str = "", limit: int = 100, viewer: str | None = None) -> list[Version]:
         """The documents that are there now, by uri, from the one that follows `after`."""
         with self._reading() as reader:
-            return browsing.documents(reader, after, limit)
+            return browsing.documents(reader.seen_by(viewer), after, limit)
 
-    def history(self, uri: str) -> list[Version]:
+    def history(self, uri: str, *, viewer: str | None = None) -> list[Version]:
         """The versions of a document that are kept, oldest first."""
         with self._reading() as reader:
-            return browsing.history(reader, uri)
+            return browsing.history(reader.seen_by(viewer), uri)
 
-    def document(self, uri: str, version: int | None = None) -> Document | None:
+    def document(self, uri: str, version: int | None = None, *, viewer: str | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
         with self._reading() as reader:
-            (record,) = reader.documents.current([uri])
+            (record,) = reader.seen_by(viewer).documents.current([uri])
             if record is None or (version is None and not record.present):
                 return None
             (content,) = reader.documents.contents([(record.id, record.version if version is None else version)])
             (xml,) = reader.documents.xml([(record.id, record.version if version is None else version)])
             return None if content is None else Document(uri, content, xml)
+
+    def access(self, uri: str) -> Access | None:
+        """Who may read and change a document; None: it has no list, and is for everybody. See `restrict`."""
+        with self._reading() as reader:
+            (record,) = reader.documents.current([uri])
+            if record is None:
+                raise UnknownDocument(uri)
+            return reader.access.of([record.id]).get(record.id)
 
     # -- upkeep
 
@@ -206,4 +220,5 @@ def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
         record.start,  # type: ignore[arg-type]  # and this as well
         record.owner,
         pattern,
+        query.viewer,
     )

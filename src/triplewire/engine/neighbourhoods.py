@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import Query, Standing
+from triplewire.engine.views import ALL, View, Views
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.findings import Page, page_of
@@ -37,31 +38,39 @@ class Neighbourhoods:
 
     def __init__(self, reader: Reader, standing: Standing, errors: dict[int, SubscriptionError]) -> None:
         self._reader, self._standing = reader, standing
-        self._lookups: dict[int, StoreLookups] = {}
+        self._lookups: dict[View, StoreLookups] = {}
+        self._views: Views | None = None
         self.errors = errors
         """The queries that failed, by number: the others were served."""
+
+    @property
+    def views(self) -> Views:
+        """What each query sees of this state."""
+        if self._views is None:
+            self._views = Views(self._reader, self._standing)
+        return self._views
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """The rows that use a seed, and perhaps others; hints, for wide queries."""
         if not seeds:
             return {}
         most = self._standing.most_triples
-        gathered = gather(seeds, self._standing.shapes, self._lookup(0), self._users, most_triples=most)
+        gathered = gather(seeds, self._standing.shapes, self._lookup(ALL), self._users, most_triples=most)
         self._refuse_shapes(gathered.refused)
         return self.rows_in(gathered.triples, self._standing.graph)
 
     def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
         """Those of the rows that are there; with `columns`, the rows of wide queries that have these values there.
 
-        Each query sees only what was published since it began.
+        Each query sees only what was published since it began, and what its viewer may read.
         """
-        asked: defaultdict[int, list[Key]] = defaultdict(list)
+        asked: defaultdict[View, list[Key]] = defaultdict(list)
         for key in keys:
-            asked[self._standing.start_of(key[0])].append(key)
+            asked[self.views.of(key[0])].append(key)
         found: Rows = {}
-        for start, alike in asked.items():
+        for view, alike in asked.items():
             questions, owners = self._questions(alike, columns)
-            gathered = solve(questions, self._lookup(start), most_triples=self._standing.most_triples)
+            gathered = solve(questions, self._lookup(view), most_triples=self._standing.most_triples)
             for place, reason in gathered.refused.items():
                 self._fail(owners[place], reason)
             found |= self.rows_in(gathered.triples, self._standing.graph, {query for query, _ in alike})
@@ -106,10 +115,10 @@ class Neighbourhoods:
 
         return page_of(triples, texts, number)
 
-    def _lookup(self, start: int) -> StoreLookups:
-        if start not in self._lookups:
-            self._lookups[start] = StoreLookups(self._reader, start)
-        return self._lookups[start]
+    def _lookup(self, view: View) -> StoreLookups:
+        if view not in self._lookups:
+            self._lookups[view] = StoreLookups(self._reader.seen_by(view.viewer), view.start)
+        return self._lookups[view]
 
     def _users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         return self._standing.users(self._reader, atoms, most)
