@@ -39,6 +39,7 @@ from triplewire.errors import (
 from triplewire.hub.problems import error_of
 from triplewire.model import (
     EVENTS,
+    Access,
     Behind,
     Change,
     Document,
@@ -46,6 +47,7 @@ from triplewire.model import (
     Excerpt,
     Feed,
     Publish,
+    Restrict,
     Row,
     Scope,
     Start,
@@ -114,10 +116,12 @@ class Client:
         media_type: str | None = None,
         batch: str | None = None,
         wait: bool = True,
+        access: Access | None = None,
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
         Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
+        With `access`, only the accounts that this list names may read it, from the first moment on.
         """
         if isinstance(data, Feed):
             raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
@@ -129,7 +133,21 @@ class Client:
         if isinstance(data, str):
             data = _encoded(data, uri)
         headers = _asked(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
-        return self._outcome(self._ask("PUT", "/document", params={"uri": uri}, content=data, headers=headers))
+        params = {"uri": uri} | ({} if access is None else _listed(access))
+        return self._outcome(self._ask("PUT", "/document", params=params, content=data, headers=headers))
+
+    def access(self, uri: str) -> Access | None:
+        """Who may read and change a document; None: it is for everybody. Its writers and admins may ask."""
+        told = self._ask("GET", "/document/access", params={"uri": uri}).json()
+        return None if told["readers"] is None else Access(told["readers"], told["writers"])
+
+    def restrict(self, uri: str, access: Access | None, *, batch: str | None = None, wait: bool = True) -> Outcome:
+        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
+        about: dict[str, Any] = {"params": {"uri": uri}, "headers": _asked(batch, wait)}
+        if access is None:
+            return self._outcome(self._ask("DELETE", "/document/access", **about))
+        wanted = {"readers": access.readers, "writers": access.writers}
+        return self._outcome(self._ask("PUT", "/document/access", json=wanted, **about))
 
     def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
         """Take a document back; gives the events that this causes, none if there is no such document."""
@@ -148,7 +166,9 @@ class Client:
             )
         change = wanted[0]
         if isinstance(change, Publish):
-            return self.publish(change.document, batch=batch)
+            return self.publish(change.document, batch=batch, access=change.access)
+        if isinstance(change, Restrict):
+            return self.restrict(change.uri, change.access, batch=batch)
         return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
@@ -179,12 +199,19 @@ class Client:
         scope: Scope = "document",
         start: Start = "now",
         owner: str | None = None,
+        viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
     ) -> Subscription:
-        """Register a query; an id is made if none is given. Its owner is who has the token."""
+        """Register a query; an id is made if none is given. Its owner is who has the token.
+
+        It sees the documents that this account may read, or with the viewer "" those that everybody may.
+        """
         if owner is not None:
             raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
+        if viewer:
+            raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
         wanted = _query(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
+        wanted |= {} if viewer is None else {"sees": "everybody"}
         return _subscription(self._ask("POST", "/subscriptions", json=wanted).json())
 
     def unsubscribe(self, id: str) -> None:
@@ -386,6 +413,11 @@ def _asked(batch: str | None, wait: bool) -> dict[str, str]:
     return ({} if batch is None else {"Idempotency-Key": batch}) | ({"Prefer": "wait"} if wait else {})
 
 
+def _listed(access: Access) -> dict[str, Any]:
+    """An access list as the parameters of a publication; one without names must be said, too."""
+    return {"reader": [*access.readers] or [""], "writer": [*access.writers]}
+
+
 def _encoded(text: str, uri: str) -> bytes:
     try:
         return text.encode()
@@ -398,7 +430,8 @@ def _query(text: str, language: str, prefixes: Mapping[str, str] | None) -> dict
 
 
 def _subscription(told: Mapping[str, Any]) -> Subscription:
-    return Subscription(told["id"], told["text"], told["language"], told["scope"], told["start"], told["owner"])
+    asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
+    return Subscription(*asked, told["owner"], viewer=told["viewer"])
 
 
 def _row(told: Mapping[str, str]) -> Row:

@@ -176,6 +176,9 @@ class Reference:
                 lists.pop(change.uri, None)
             if not isinstance(change, Retract) and change.access is not None:
                 lists[change.uri] = change.access
+        for change in changes:  # a document that came and went keeps its list, and its number for it
+            if not isinstance(change, Retract) and change.uri in lists and change.uri not in versions:
+                versions[change.uri] = Version(len(versions) + 1, 0, 0, None, None)
         return replace(self._state, versions=versions, lists=lists)
 
     def rows(self, id: str) -> list[Row]:

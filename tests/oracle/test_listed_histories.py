@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
-from tests.oracle import test_backfills as backfills
-from tests.oracle import test_crowded_histories as crowded
-from tests.oracle import test_hub_against_recomputation as recomputation
-from tests.oracle.test_shared_finding import Neighbours
 
+from oracle import test_backfills as backfills
+from oracle import test_crowded_histories as crowded
+from oracle import test_hub_against_recomputation as recomputation
 from oracle.histories import documents, queries, uris
+from oracle.test_shared_finding import Neighbours
 from triplewire import Access, Hub, Publish, Restrict, Retract
 
 urls, two_are_a_crowd, hubs_are_high = recomputation.urls, crowded.two_are_a_crowd, crowded.hubs_are_high

@@ -87,15 +87,18 @@ def revise(writer: Writer, changes: Sequence[Change]) -> list[Revision]:
     wanted = {uri: document for uri, document in last.items() if _differs(document, records[uri])}
     ids = dict(zip(wanted, writer.documents.ids(list(wanted)), strict=True))
     revisions = [_revision(uri, ids[uri], document, records[uri]) for uri, document in wanted.items()]
-    revisions += _as_they_are(writer, [records[uri] for uri in lists.changed if uri not in wanted])
+    revisions += _as_they_are(writer, [uri for uri in lists.changed if uri not in wanted])
     lists.note(revisions)
     _spell(writer, revisions)
     return revisions
 
 
-def _as_they_are(writer: Writer, records: Sequence[DocumentRecord | None]) -> list[Revision]:
-    """Documents whose content stays, and whose list does not."""
-    known = [record for record in records if record is not None]
+def _as_they_are(writer: Writer, uris: Sequence[str]) -> list[Revision]:
+    """Documents whose content stays, and whose list does not; one that came and went with the batch keeps its list."""
+    if not uris:
+        return []
+    writer.documents.ids(uris)
+    known = [record for record in writer.documents.current(uris) if record is not None]
     versions = [(record.id, record.version) for record in known]
     contents, xml = writer.documents.contents(versions), writer.documents.xml(versions)
     return [

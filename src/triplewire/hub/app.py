@@ -20,6 +20,7 @@ from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
+    access,
     browsing,
     checking,
     deliveries,
@@ -43,6 +44,7 @@ log = logging.getLogger("triplewire.hub")
 
 _ROUTES = (
     documents,
+    access,
     uploads,
     subscriptions,
     events,

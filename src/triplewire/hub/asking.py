@@ -27,12 +27,23 @@ _LOADING = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, the formats that its client takes, and the graphs that it is about; none named means all."""
+    """A query, the formats that its client takes, and the graphs that it is about; none named means all.
+
+    A `viewer` asks of the documents that it may read.
+    """
 
     text: str
     accept: str | None = None
     default_graphs: Sequence[str] = ()
     named_graphs: Sequence[str] = ()
+    viewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Know what a viewer may read now."""
+
+    viewer: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +117,7 @@ class _Process:
         self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
     def begin(self, url: str, most_bytes: int) -> None:
-        """Read the documents, if it has not yet."""
+        """Tell it where the documents are, if it does not know yet."""
         if not self._has_begun:
             self._exchange((url, most_bytes), _LOADING, "the documents could not be read in time")
             self._has_begun = True
@@ -120,7 +131,7 @@ class _Process:
         return self._popen.poll() is None
 
     def ask(self, question: Question, seconds: float) -> Answer:
-        self._exchange("catch up", _LOADING, "the new documents could not be read in time")
+        self._exchange(CatchUp(question.viewer), _LOADING, "the documents could not be read in time")
         answer = self._exchange(question, seconds, f"the query took longer than {seconds:g} seconds; ask for less")
         assert isinstance(answer, Answer)
         return answer

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
+from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
+    AccessDenied,
     QuotaExceeded,
     SchemaViolation,
     ServiceUnavailable,
@@ -25,8 +27,8 @@ from triplewire.errors import (
     UnknownDocument,
     VersionConflict,
 )
-from triplewire.model import Change, Publish, Retract
-from triplewire.store import DocumentRecord
+from triplewire.model import Access, Change, Event, Publish, Restrict, Retract
+from triplewire.store import EVERYBODY, DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
     With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too.
+    causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
+    `access` the document gets this list; an order that `restricts` changes nothing but the list.
     """
 
     uri: str
@@ -67,6 +70,9 @@ class Order:
     expected: Expected = ANYTHING
     id: str | None = None
     tell: bool = False
+    by: str | None = None
+    access: Access | None = None
+    restricts: bool = False
 
     @property
     def is_alone(self) -> bool:
@@ -258,18 +264,50 @@ class GroupCommit:
             order, is_there = waiting.order, record is not None and record.present
             digest = record.digest.hex() if record is not None and is_there else None
             try:
+                self._refuse_unpermitted(order)
                 if not is_known:  # what was applied already is asked for again, and was expected then
                     order.expected.check(order.uri, digest)
-                if order.data is None and not is_there and order.id is None:
+                if order.data is None and not is_there and (order.id is None or order.restricts):
                     raise UnknownDocument(order.uri)
                 yield _Read(waiting, self._change(order), digest, is_there)
             except Exception as error:
                 answers[id(waiting)] = error
 
+    def _refuse_unpermitted(self, order: Order) -> None:
+        """AccessDenied or UnknownDocument if who asks may not; the hub asks again when it applies it."""
+        if order.by is None:
+            return
+        with self._hub.store.reading() as reader:
+            try:
+                refuse_unpermitted(reader, order.uri, order.by)
+            except UnknownDocument:
+                if order.data is not None:  # it cannot become a new document, so there is nothing to hide
+                    raise AccessDenied(order.uri, by=order.by) from None
+                raise
+
     def _change(self, order: Order) -> Change:
+        if order.restricts:
+            return Restrict(order.uri, order.access, order.by)
         if order.data is None:
-            return Retract(order.uri)
-        return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits))
+            return Retract(order.uri, order.by)
+        document = parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits)
+        return Publish(document, access=order.access, by=order.by)
+
+    def _seen(self, events: Iterable[Event], by: str | None) -> list[Event]:
+        """The events of subscriptions whose answers somebody may see."""
+        told = list(events)
+        with self._hub.store.reading() as reader:
+            if by is None or not told or not reader.access.number():
+                return told
+            records = reader.subscriptions.find(list({event.subscription for event in told}))
+            known = [record for record in records if record is not None]
+            queries = reader.queries.by_ids([record.query for record in known])
+            own = {
+                record.id
+                for record, query in zip(known, queries, strict=True)
+                if query is not None and query.viewer in (EVERYBODY, by)
+            }
+        return [event for event in told if event.subscription in own]
 
     def _within_quota(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
         most = self._room.documents
@@ -326,7 +364,7 @@ class GroupCommit:
                 digest,
                 created=digest is not None and not read.is_there,
                 changed=digest != read.digest,
-                events=[event.as_dict(contents=False) for event in outcome] if order.tell else None,
+                events=[e.as_dict(contents=False) for e in self._seen(outcome, order.by)] if order.tell else None,
                 warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
                 errors=outcome.errors if order.is_alone else (),
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit
@@ -118,6 +119,7 @@ async def subscribe(request: Request, access: Reading) -> Response:
         raise BadRequest("this is no form: it is sent as name=value&name=value in UTF-8") from None
     wanted = _wanted(given, address_of(request))
     await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
+    await run_in_threadpool(partial(access.require_sight, wanted.subscription, for_good=True))
     refuse_bad_url(wanted.callback)
     await refuse_unreachable(wanted.callback, settings.reachable)
     await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time())
@@ -157,7 +159,7 @@ def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[li
     hub = access.tenant.hub
     events = hub.newest(id, before=before, limit=limit)
     batches = [hub.batch(name) for name in {event.batch for event in events}]
-    return events, {batch.id: batch.committed for batch in batches if batch is not None}
+    return access.let_see(id, (events, {batch.id: batch.committed for batch in batches if batch is not None}))
 
 
 def _with(place: str, asked: Mapping[str, object]) -> str:

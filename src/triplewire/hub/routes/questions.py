@@ -30,6 +30,7 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         start=query.start,
         limit=query.limit,
         prefixes=query.prefixes,
+        viewer=access.viewer,
     )
     return found.as_dict() | {"text": str(found)}
 
