@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from triplewire.documents import Limits, parse
     from triplewire.engine import Hub, Outcome
     from triplewire.errors import (
+        AccessDenied,
         BadRequest,
         DamagedStore,
         DocumentError,
@@ -63,12 +64,14 @@ if TYPE_CHECKING:
     from triplewire.matching import Index, Match, Matches
     from triplewire.matching.explanation import Explanation
     from triplewire.model import (
+        Access,
         Changed,
         Document,
         Event,
         Feed,
         Matched,
         Publish,
+        Restrict,
         Retract,
         Subscription,
         Unmatched,
@@ -87,6 +90,7 @@ _HOMES = {
     "triplewire.algebra.taxonomy": ("Taxonomy",),
     "triplewire.documents": ("Limits", "parse"),
     "triplewire.errors": (
+        "AccessDenied",
         "BadRequest",
         "DamagedStore",
         "DocumentError",
@@ -132,12 +136,14 @@ _HOMES = {
     "triplewire.matching": ("Index", "Match", "Matches"),
     "triplewire.matching.explanation": ("Explanation",),
     "triplewire.model": (
+        "Access",
         "Changed",
         "Document",
         "Event",
         "Feed",
         "Matched",
         "Publish",
+        "Restrict",
         "Retract",
         "Subscription",
         "Unmatched",
@@ -152,6 +158,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "LANGUAGES",
+    "Access",
+    "AccessDenied",
     "BadRequest",
     "Changed",
     "DamagedStore",
@@ -187,6 +195,7 @@ __all__ = [
     "QuotaExceeded",
     "RequestTooLarge",
     "RequestTooSlow",
+    "Restrict",
     "Retract",
     "Schema",
     "SchemaError",

@@ -40,13 +40,15 @@ from triplewire.errors import (
 from triplewire.hub.problems import error_of
 from triplewire.model import (
     EVENTS,
+    Access,
     Behind,
     Change,
     Document,
     Event,
     Excerpt,
     Feed,
-    Publish,
+    Restrict,
+    Retract,
     Row,
     Scope,
     Start,
@@ -115,10 +117,12 @@ class Client:
         media_type: str | None = None,
         batch: str | None = None,
         wait: bool = True,
+        access: Access | None = None,
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
         Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
+        With `access`, only the accounts that this list names may read it, from the first moment on.
         """
         if isinstance(data, Document):
             uri, data, media_type = data.uri, *_content(data)
@@ -127,7 +131,21 @@ class Client:
         if isinstance(data, str):
             data = _encoded(data, uri)
         headers = _asked(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
-        return self._outcome(self._ask("PUT", "/document", params={"uri": uri}, content=data, headers=headers))
+        params = {"uri": uri} | ({} if access is None else _listed(access))
+        return self._outcome(self._ask("PUT", "/document", params=params, content=data, headers=headers))
+
+    def access(self, uri: str) -> Access | None:
+        """Who may read and change a document; None: it is for everybody. Its writers and admins may ask."""
+        told = self._ask("GET", "/document/access", params={"uri": uri}).json()
+        return None if told["readers"] is None else Access(told["readers"], told["writers"])
+
+    def restrict(self, uri: str, access: Access | None, *, batch: str | None = None, wait: bool = True) -> Outcome:
+        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
+        about: dict[str, Any] = {"params": {"uri": uri}, "headers": _asked(batch, wait)}
+        if access is None:
+            return self._outcome(self._ask("DELETE", "/document/access", **about))
+        wanted = {"readers": access.readers, "writers": access.writers}
+        return self._outcome(self._ask("PUT", "/document/access", json=wanted, **about))
 
     def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
         """Take a document back; gives the events that this causes, none if there is no such document."""
@@ -172,12 +190,19 @@ class Client:
         scope: Scope = "document",
         start: Start = "now",
         owner: str | None = None,
+        viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
     ) -> Subscription:
-        """Register a query; an id is made if none is given. Its owner is who has the token."""
+        """Register a query; an id is made if none is given. Its owner is who has the token.
+
+        It sees the documents that this account may read, or with the viewer "" those that everybody may.
+        """
         if owner is not None:
             raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
+        if viewer:
+            raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
         wanted = _query(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
+        wanted |= {} if viewer is None else {"sees": "everybody"}
         return _subscription(self._ask("POST", "/subscriptions", json=wanted).json())
 
     def unsubscribe(self, id: str) -> None:
@@ -407,14 +432,23 @@ def _content(document: Document) -> tuple[bytes, str]:
 
 def _change(change: Change) -> dict[str, Any]:
     """A change as one of several."""
-    if not isinstance(change, Publish):
+    if isinstance(change, Retract):
         return {"uri": change.uri, "retract": True}
+    access = None if change.access is None else {"readers": change.access.readers, "writers": change.access.writers}
+    if isinstance(change, Restrict):
+        return {"uri": change.uri, "access": access}
     content, media_type = _content(change.document)
-    return {"uri": change.uri, "content": content.decode(), "media_type": media_type}
+    told = {"uri": change.uri, "content": content.decode(), "media_type": media_type}
+    return told if access is None else told | {"access": access}
 
 
 def _asked(batch: str | None, wait: bool) -> dict[str, str]:
     return ({} if batch is None else {"Idempotency-Key": batch}) | ({"Prefer": "wait"} if wait else {})
+
+
+def _listed(access: Access) -> dict[str, Any]:
+    """An access list as the parameters of a publication; one without names must be said, too."""
+    return {"reader": [*access.readers] or [""], "writer": [*access.writers]}
 
 
 def _encoded(text: str, uri: str) -> bytes:
@@ -429,7 +463,8 @@ def _query(text: str, language: str, prefixes: Mapping[str, str] | None) -> dict
 
 
 def _subscription(told: Mapping[str, Any]) -> Subscription:
-    return Subscription(told["id"], told["text"], told["language"], told["scope"], told["start"], told["owner"])
+    asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
+    return Subscription(*asked, told["owner"], viewer=told["viewer"])
 
 
 def _row(told: Mapping[str, str]) -> Row:

@@ -3,7 +3,8 @@
     TriplewireError
     ├── DocumentError              a document could not be read
     │   ├── DocumentTooLarge       it is over a limit that the caller can raise
-    │   └── SchemaViolation        it breaks the schema
+    │   ├── SchemaViolation        it breaks the schema
+    │   └── AccessDenied           who wants to change it is not on its access list
     ├── QueryError                 a subscription's text could not be compiled
     │   ├── QuerySyntaxError       it is not a sentence of its language
     │   └── UnsupportedQuery       it is, but standing queries do not serve it
@@ -98,6 +99,14 @@ class SchemaViolation(DocumentError):
         others = f" (and {more} more: see `violations`)" if more > 0 else ""
         super().__init__(f"it breaks the schema: {violations[0]}{others}", uri=uri)
         self.violations = tuple(violations)
+
+
+class AccessDenied(DocumentError):
+    """The document has an access list, and `by`, who wants to change it, is not one of its writers."""
+
+    def __init__(self, uri: str, *, by: str | None = None) -> None:
+        super().__init__("it has an access list, and only its writers and admins may change it", uri=uri)
+        self.by = by
 
 
 class QueryError(TriplewireError):

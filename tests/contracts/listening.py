@@ -25,8 +25,8 @@ def document(text, uri=HOSTS):
     return parse(PREFIXES + text, uri=uri, media_type="text/turtle")
 
 
-def publish(hub, text, uri=HOSTS):
-    return hub.publish(document(text, uri))
+def publish(hub, text, uri=HOSTS, **how):
+    return hub.publish(document(text, uri), **how)
 
 
 def short(term):
@@ -46,8 +46,8 @@ class Ear:
     def __init__(self, hub):
         self.hub, self.cursors = hub, {}
 
-    def add(self, id, text, *, language="rules", scope="graph", start="ever"):
-        self.hub.subscribe(text, language=language, id=id, scope=scope, start=start)
+    def add(self, id, text, *, language="rules", scope="graph", start="ever", viewer=None):
+        self.hub.subscribe(text, language=language, id=id, scope=scope, start=start, viewer=viewer)
         self.cursors[id] = 0
         return self
 

@@ -24,6 +24,7 @@ from triplewire.algebra.xpath.places import Places
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.model import (
     RDFS,
+    Access,
     Behind,
     Changed,
     Document,
@@ -31,6 +32,7 @@ from triplewire.model import (
     Excerpt,
     Matched,
     Publish,
+    Restrict,
     Retract,
     Row,
     Subscription,
@@ -56,34 +58,48 @@ class Version:
 
 @dataclass(frozen=True)
 class State:
-    """All current documents, and the taxonomy that the hub was given."""
+    """All current documents, with those access lists that there are, and the taxonomy that the hub was given."""
 
     versions: Mapping[str, Version] = field(default_factory=dict)
     given: tuple[Triple, ...] = ()
+    lists: Mapping[str, Access] = field(default_factory=dict)
 
-    def stated(self, after: int = 0) -> dict[str, tuple[Triple, ...]]:
-        """The triples of each document whose current version was published after a batch."""
-        return {uri: v.triples for uri, v in self.versions.items() if v.triples is not None and v.batch > after}
+    def is_read(self, uri: str, viewer: str | None) -> bool:
+        """Whether a viewer may read a document."""
+        return uri not in self.lists or self.lists[uri].may_read(viewer)
 
-    def xml(self, after: int = 0) -> dict[str, bytes]:
-        """The XML of each document whose current version was published after a batch."""
+    def stated(self, after: int = 0, viewer: str | None = None) -> dict[str, tuple[Triple, ...]]:
+        """The triples of each document whose current version was published after a batch, and that a viewer reads."""
+        return {
+            uri: v.triples
+            for uri, v in self.versions.items()
+            if v.triples is not None and v.batch > after and self.is_read(uri, viewer)
+        }
+
+    def xml(self, after: int = 0, viewer: str | None = None) -> dict[str, bytes]:
+        """The XML of each document whose current version was published after a batch, and that a viewer reads."""
         current = {
-            uri: v.document.xml for uri, v in self.versions.items() if v.document is not None and v.batch > after
+            uri: v.document.xml
+            for uri, v in self.versions.items()
+            if v.document is not None and v.batch > after and self.is_read(uri, viewer)
         }
         return {uri: xml for uri, xml in current.items() if xml}
 
-    def triples(self) -> tuple[Triple, ...]:
+    def triples(self, viewer: str | None = None) -> tuple[Triple, ...]:
         """The current metadata."""
-        return tuple(dict.fromkeys(triple for triples in self.stated().values() for triple in triples))
+        stated = self.stated(viewer=viewer)
+        return tuple(dict.fromkeys(triple for triples in stated.values() for triple in triples))
 
-    def number(self, uri: str) -> int | None:
+    def number(self, uri: str, viewer: str | None = None) -> int | None:
         """The version of a document; None if it is not there."""
         found = self.versions.get(uri)
-        return None if found is None or found.triples is None else found.number
+        if found is None or found.triples is None or not self.is_read(uri, viewer):
+            return None
+        return found.number
 
     def taxonomy(self) -> Taxonomy:
-        """The given one, and what documents state of classes and properties."""
-        own = (triple for triple in self.triples() if triple.predicate.value in _BELOW)
+        """The given one, and what documents for everybody state of classes and properties."""
+        own = (triple for triple in self.triples("") if triple.predicate.value in _BELOW)
         return Taxonomy.from_triples([*self.given, *own])
 
 
@@ -110,14 +126,16 @@ class Reference:
         """Replace the given taxonomy; rows appear and disappear (X3)."""
         return self._become(replace(self._state, given=tuple(triples)), self._next(None))
 
-    def subscribe(self, text, *, language, id=None, scope="document", start="now", owner=None) -> Subscription:
+    def subscribe(
+        self, text, *, language, id=None, scope="document", start="now", owner=None, viewer=None
+    ) -> Subscription:
         """Register; with `ever`, the existing answers are told first, in a batch of their own."""
         id = id or f"subscription-{next(self._ids)}"
         if id in self._subscriptions:
             raise DuplicateSubscription(id)
         rules = {name: s.pattern for name, (s, _) in self._subscriptions.items() if s.language == "rules"}
         pattern = text if isinstance(text, Pattern) else compile(text, language=language, named=rules)
-        subscription = Subscription(id, str(text), language, scope, start, owner, pattern)
+        subscription = Subscription(id, str(text), language, scope, start, owner, pattern, viewer)
         self._subscriptions[id] = (subscription, self._number if start == "now" else 0)
         if start == "ever":
             self._tell({}, {id: self._rows(id, self._state)}, self._state, self._next(None))
@@ -127,24 +145,41 @@ class Reference:
         """Forget it."""
         del self._subscriptions[id]
 
-    def publish(self, data, *, uri=None, media_type=None, batch=None) -> list[Event]:
+    def publish(self, data, *, uri=None, media_type=None, batch=None, access=None) -> list[Event]:
         """Register or update one document."""
         document = data if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
-        return self.apply([Publish(document)], batch=batch)
+        return self.apply([Publish(document, access=access)], batch=batch)
+
+    def restrict(self, uri: str, access: Access | None, *, batch=None) -> list[Event]:
+        """Another access list for one document."""
+        return self.apply([Restrict(uri, access)], batch=batch)
 
     def retract(self, uri: str, *, batch=None) -> list[Event]:
         """Take one document back."""
         return self.apply([Retract(uri)], batch=batch)
 
-    def apply(self, changes: Sequence[Publish | Retract], *, batch: str | None = None) -> list[Event]:
+    def apply(self, changes: Sequence[Publish | Retract | Restrict], *, batch: str | None = None) -> list[Event]:
         """One atomic batch."""
         if batch in self._batches:
             return self._batches[batch]
         name = self._next(batch)
-        versions = dict(self._state.versions)
-        for uri, change in {change.uri: change for change in changes}.items():
+        return self._become(self.led_to(changes), name)
+
+    def led_to(self, changes: Sequence[Publish | Retract | Restrict]) -> State:
+        """The state after changes."""
+        versions, lists = dict(self._state.versions), dict(self._state.lists)
+        contents = {change.uri: change for change in changes if not isinstance(change, Restrict)}
+        for uri, change in contents.items():
             versions |= self._changed(uri, change, versions)
-        return self._become(replace(self._state, versions=versions), name)
+        for change in changes:
+            if isinstance(change, Restrict):
+                lists.pop(change.uri, None)
+            if not isinstance(change, Retract) and change.access is not None:
+                lists[change.uri] = change.access
+        for change in changes:  # a document that came and went keeps its list, and its number for it
+            if not isinstance(change, Retract) and change.uri in lists and change.uri not in versions:
+                versions[change.uri] = Version(len(versions) + 1, 0, 0, None, None)
+        return replace(self._state, versions=versions, lists=lists)
 
     def rows(self, id: str) -> list[Row]:
         """The answers now."""
@@ -180,7 +215,7 @@ class Reference:
         subscription, since = self._subscriptions[id]
         if isinstance(subscription.pattern, PathQuery):
             return {row: () for row, _ in self._hits(id, state).values()}
-        stated = [*state.stated(since).values()]
+        stated = [*state.stated(since, subscription.viewer).values()]
         graphs = stated if subscription.scope == "document" else [[t for triples in stated for t in triples]]
         rows: dict[Row, tuple[Triple, ...]] = {}
         for graph in map(Graph, graphs):
@@ -195,7 +230,7 @@ class Reference:
         query = subscription.pattern
         return {
             (uri, hit.path): (Row(row_of(query, uri, hit)), hit.content)
-            for uri, xml in state.xml(since).items()
+            for uri, xml in state.xml(since, subscription.viewer).items()
             for hit in hits(query, tree_of(xml))
         }
 
@@ -205,19 +240,24 @@ class Reference:
         for id, rows in after.items():
             gone = before.get(id, {})
             is_xpath = isinstance(self._subscriptions[id][0].pattern, PathQuery)
-            kinds = self._kinds_of_hits(id, old, state) if gone and is_xpath else self._kinds(gone, rows, old, state)
+            viewer = self._subscriptions[id][0].viewer
+            kinds = (
+                self._kinds_of_hits(id, old, state)
+                if gone and is_xpath
+                else self._kinds(gone, rows, old.triples(viewer), state.triples(viewer))
+            )
             for kind, row, triples in kinds:
-                event = self._event(kind, id, row, batch, triples, old, state)
+                event = self._event(kind, id, row, batch, triples, old, state, viewer)
                 self._log.append(event)
                 told.append(event)
         return told
 
-    def _kinds(self, gone, rows, old: State, state: State):
+    def _kinds(self, gone, rows, was: Sequence[Triple], now: Sequence[Triple]):
         yield from ((Unmatched, row, triples) for row, triples in gone.items() if row not in rows)
         for row, triples in rows.items():
             if row not in gone:
                 yield Matched, row, triples
-            elif self._content(row, old.triples()) != self._content(row, state.triples()):
+            elif self._content(row, was) != self._content(row, now):
                 yield Changed, row, triples
 
     def _kinds_of_hits(self, id: str, old: State, state: State):
@@ -234,26 +274,26 @@ class Reference:
         bound = [term for term in row.values() if not isinstance(term, Literal)]
         return contents(bound, lambda subjects: [t for t in triples if t.subject in subjects], self._strong)
 
-    def _event(self, kind, id, row, batch, triples, old: State, new: State) -> Event:
+    def _event(self, kind, id, row, batch, triples, old: State, new: State, viewer: str | None) -> Event:
         behind = tuple(
-            Behind(uri, old.number(uri), new.number(uri))
+            Behind(uri, old.number(uri, viewer), new.number(uri, viewer))
             for uri in dict.fromkeys([*old.versions, *new.versions])
-            if self._is_behind(uri, row, triples, old, new)
+            if self._is_behind(uri, row, triples, old, new, viewer)
         )
-        before, after = (self._within(row, behind, state, triples) for state in (old, new))
+        before, after = (self._within(row, behind, state, triples, viewer) for state in (old, new))
         return kind(id, row, batch, len(self._log) + 1, triples, behind, before, after)
 
-    def _is_behind(self, uri: str, row: Row, triples, old: State, new: State) -> bool:
+    def _is_behind(self, uri: str, row: Row, triples, old: State, new: State, viewer: str | None) -> bool:
         if _is_of_xpath(row, triples):
             return uri == row["document"].value
-        was, now = (set(state.stated().get(uri, ())) for state in (old, new))
-        about = {*self._content(row, old.triples()), *self._content(row, new.triples())}
+        was, now = (set(state.stated(viewer=viewer).get(uri, ())) for state in (old, new))
+        about = {*self._content(row, old.triples(viewer)), *self._content(row, new.triples(viewer))}
         return not (was | now).isdisjoint(triples) or not (was ^ now).isdisjoint(about)
 
-    def _within(self, row: Row, behind: tuple[Behind, ...], state: State, triples=((),)):
+    def _within(self, row: Row, behind: tuple[Behind, ...], state: State, triples=((),), viewer: str | None = None):
         if _is_of_xpath(row, triples):
-            return _excerpt(row, state)
-        stated = state.stated()
+            return _excerpt(row, state, viewer)
+        stated = state.stated(viewer=viewer)
         found = [triple for document in behind for triple in stated.get(document.uri, ())]
         return self._content(row, found) if found else None
 
@@ -263,8 +303,8 @@ def _is_of_xpath(row: Row, triples) -> bool:
     return not triples and "document" in row
 
 
-def _excerpt(row: Row, state: State) -> Excerpt | None:
-    xml = state.xml().get(row["document"].value)
+def _excerpt(row: Row, state: State, viewer: str | None) -> Excerpt | None:
+    xml = state.xml(viewer=viewer).get(row["document"].value)
     return Places(tree_of(xml)).excerpt(row["node"].value if "node" in row else "/") if xml else None
 
 

@@ -9,8 +9,7 @@ import pytest
 from tests.contracts.listening import HOST, HOSTS, INFO, INFOS, MEMORY, NS, PASSAU, PROVIDERS, publish, replayed
 
 from triplewire import Hub, Subscription, compile
-from triplewire.engine import answering, subscribing
-from triplewire.engine import hub as hubs
+from triplewire.engine import answering, changing, subscribing
 from triplewire.errors import DuplicateSubscription, MatchLimitExceeded, UnsupportedQuery
 from triplewire.matching.incremental import solve
 from triplewire.model import Row
@@ -23,7 +22,7 @@ OPTIONAL = f"SELECT ?c ?i {{ ?c a <{NS}CycleProvider> OPTIONAL {{ ?c <urn:i> ?i 
 @pytest.fixture
 def small_steps(monkeypatch):
     """Lists of three, told by five: so that a few subscriptions come in several."""
-    monkeypatch.setattr(hubs, "_PAGE", 3)
+    monkeypatch.setattr(changing, "_PAGE", 3)
     monkeypatch.setattr(subscribing, "_MANY", 5)
 
 

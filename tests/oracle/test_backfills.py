@@ -199,16 +199,18 @@ class Filling(Both):
     def __init__(self, crowd: Crowd, hub: Hub) -> None:
         super().__init__(crowd, hub)
         self.waiting: dict[str, tuple[str, str, str]] = {}
+        self.waiting_for: dict[str, str | None] = {}
 
     def wait_for(self, id: str) -> None:
         chance = self.crowd.chance
         text, scope = filled(chance.choice(SHAPES), chance), chance.choice(("graph", "graph", "document"))
+        viewer = self.viewer()
         with suppress(UnsupportedQuery):
-            self.hub.subscribe(text, id=id, scope=scope, start="ever", backfill="later")
+            self.hub.subscribe(text, id=id, scope=scope, start="ever", viewer=viewer, backfill="later")
             if waits(self.hub, id):
-                self.waiting[id] = text, scope, "ever"
+                self.waiting[id], self.waiting_for[id] = (text, scope, "ever"), viewer
             else:
-                self.reference.subscribe(text, language="sparql", id=id, scope=scope, start="ever")
+                self.reference.subscribe(text, language="sparql", id=id, scope=scope, start="ever", viewer=viewer)
                 self.asked[id] = text, scope, "ever"
 
     def fill(self) -> int:
@@ -218,7 +220,8 @@ class Filling(Both):
         told = self.hub.backfill(interrupted)
         assert (told.subscriptions, told.failed) == (len(self.waiting), {})
         for id, (text, scope, start) in self.waiting.items():
-            self.reference.subscribe(text, language="sparql", id=id, scope=scope, start=start)
+            viewer = self.waiting_for[id]
+            self.reference.subscribe(text, language="sparql", id=id, scope=scope, start=start, viewer=viewer)
             events = [(event.kind, event.row) for event in self.hub.events(id)]
             expected = [(event.kind, Row(event.row)) for event in self.reference.events(id)]
             assert Counter(events) == Counter(expected), (id, text, scope)
@@ -229,7 +232,12 @@ class Filling(Both):
 
 def live_through(seed: int, url: str) -> int:
     """Live through the history of a seed; gives how many rows were told by backfills."""
-    world, rows = Filling(Crowd(seed), Hub(url)), 0
+    return live_with(Filling(Crowd(seed), Hub(url)))
+
+
+def live_with(world: Filling) -> int:
+    """The whole of a history."""
+    rows = 0
     for number in range(4):
         world.subscribe(f"old {number}")
     for number in range(3):

@@ -76,18 +76,24 @@ class Both:
     def __init__(self, crowd: Crowd, hub: Hub) -> None:
         self.crowd, self.hub, self.reference = crowd, hub, Reference()
         self.asked: dict[str, tuple[str, str, str]] = {}
+        self.viewers: list[str | None] = [None]
         self.kinds: Counter[str] = Counter()
 
     def subscribe(self, id: str) -> None:
         chance = self.crowd.chance
         text = filled(chance.choice(SHAPES), chance)
         scope, start = chance.choice(("graph", "graph", "document")), chance.choice(("now", "ever"))
+        viewer = self.viewer()
         try:
-            self.hub.subscribe(text, id=id, scope=scope, start=start)
+            self.hub.subscribe(text, id=id, scope=scope, start=start, viewer=viewer)
         except UnsupportedQuery:
             return
-        self.reference.subscribe(text, language="sparql", id=id, scope=scope, start=start)
+        self.reference.subscribe(text, language="sparql", id=id, scope=scope, start=start, viewer=viewer)
         self.asked[id] = (text, scope, start)
+
+    def viewer(self) -> str | None:
+        """On whose behalf the next subscription looks."""
+        return None if len(self.viewers) == 1 else self.crowd.chance.choice(self.viewers)
 
     def step(self) -> None:
         kind = self.crowd.chance.random()
@@ -132,7 +138,11 @@ def follow(seed: int, url: str = ":memory:") -> Counter[str]:
 
 def follow_with(hub: Hub, seed: int) -> Counter[str]:
     """The same with a hub that is made already; it is closed."""
-    both = Both(Crowd(seed), hub)
+    return live(Both(Crowd(seed), hub))
+
+
+def live(both: Both) -> Counter[str]:
+    """The whole of a history; gives how many events of each kind there were. The hub is closed."""
     try:
         for step in range(STEPS):
             for number in range(6 if step == 0 else both.crowd.chance.choice((0, 1, 2))):

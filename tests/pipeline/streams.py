@@ -10,7 +10,7 @@ from threading import Thread
 
 import pyarrow as pa
 
-from triplewire import Document, Hub, Publish, Retract, TaxonomyError, Unread, parse
+from triplewire import Document, Hub, Publish, Restrict, Retract, TaxonomyError, Unread, parse
 from triplewire.engine.intake import entry_of
 from triplewire.model import Event
 from triplewire.pipeline.streaming.batches import Batches, Done
@@ -30,9 +30,9 @@ def eventually(is_so: Callable[[], object], what: str) -> None:
         time.sleep(0.01)
 
 
-def raw(change: Publish | Retract) -> Publish | Retract | Unread:
+def raw(change: Publish | Retract | Restrict) -> Publish | Retract | Restrict | Unread:
     """The change as a publisher sends it: bytes to parse, where parsing gives the same document."""
-    if isinstance(change, Retract) or change.document.xml:
+    if not isinstance(change, Publish) or change.document.xml or change.access is not None:
         return change
     text = change.document.ntriples
     is_same = parse(text, uri=change.uri, media_type="application/n-triples") == change.document
@@ -48,9 +48,12 @@ class World:
     def __getattr__(self, name: str) -> object:
         return getattr(self.hub, name)
 
-    def publish(self, data, *, uri=None, media_type=None, batch=None) -> list[Event]:
+    def publish(self, data, *, uri=None, media_type=None, batch=None, access=None) -> list[Event]:
         document = data if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
-        return self.apply([Publish(document)], batch=batch)
+        return self.apply([Publish(document, access=access)], batch=batch)
+
+    def restrict(self, uri, access, *, batch=None) -> list[Event]:
+        return self.apply([Restrict(uri, access)], batch=batch)
 
     def retract(self, uri, *, batch=None) -> list[Event]:
         return self.apply([Retract(uri)], batch=batch)

@@ -10,7 +10,7 @@ from tests.contracts.reference import Reference
 from tests.oracle.test_crowded_histories import Crowd, follow_with
 from tests.pipeline.streams import MicroBatches, Running, eventually, frame_of
 
-from triplewire import Hub, PipelineError, Publish, Retract, Schema, Unread, parse
+from triplewire import Access, Hub, PipelineError, Publish, Restrict, Retract, Schema, Unread, parse
 from triplewire.engine.intake import entry_of
 from triplewire.model import Row
 from triplewire.pipeline.streaming.parsing import Parse
@@ -21,6 +21,10 @@ from triplewire.store import schema
 
 JOINED = "SELECT ?x ?z { ?x <urn:p> ?y . ?y <urn:q> ?z }"
 OWN = "SELECT ?x { ?x <urn:p> ?y }"
+DOCUMENTS = {
+    "urn:document:open": "<urn:a> <urn:p> <urn:b> .",
+    "urn:document:hidden": "<urn:b> <urn:q> <urn:c> . <urn:z> <urn:p> <urn:b> .",
+}
 
 
 def sent(number: int, text: str) -> Unread:
@@ -282,3 +286,21 @@ def test_crowded_histories_with_a_taxonomy_by_micro_batches(spark, new_url):
         world = MicroBatches(spark, url)
         follow_with(Hub(url, finder=world.finder), seed)
         world.hub.close()
+
+
+def test_a_stream_gives_documents_their_lists_and_sets_aside_what_is_not_permitted(running):
+    """P8: there is no moment in which a document that came with a list is for everybody."""
+    hub = running.hub
+    for viewer in ("ada", "bob"):
+        hub.subscribe(JOINED, id=viewer, scope="graph", viewer=viewer)
+        hub.subscribe(OWN, id=f"{viewer}'s own", viewer=viewer)
+    open_one, hidden = (parse(text, uri=uri) for uri, text in DOCUMENTS.items())
+    running.wait_for(hub.submit([Publish(open_one), Publish(hidden, access=Access(["ada"], ["eve"]))]))
+    assert [len(hub.rows(id)) for id in ("ada", "ada's own", "bob", "bob's own")] == [2, 2, 0, 1]
+    taken = Publish(parse("<urn:n> <urn:p> 1 .", uri=hidden.uri), by="bob")
+    running.wait_for(hub.submit([taken, Retract(open_one.uri, "bob"), Restrict(hidden.uri, Access(["bob"]), "eve")]))
+    assert [(one.uri, "writers" in one.reason) for one in hub.rejected()] == [(hidden.uri, True)]
+    assert [len(hub.rows(id)) for id in ("ada", "ada's own", "bob", "bob's own")] == [0, 0, 1, 1]
+    assert hub.access(hidden.uri) == Access(["bob"])
+    assert kinds(hub, "ada") == {"matched": 2, "unmatched": 2}
+    assert list(hub.check()) == []

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from triplewire.cli.commands import (
+    access,
     answers,
     compile,
     deliver,
@@ -76,6 +77,7 @@ app.command(name="demo")(demo.run)
 _HUB = "On a store: a hub that remembers"
 app.command(name="publish", cls=OnHub, rich_help_panel=_HUB)(publish.publish)
 app.command(name="retract", cls=OnHub, rich_help_panel=_HUB)(publish.retract)
+app.command(name="access", cls=OnHub, rich_help_panel=_HUB)(access.access)
 app.command(name="poll", rich_help_panel=_HUB)(poll.run)
 app.command(name="subscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.subscribe)
 app.command(name="unsubscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.unsubscribe)

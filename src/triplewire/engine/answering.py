@@ -15,6 +15,7 @@ from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Neighbourhoods, Reason, Rows
 from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import GRAPH, Query, Standing
+from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
@@ -32,21 +33,21 @@ class Untold:
 
 
 def answers_now(
-    reader: Reader, standing: Standing, pattern: Pattern, scope: str, start: int, query: int = 0
+    reader: Reader, standing: Standing, pattern: Pattern, scope: str, start: int, viewer: str | None = None
 ) -> dict[int, Rows]:
     """The rows of a pattern in the current metadata, by document (0 for the graph); MatchLimitExceeded if too many."""
-    return answers_of(reader, standing, [Query(query, scope, start, pattern)])
+    return answers_of(reader, standing, [Query(0, scope, start, pattern, viewer)])
 
 
 def answers_of(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
     """The rows of queries in the current metadata, by document (0 for the graph).
 
-    Queries of one scope and start are asked together. Where the limits are too low for that, they are halved, until
-    one query alone is over them: MatchLimitExceeded, with the number of the query.
+    Queries of one scope, start and viewer are asked together. Where the limits are too low for that, they are halved,
+    until one query alone is over them: MatchLimitExceeded, with the number of the query.
     """
-    groups: defaultdict[tuple[str, int], list[Query]] = defaultdict(list)
+    groups: defaultdict[tuple[str, int, str | None], list[Query]] = defaultdict(list)
     for query in queries:
-        groups[query.scope, query.start].append(query)
+        groups[query.scope, query.start, reader.access.sight_of(query.viewer)].append(query)
     found: defaultdict[int, Rows] = defaultdict(dict)
     waiting = list(groups.values())
     while waiting:
@@ -65,6 +66,7 @@ def answers_of(reader: Reader, standing: Standing, queries: Sequence[Query]) -> 
 
 def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
     scope, start = queries[0].scope, queries[0].start
+    reader = reader.seen_by(queries[0].viewer)
     index = Index(standing.taxonomy)
     for query in queries:
         index.add(str(query.id), query.pattern)
@@ -121,11 +123,12 @@ def tell_existing(writer: Writer, standing: Standing, untold: Untold) -> None:
         names = {str(record.query): record.id for record in untold.asking}
         raise MatchLimitExceeded(error.reason, subscription=names[error.subscription]) from error
     waiting = {one.query for one in writer.backfills.unfinished(untold.queries.keys() - untold.new)}
-    tell_answers(writer, found, untold.asking, "subscribe", new=untold.new, partly=waiting)
+    tell_answers(writer, Views(writer, standing), found, untold.asking, "subscribe", new=untold.new, partly=waiting)
 
 
 def tell_answers(
     writer: Writer,
+    views: Views,
     found: Mapping[int, Rows],
     asking: Sequence[SubscriptionRecord],
     occasion: str,
@@ -143,15 +146,17 @@ def tell_answers(
     for rows in found.values():
         for key, derivation in rows.items():
             distinct[key[0]].setdefault(key, derivation)
-    behind = Touched(writer, (), ()).documents_behind(
-        {(terms, why) for own in distinct.values() for (_, terms), why in own.items()}
-    )
-    _name_documents(writer, found, behind)
-    events = [
-        NewEvent((-record.number,), MATCHED, terms, why, behind[terms, why])
-        for record in asking
-        for (_, terms), why in distinct[record.query].items()
-    ]
+    events: list[NewEvent] = []
+    for viewer, queries in by_viewer(views, [record.query for record in asking]).items():
+        reasons = {(terms, why) for query in queries for (_, terms), why in distinct[query].items()}
+        behind = Touched(writer, (), (), viewer).documents_behind(reasons)
+        _name_documents(writer, found, behind)
+        events += [
+            NewEvent((-record.number,), MATCHED, terms, why, behind[terms, why])
+            for record in asking
+            if record.query in queries
+            for (_, terms), why in distinct[record.query].items()
+        ]
     if events:
         writer.log.append(writer.batches.next(), events)
         writer.batches.add(f"{occasion}-{uuid4()}", committed=now(), documents=0, events=len(events))

@@ -27,14 +27,15 @@ from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.lookups import News
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
 from triplewire.engine.overlays import Changes
-from triplewire.engine.reasons import Touched
+from triplewire.engine.reasons import Sights
 from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
+from triplewire.engine.views import readable
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Triple
-from triplewire.model import Document
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, Writer
+from triplewire.model import Access, Document
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer
 
 
 @dataclass(slots=True)
@@ -100,6 +101,7 @@ class _Application:
         self._touched = list(meaning.touched) if meaning is not None else []
         self._applied = Applied(writer.batches.next())
         self._changed_hits: Rows = {}
+        self._named_before = writer.access.named() if writer.access.has_lists else None
 
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
@@ -148,15 +150,27 @@ class _Application:
         there = [revision for revision in self._revisions if revision.before]
         documents = {r.id: r.old_document for r in there}
         documents |= self._retouched()
-        return document_rows(self._documents, documents, self._writer, self._applied.errors)
+        rows = document_rows(self._documents, documents, self._writer, self._applied.errors)
+        return self._let_in(rows, {r.id: r.list_before for r in there})
+
+    def _let_in(self, rows: dict[int, Rows], lists: Mapping[int, Access | None]) -> dict[int, Rows]:
+        """The rows of documents that their queries' viewers may read; documents that stay have the lists they had."""
+        writer = self._writer
+        known = {**writer.access.of(id for id in rows if id not in lists), **lists}
+        if not any(known.values()):
+            return rows
+        may_read = readable(self._standing, known)
+        return {id: {key: why for key, why in own.items() if may_read(key[0], id)} for id, own in rows.items()}
 
     def _write_documents(self) -> None:
         writer = self._writer
-        changes = [(revision.uri, revision.content) for revision in self._revisions]
-        saved = writer.documents.save(changes, self._applied.number, [r.new_xml for r in self._revisions])
-        for revision, record in zip(self._revisions, saved, strict=True):
+        published = [revision for revision in self._revisions if revision.is_published]
+        changes = [(revision.uri, revision.content) for revision in published]
+        saved = writer.documents.save(changes, self._applied.number, [r.new_xml for r in published])
+        for revision, record in zip(published, saved, strict=True):
             revision.after = record.version if record.present else 0
-        writer.triples.replace([(revision.id, revision.removed, revision.added) for revision in self._revisions])
+        writer.triples.replace([(revision.id, revision.removed, revision.added) for revision in published])
+        writer.access.set([(r.id, r.list_after) for r in self._revisions if r.is_relisted])
 
     def _document_difference(self, before: Mapping[int, Rows]) -> Difference:
         errors = self._applied.errors
@@ -169,6 +183,13 @@ class _Application:
         published = {record.id: record.published for record in self._writer.documents.by_ids(list(again))}
         for id, rows in document_rows(self._documents, again, self._writer, errors).items():
             after[id] = {key: why for key, why in rows.items() if self._standing.start_of(key[0]) < published[id]}
+        stayed = [revision for revision in self._revisions if not revision.is_published]
+        for revision in stayed:
+            own = after[revision.id]
+            after[revision.id] = {
+                key: why for key, why in own.items() if self._standing.start_of(key[0]) < revision.published
+            }
+        after = self._let_in(after, {r.id: r.list_after for r in self._revisions})
         difference = document_difference(self._writer, after, before, errors.keys())
         self._changed_hits = take_changed_hits(self._writer, self._standing, self._revisions, before, after, difference)
         return difference
@@ -198,34 +219,38 @@ class _Application:
 
         Of these those of a query together, because the log is written faster where neighbours come one after another.
         """
-        touched = Touched(self._writer, self._revisions, self._strong)
-        staying = self._staying(difference, touched, new)
+        sights = Sights(self._writer, self._standing, self._revisions, self._strong, self._named())
+        staying = self._staying(difference, sights, new)
         # a query that is answered anew begins and ends its rows by what is on record
         staying |= {key: why for key, why in self._changed_hits.items() if key not in difference.begun}
         kinds = ((UNMATCHED, difference.ended), (MATCHED, difference.begun), (CHANGED, staying))
         events = []
         for kind, rows in kinds:
-            queries = shared(rows)
-            behind = touched.documents_behind(queries)
-            for reason in sorted(queries, key=queries.__getitem__):
-                events.append(NewEvent(queries[reason], kind, *reason, behind[reason]))
+            for touched, own in sights.split(rows):
+                queries = shared(own)
+                behind = touched.documents_behind(queries)
+                for reason in sorted(queries, key=queries.__getitem__):
+                    events.append(NewEvent(queries[reason], kind, *reason, behind[reason]))
         return events
 
-    def _staying(self, difference: Difference, touched: Touched, new: Neighbourhoods) -> Rows:
+    def _named(self) -> frozenset[str] | None:
+        """Everybody who was or is named in an access list; None if there was none and is none."""
+        access = self._writer.access
+        if self._named_before is None and not access.has_lists:
+            return None
+        return access.named() | (self._named_before or frozenset())
+
+    def _staying(self, difference: Difference, sights: Sights, new: Neighbourhoods) -> Rows:
         """Rows that stay and bind a resource whose content differs, with a derivation."""
         gone = set(difference.deletes)
         moved = dict(difference.inserts)
-        records = self._writer.rows.binding(list(touched.resources))
-        bound = {term for record in records for term in record.terms} & touched.resources.keys()
-        changed = touched.changed(bound) if bound else set()
         stays: dict[Key, int] = {}
-        for record in records:
+        for record in self._concerned(sights):
             key = record.query, record.terms
-            if changed.intersection(record.terms):
-                if (record.id, record.query) not in gone:
-                    stays[key] = record.document
-                elif key in moved:  # the row stays, because another document gives it now
-                    stays.setdefault(key, moved[key])
+            if (record.id, record.query) not in gone:
+                stays[key] = record.document
+            elif key in moved:  # the row stays, because another document gives it now
+                stays.setdefault(key, moved[key])
         for key in (*difference.begun, *difference.ended):
             stays.pop(key, None)
         derived = self._derived_in_documents({key: document for key, document in stays.items() if document})
@@ -233,6 +258,18 @@ class _Application:
         derived |= {key: difference.found[key] for key in graph if key in difference.found}
         derived |= self._derived_in_graph([key for key in graph if key not in derived], new)
         return {key: derived.get(key, ()) for key in stays}
+
+    def _concerned(self, sights: Sights) -> list[RowRecord]:
+        """The rows on record that bind a resource whose content differs."""
+        records = self._writer.rows.binding(list(sights.resources))
+        bound = {term for record in records for term in record.terms}.intersection(sights.resources)
+        if not bound:
+            return []
+        if sights.is_one:
+            changed = sights.of(None).changed(bound)
+            return [record for record in records if changed.intersection(record.terms)]
+        changed_for = sights.changed((record.query for record in records), bound)
+        return [record for record in records if changed_for[record.query].intersection(record.terms)]
 
     def _derived_in_graph(self, keys: Sequence[Key], new: Neighbourhoods) -> Rows:
         """Derivations of rows that are there; most use a triple of a changed resource, and are found together."""
@@ -242,7 +279,7 @@ class _Application:
         said = {triple for revision in self._revisions for triple in revision.statements if triple[0] in bound}
         nearby = new.aside()  # it fails nobody: a row that it lacks is asked for
         found = nearby.around(self._standing.seeds_in(nearby.page(said)))
-        rows = {key: found[key] for key in keys if is_sure(key, found, self._standing)}
+        rows = {key: found[key] for key in keys if is_sure(key, found, new.views)}
         left = [key for key in keys if key not in rows]
         asked = new.having(left) if left else {}
         return rows | {key: asked[key] for key in left if key in asked}

@@ -22,10 +22,11 @@ from typing import Literal, Protocol
 
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
-from triplewire.engine.differences import document_rows, stored_documents
+from triplewire.engine.differences import document_rows, stored_documents, visible
 from triplewire.engine.filling import Job, Look, Matched, Share, Sought, planned, put_off
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
 from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
+from triplewire.engine.views import Views, readable
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
@@ -130,7 +131,8 @@ class Confirmation:
         queries = self._standing.queries(writer, (one.query for one in backfills))
         ids = [one.subscription for one in backfills]
         records = [record for record in writer.subscriptions.find(ids) if record is not None]
-        told = tell_answers(writer, self._answers(queries), records, "backfill", partly=queries.keys())
+        views = Views(writer, self._standing)
+        told = tell_answers(writer, views, self._answers(queries), records, "backfill", partly=queries.keys())
         writer.subscriptions.hear_from(ids, writer.log.last_cursor())
         writer.backfills.end([(record.number, told[record.query]) for record in records], now)
         return sum(told[record.query] for record in records)
@@ -157,17 +159,22 @@ class Confirmation:
     ) -> Rows:
         now = Neighbourhoods(self._writer, self._standing, errors)
         found = {key: why for query in queries for key, why in self._found.graph[query].items()}
-        rows = self._holding({key: why for key, why in found.items() if not queries[key[0]].wide})
+        rows = self._holding({key: why for key, why in found.items() if not queries[key[0]].wide}, now.views)
         others = [key for key in dict.fromkeys([*found, *recorded]) if key not in rows]
         doubtful = [key for key in others if not queries[key[0]].wide]
         seen = now.having(doubtful)
         rows |= {key: seen[key] for key in doubtful if key in seen}
         return rows | self._widened(queries, [key for key in others if queries[key[0]].wide], now)
 
-    def _holding(self, rows: Rows) -> Rows:
-        """The rows whose derivations are still there, and still mean the same."""
+    def _holding(self, rows: Rows, views: Views) -> Rows:
+        """The rows whose derivations are still there, still mean the same, and are seen by their queries."""
         if not self._is_same_taxonomy:
             return {}
+        if views.has_lists:
+            return visible(self._writer, views, self._there(rows))[0]
+        return self._there(rows)
+
+    def _there(self, rows: Rows) -> Rows:
         if self._is_same_state:
             return rows
         triples = list({triple for why in rows.values() for triple in why})
@@ -206,9 +213,13 @@ class Confirmation:
             index.add(str(id), query.pattern)
         bare = {id: Document(f"urn:document:{id}", b"") for id in known}
         rows = document_rows(_Known(known.values(), queries), bare, writer, errors)
-        return rows | document_rows(
-            index, stored_documents(writer, writer.documents.by_ids(sorted(again))), writer, errors
-        )
+        stored = stored_documents(writer, writer.documents.by_ids(sorted(again)))
+        rows |= document_rows(index, stored, writer, errors)
+        lists = writer.access.of(rows)
+        may_read = readable(self._standing, lists)
+        for id in lists:
+            rows[id] = {key: why for key, why in rows[id].items() if may_read(key[0], id)}
+        return rows
 
 
 class _Known:

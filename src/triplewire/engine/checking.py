@@ -71,6 +71,7 @@ def _recorded(reader: Reader, query: QueryRecord) -> Found:
 
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:
     """The rows by definition."""
+    reader = reader.seen_by(query.viewer)
     if query.scope == GRAPH:
         rows = evaluate(pattern, StoreGraph(reader, query.start), taxonomy)
         return _numbered(reader, pattern, 0, rows)

@@ -45,20 +45,20 @@ def cost_of(reader: Reader, pattern: Pattern, *, most: int = MOST_COUNTED) -> Co
     if isinstance(pattern, PathQuery):
         return Cost(_size(pattern.expression), "", 0)
     lookups = StoreLookups(reader)
-    branches = [_of_branch(lookups, branch, most) for branch in readable(pattern).branches if branch.triples]
+    branches = [_of_branch(reader, lookups, branch, most) for branch in readable(pattern).branches if branch.triples]
     if not branches:
         return Cost(0, "", 0)
     dearest = max(branches, key=lambda cost: cost.total)
     return Cost(sum(cost.total for cost in branches), dearest.dearest, dearest.triples)
 
 
-def _of_branch(lookups: StoreLookups, branch: Conjunction, most: int) -> Cost:
-    wakes = [(selected(lookups, triple, most), word_triple(triple)) for triple in branch.triples]
+def _of_branch(reader: Reader, lookups: StoreLookups, branch: Conjunction, most: int) -> Cost:
+    wakes = [(selected(reader, lookups, triple, most), word_triple(triple)) for triple in branch.triples]
     triples, text = min(wakes)
     return Cost(len(wakes) * (1 + triples), text, triples)
 
 
-def selected(lookups: StoreLookups, triple: TriplePattern, most: int = MOST_COUNTED) -> int:
+def selected(reader: Reader, lookups: StoreLookups, triple: TriplePattern, most: int = MOST_COUNTED) -> int:
     """How many triples have the constants of a triple pattern, counted up to `most`."""
     known = [None if isinstance(node, Variable) else lookups.terms([str(node)])[0] for node in triple]
     subject, predicate, value = known
@@ -68,6 +68,8 @@ def selected(lookups: StoreLookups, triple: TriplePattern, most: int = MOST_COUN
         return int(lookups.present([(subject, predicate or 0, value)])[0])
     if subject is not None:
         return lookups.fanouts([(subject, predicate or 0)], most)[0]
+    if value is None and reader.is_partial:  # what is known of a predicate counts what others may read
+        return reader.triples.amount(predicate or 0, most)
     return lookups.degrees([(predicate or 0, value or 0)], most)[0]
 
 

@@ -15,6 +15,7 @@ from triplewire.engine.finding import Matcher
 from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
+from triplewire.engine.views import View, Views
 from triplewire.errors import SubscriptionError
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
@@ -68,19 +69,30 @@ def seeds_of(
     """Where the batch's statements fit an atom.
 
     A new version publishes all its triples: they count for queries that began after the version before. `touched`
-    triples stay, but what they mean may change, because the taxonomy does. Terms over `last_known` are new.
+    triples stay, but what they mean may change, because the taxonomy does. Terms over `last_known` are new. A document
+    with another access list takes all its triples away from some, and brings them to others.
     """
     if not len(standing.graph):
         return Seeds([], [])
     last = standing.last_start
-    removed = {triple for revision in revisions for triple in revision.removed}
+    removed = {
+        triple
+        for revision in revisions
+        for triple in (revision.stated_before if revision.is_relisted else revision.removed)
+    }
     added = {
         triple
         for revision in revisions
-        for triple in (revision.added if revision.published > last or not revision.before else revision.statements)
+        for triple in (revision.statements if _counts_anew(revision, last) else revision.added)
     }
     coming = _seeds(standing, [*added, *touched], neighbourhoods)
     return Seeds(_seeds(standing, [*removed, *touched], neighbourhoods), thinned(coming, standing.shapes, last_known))
+
+
+def _counts_anew(revision: Revision, last_start: int) -> bool:
+    """Whether what a document stated before counts for more queries now."""
+    is_newer = revision.is_published and revision.before > 0 and revision.published <= last_start
+    return is_newer or revision.is_relisted
 
 
 def _seeds(standing: Standing, triples: Sequence[Triple], neighbourhoods: Neighbourhoods) -> list[Seed]:
@@ -96,17 +108,36 @@ def candidates(reader: Reader, old: Neighbourhoods, seeds: Seeds, standing: Stan
     """
     found = old.around([*seeds.removed, *(seed for seed in seeds.added if standing.is_optional(seed))])
     leaving = {seed.triple for seed in seeds.removed}
-    rows = {key: why for key, why in found.items() if _may_end(key[0], why, leaving, standing)}
-    _, hidden = _visible(reader, standing, {key: why for key, why in rows.items() if key[0] not in standing.wide})
+    rows = {
+        key: why
+        for key, why in found.items()
+        if not leaving.isdisjoint(why) or key[0] in standing.wide or not old.views.is_all(key[0])
+    }  # the others are left a derivation as it was, and their queries see all of it
+    _, hidden = visible(reader, old.views, {key: why for key, why in rows.items() if key[0] not in standing.wide})
     if hidden:
         seen = old.having(hidden)
         rows |= {key: seen[key] for key in hidden if key in seen}
+    if old.views.has_lists:
+        _let_see(reader, standing, old, rows)
     return rows
 
 
-def _may_end(query: int, derivation: Derivation, leaving: set[Triple], standing: Standing) -> bool:
-    """False for a row that is left a derivation as it was; what of it a query sees that began later is not known."""
-    return not leaving.isdisjoint(derivation) or query in standing.wide or standing.start_of(query) > 0
+def _let_see(reader: Reader, standing: Standing, old: Neighbourhoods, rows: Rows) -> None:
+    """Of wide queries, let rows have derivations that their viewers see: these are told, if they end."""
+    wide = {key: why for key, why in rows.items() if key[0] in standing.wide}
+    _, hidden = visible(reader, old.views, wide)
+    queries = standing.queries(reader, {query for query, _ in hidden})
+    columns = {query: required_columns(queries[query]) for query in queries}
+    parts = [_part(key, queries[key[0]].pattern.answer, columns[key[0]]) for key in hidden]
+    for key in hidden:
+        del rows[key]
+    rows |= old.having(dict.fromkeys(parts), columns) if parts else {}
+
+
+def _part(key: Key, answer: Sequence[str], columns: Sequence[str]) -> Key:
+    """What a row has in some of its columns."""
+    chosen = dict(zip(answer, key[1], strict=True))
+    return key[0], tuple(chosen[name] for name in columns)
 
 
 def graph_difference(
@@ -123,7 +154,8 @@ def graph_difference(
         {key: triples for key, triples in found.items() if key[0] not in wide},
         {key: triples for key, triples in candidates.items() if key[0] not in wide},
     )
-    difference.found = {key: triples for key, triples in found.items() if is_sure(key, found, standing)}
+    is_all = new.views.is_all
+    difference.found = found if new.views.is_one else {key: why for key, why in found.items() if is_all(key[0])}
     hints = [key for key in (*found, *candidates) if key[0] in wide]
     if hints:
         answers = {query: queries[query].pattern.answer for query in wide}
@@ -135,8 +167,8 @@ def _narrow(reader: Reader, standing: Standing, new: Neighbourhoods, found: Rows
     keys = list(dict.fromkeys([*found, *candidates]))
     recorded = {key: records[0] for key, records in zip(keys, reader.rows.find(keys), strict=True) if records}
     fresh = {key: triples for key, triples in found.items() if key not in recorded} if recorded else dict(found)
-    begun, doubtful = _visible(reader, standing, fresh)
-    leaving = [key for key in candidates if key in recorded and not is_sure(key, found, standing)]
+    begun, doubtful = visible(reader, new.views, fresh)
+    leaving = [key for key in candidates if key in recorded and not is_sure(key, found, new.views)]
     vanished = _vanished(reader, leaving)
     confirmed = new.having([*doubtful, *(key for key in leaving if key not in vanished)])
     begun |= {key: confirmed[key] for key in doubtful if key in confirmed}
@@ -163,27 +195,32 @@ def _vanished(reader: Reader, leaving: Sequence[Key]) -> set[Key]:
     }
 
 
-def is_sure(key: Key, found: Rows, standing: Standing) -> bool:
+def is_sure(key: Key, found: Rows, views: Views) -> bool:
     """A row found in the new state is there, if its query sees all of it."""
-    return key in found and not standing.start_of(key[0])
+    return key in found and views.is_all(key[0])
 
 
-def _visible(reader: Reader, standing: Standing, rows: Rows) -> tuple[Rows, list[Key]]:
+def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
     """The rows whose derivation their query sees, and the others, which may have another one."""
-    if not standing.last_start:
+    if views.is_one:
         return rows, []
     seen: Rows = {}
     hidden: list[Key] = []
-    by_start: dict[int, list[Key]] = {}
+    listed = reader.triples.listed([t for why in rows.values() for t in why]) if views.has_lists else set()
+    by_view: dict[View, list[Key]] = {}
     for key in rows:
-        by_start.setdefault(standing.start_of(key[0]), []).append(key)
-    for start, keys in by_start.items():
-        triples = list(dict.fromkeys(triple for key in keys for triple in rows[key])) if start else []
-        visible = {
-            t for t, is_visible in zip(triples, reader.triples.visible(triples, start), strict=True) if is_visible
-        }
+        view = views.of(key[0])
+        # most rows have nothing to do with access lists: these are looked at together, whoever sees them
+        by_view.setdefault(view if not listed.isdisjoint(rows[key]) else View(view.start), []).append(key)
+    for (start, viewer), keys in by_view.items():
+        if not start and viewer is None:
+            seen.update((key, rows[key]) for key in keys)
+            continue
+        triples = list(dict.fromkeys(triple for key in keys for triple in rows[key]))
+        there = zip(triples, reader.seen_by(viewer).triples.visible(triples, start), strict=True)
+        stated = {triple for triple, is_visible in there if is_visible}
         for key in keys:
-            if not start or visible.issuperset(rows[key]):
+            if stated.issuperset(rows[key]):
                 seen[key] = rows[key]
             else:
                 hidden.append(key)
@@ -201,9 +238,7 @@ def _wide(
     """Rows with optional columns: all that have the required columns of a hint, before and after."""
 
     def part(key: Key) -> Key:
-        query, terms = key
-        chosen = dict(zip(answers[query], terms, strict=True))
-        return query, tuple(chosen[name] for name in columns[query])
+        return _part(key, answers[key[0]], columns[key[0]])
 
     asked = list(dict.fromkeys(part(key) for key in hints))
     wanted = set(asked)

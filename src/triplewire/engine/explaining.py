@@ -161,6 +161,7 @@ class WhyNot:
 def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row: Mapping[str, Term]) -> Why:
     """Why a row is an answer; UnknownRow if it is none."""
     query = _query(reader, record)
+    reader = reader.seen_by(query.viewer)
     pattern = load_pattern(query.pattern)
     numbers = _numbers(reader, pattern, row)
     found = reader.rows.find([(query.id, numbers)])[0] if numbers is not None else []
@@ -247,7 +248,8 @@ def why_not_resource(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRec
     (number,) = reader.terms.find([str(resource)])
     if number and any(row.query == record.query for row in reader.rows.binding([number])):
         return WhyNot(record.id, resource, True)
-    pattern = load_pattern(_query(reader, record).pattern)
+    query = _query(reader, record)
+    reader, pattern = reader.seen_by(query.viewer), load_pattern(query.pattern)
     if isinstance(pattern, PathQuery):
         return _why_not_selected(reader, record, pattern, resource)
     return _Asked(reader, taxonomy, record).of_resource(resource)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
+from typing import Any
 
 from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
-from triplewire.errors import DocumentError, DocumentTooLarge, StoreError
-from triplewire.model import Change, Document, Feed, Publish, Retract, Unread
-from triplewire.store import FILE, READ, RETRACT, UNREAD, NewEntry, NewRejection, Writer
+from triplewire.errors import AccessDenied, DocumentError, DocumentTooLarge, StoreError
+from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread
+from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Writer
 
 APPLIER = "applier"
 """The lease of whoever applies what waits on the logs of a store."""
@@ -45,14 +46,19 @@ def entry_of(change: Change | Unread) -> NewEntry:
         return NewEntry(UNREAD, change.uri, change.media_type, change.content)
     if isinstance(change, Publish):
         return NewEntry(READ, change.uri, None, packed(change))
-    return NewEntry(RETRACT, change.uri)
+    if isinstance(change, Restrict):
+        return NewEntry(RESTRICT, change.uri, None, json.dumps(_permitted(change)).encode())
+    return NewEntry(RETRACT, change.uri, None, None if change.by is None else json.dumps({"by": change.by}).encode())
 
 
 def change_of(entry: NewEntry, limits: Limits = DEFAULT_LIMITS) -> Change:
     """The change that an entry means; DocumentError says why there is none."""
     content = entry.content or b""
     if entry.kind == RETRACT:
-        return Retract(entry.uri)
+        return Retract(entry.uri, json.loads(content)["by"] if content else None)
+    if entry.kind == RESTRICT:
+        head = json.loads(content)
+        return Restrict(entry.uri, _access_in(head), head["by"])
     if entry.kind == READ:
         return unpacked(entry.uri, content)
     if entry.kind == FILE:
@@ -84,6 +90,7 @@ def packed(change: Publish) -> bytes:
         "drop_missing": change.drop_missing,
         "parts": [part.uri for part in parts],
         "lengths": [(len(each.ntriples), len(each.xml)) for each in every],
+        **({} if change.access is None and change.by is None else _permitted(change)),
     }
     spelled = json.dumps(head).encode()
     return b"".join(
@@ -101,6 +108,25 @@ def unpacked(uri: str, content: bytes) -> Publish:
         pieces.append((content[at : at + triples], content[at + triples : at + triples + xml]))
         at += triples + xml
     parts = [Document(part, *piece) for part, piece in zip(head["parts"], pieces[1:], strict=True)]
-    if not parts:
-        return Publish(Document(uri, *pieces[0]), head["drop_missing"])
-    return Publish(Feed(uri, *pieces[0], channel=parts[0], items=tuple(parts[1:])), head["drop_missing"])
+    document = Document(uri, *pieces[0])
+    if parts:
+        document = Feed(uri, *pieces[0], channel=parts[0], items=tuple(parts[1:]))
+    return Publish(document, head["drop_missing"], _access_in(head), head.get("by"))
+
+
+def _permitted(change: Publish | Restrict) -> dict[str, object]:
+    """Who asks, and for which access list."""
+    listed = change.access
+    return {"by": change.by, "access": None if listed is None else [listed.readers, listed.writers]}
+
+
+def _access_in(head: Mapping[str, Any]) -> Access | None:
+    found = head.get("access")
+    return None if found is None else Access(*found)
+
+
+def is_refused(change: Change, error: Exception) -> bool:
+    """Whether an error is about this change: about its document, and, where somebody may not change it, about them."""
+    if not isinstance(error, DocumentError) or change.uri != error.uri:
+        return False
+    return not isinstance(error, AccessDenied) or change.by == error.by

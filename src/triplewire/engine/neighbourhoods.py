@@ -13,6 +13,7 @@ from itertools import islice
 
 from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Query, Standing
+from triplewire.engine.views import ALL, View, Views
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.incremental import Question, Seed, Triple, gather, solve
@@ -43,7 +44,8 @@ class Neighbourhoods:
 
     def __init__(self, reader: Reader, standing: Standing, errors: dict[int, SubscriptionError]) -> None:
         self._reader, self._standing = reader, standing
-        self._lookups: dict[int, StoreLookups] = {}
+        self._lookups: dict[View, StoreLookups] = {}
+        self._views: Views | None = None
         self.errors = errors
         """The queries that failed, by number: the others were served."""
         self.popular: int | None = None
@@ -54,7 +56,7 @@ class Neighbourhoods:
     def learn(self, news: News) -> None:
         """Let what is new in this state be known before anything is looked up."""
         assert not self._lookups
-        self._lookups[0] = StoreLookups(self._reader, news=news)
+        self._lookups[ALL] = StoreLookups(self._reader, news=news)
 
     def aside(self) -> Neighbourhoods:
         """Another one that knows what this one has looked up, and fails nobody."""
@@ -62,13 +64,20 @@ class Neighbourhoods:
         other._lookups = self._lookups
         return other
 
+    @property
+    def views(self) -> Views:
+        """What each query sees of this state."""
+        if self._views is None:
+            self._views = Views(self._reader, self._standing)
+        return self._views
+
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """The rows that use a seed, and perhaps others; hints, for wide queries."""
         if not seeds:
             return {}
         most = self._standing.most_triples
         gathered = gather(
-            seeds, self._standing.shapes, self._lookup(0), self._users, most_triples=most, popular=self.popular
+            seeds, self._standing.shapes, self._lookup(ALL), self._users, most_triples=most, popular=self.popular
         )
         self.fans += gathered.fans
         self._refuse_shapes(gathered.refused)
@@ -76,7 +85,7 @@ class Neighbourhoods:
 
     def around_pieces(self, pieces: Iterable[Piece]) -> Rows:
         """The rows that use triples of what was put off, some triples at a time."""
-        lookups = self._lookup(0)
+        lookups = self._lookup(ALL)
         seeds = (
             Seed(*piece.fan.place, triple, atom)
             for piece in pieces
@@ -91,15 +100,15 @@ class Neighbourhoods:
     def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
         """Those of the rows that are there; with `columns`, the rows of wide queries that have these values there.
 
-        Each query sees only what was published since it began.
+        Each query sees only what was published since it began, and what its viewer may read.
         """
-        asked: defaultdict[int, list[Key]] = defaultdict(list)
+        asked: defaultdict[View, list[Key]] = defaultdict(list)
         for key in keys:
-            asked[self._standing.start_of(key[0])].append(key)
+            asked[self.views.of(key[0])].append(key)
         found: Rows = {}
-        for start, alike in asked.items():
+        for view, alike in asked.items():
             questions, owners = self._questions(alike, columns)
-            gathered = solve(questions, self._lookup(start), most_triples=self._standing.most_triples)
+            gathered = solve(questions, self._lookup(view), most_triples=self._standing.most_triples)
             for place, reason in gathered.refused.items():
                 self._fail(owners[place], reason)
             found |= self.rows_in(gathered.triples, self._standing.graph, {query for query, _ in alike})
@@ -138,10 +147,10 @@ class Neighbourhoods:
         texts = dict(zip(ids, self._reader.terms.texts(ids), strict=True))
         return page_of(triples, texts, lambda text: self._standing.number(self._reader, text))
 
-    def _lookup(self, start: int) -> StoreLookups:
-        if start not in self._lookups:
-            self._lookups[start] = StoreLookups(self._reader, start)
-        return self._lookups[start]
+    def _lookup(self, view: View) -> StoreLookups:
+        if view not in self._lookups:
+            self._lookups[view] = StoreLookups(self._reader.seen_by(view.viewer), view.start)
+        return self._lookups[view]
 
     def _users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         return self._standing.users(self._reader, atoms, most)

@@ -9,7 +9,7 @@ from triplewire.engine.revisions import Revision
 from triplewire.errors import SchemaViolation
 from triplewire.model import RDF, parse_triple
 from triplewire.schema import Schema
-from triplewire.store import Reader, Writer
+from triplewire.store import EVERYBODY, Reader, Writer
 
 Policy = Literal["refuse", "warn"]
 _SCHEMA, _POLICY = "hub.schema", "hub.schema.policy"
@@ -51,7 +51,7 @@ class Book:
         """The documents that break the schema; raises the first one where the hub refuses them."""
         found = []
         for revision in revisions if self.schema.triples else ():
-            if revision.content is None:
+            if revision.content is None or not revision.is_published:
                 continue
             triples = [parse_triple(*spelled) for spelled in revision.new]
             types = self._types(reader, self.schema.asks(triples))
@@ -63,7 +63,8 @@ class Book:
         return found
 
     def _types(self, reader: Reader, resources: Collection[str]) -> dict[str, list[str]]:
-        """The classes of resources that other documents describe."""
+        """The classes of resources that other documents describe: those for everybody, because violations tell them."""
+        reader = reader.seen_by(EVERYBODY)
         asked = sorted(resources)
         (type_number,) = reader.terms.find([f"<{RDF}type>"])
         numbers = reader.terms.find([f"<{iri}>" for iri in asked])

@@ -136,10 +136,19 @@ class Preview:
         return "\n".join([*lines, *map(str, self.findings)])
 
 
-def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, start: Start, limit: int) -> Preview:
-    """Look ahead; see the module."""
+def preview(
+    reader: Reader,
+    standing: Standing,
+    pattern: Pattern,
+    scope: Scope,
+    start: Start,
+    limit: int,
+    viewer: str | None = None,
+) -> Preview:
+    """Look ahead; see the module. Documents that the viewer may not read count nowhere."""
+    reader = reader.seen_by(viewer)
     if isinstance(pattern, PathQuery):
-        return _preview_of_path(reader, standing, pattern, scope, start, limit)
+        return _preview_of_path(reader, pattern, scope, start, limit, viewer)
     rows: dict[Terms, Derivation] = {}
     problem = None
     try:
@@ -149,7 +158,7 @@ def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, 
     except MatchLimitExceeded as error:
         problem = error.reason
     example = _example(reader, pattern, rows, standing.taxonomy)
-    equal, covering = _compared(reader, standing, pattern, (scope, start), example)
+    equal, covering = _compared(reader, standing, pattern, (scope, start, viewer), example)
     return Preview(
         _told(reader, pattern, list(islice(rows, limit))),
         len(rows),
@@ -166,7 +175,7 @@ def preview(reader: Reader, standing: Standing, pattern: Pattern, scope: Scope, 
 
 
 def _preview_of_path(
-    reader: Reader, standing: Standing, query: PathQuery, scope: Scope, start: Start, limit: int
+    reader: Reader, query: PathQuery, scope: Scope, start: Start, limit: int, viewer: str | None
 ) -> Preview:
     """What an XPath subscription would get from the documents of now; their versions are its history."""
     index = Index()
@@ -191,7 +200,7 @@ def _preview_of_path(
         _frequency_of_documents(reader, matching),
         (),
         cost_of(reader, query),
-        _equal(reader, query, scope),
+        _equal(reader, query, scope, viewer),
         (),
         tuple(lint(query)),
     )
@@ -210,10 +219,11 @@ def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequen
     return Frequency(events, last, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
 
 
-def _equal(reader: Reader, query: PathQuery, scope: Scope) -> tuple[str, ...]:
+def _equal(reader: Reader, query: PathQuery, scope: Scope, viewer: str | None) -> tuple[str, ...]:
     """Subscriptions with the same expression, whenever they started."""
-    text = dump_pattern(query)
-    same = [record.id for record in reader.queries.everything() if (record.scope, record.pattern) == (scope, text)]
+    asked = scope, dump_pattern(query), viewer
+    every = reader.queries.everything()
+    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == asked]
     return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
 
 
@@ -258,7 +268,7 @@ def _atoms(reader: Reader, index: Index, pattern: Pattern) -> Iterator[AtomCost]
             text = " with ".join([word_triple(triple), *map(word_condition, own)])
             if text not in seen:
                 seen.add(text)
-                yield AtomCost(text, selected(lookups, triple), _sharers(index, Conjunction((triple,), own)))
+                yield AtomCost(text, selected(reader, lookups, triple), _sharers(index, Conjunction((triple,), own)))
 
 
 def _own_conditions(branch: Conjunction, triple: TriplePattern) -> tuple[Expression, ...]:
@@ -284,7 +294,11 @@ def _sharers(index: Index, atom: Conjunction) -> int:
 
 
 def _compared(
-    reader: Reader, standing: Standing, pattern: Pattern, asked: tuple[Scope, Start], example: Sequence[Triple]
+    reader: Reader,
+    standing: Standing,
+    pattern: Pattern,
+    asked: tuple[Scope, Start, str | None],
+    example: Sequence[Triple],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subscriptions that have the same answers, and those that have all of them and more."""
     if not example:
@@ -296,13 +310,14 @@ def _compared(
     queries = [query for query in standing.queries(reader, ids).values() if _sees_as_much(query, *asked)]
     alike = [query for query in queries if set(query.pattern.answer) == set(pattern.answer)][:MOST_COMPARED]
     wider = [query for query in alike if covers(query.pattern, pattern, standing.taxonomy)]
-    equal = [query for query in wider if query.scope == asked[0] and covers(pattern, query.pattern, standing.taxonomy)]
+    alike = [query for query in wider if (query.scope, query.viewer) == (asked[0], asked[2])]
+    equal = [query for query in alike if covers(pattern, query.pattern, standing.taxonomy)]
     return _subscribers(reader, equal), _subscribers(reader, [query for query in wider if query not in equal])
 
 
-def _sees_as_much(query: Query, scope: Scope, start: Start) -> bool:
-    """The graph has what each document has; who started earlier sees what comes."""
-    return query.scope in (scope, GRAPH) and (start == "now" or not query.start)
+def _sees_as_much(query: Query, scope: Scope, start: Start, viewer: str | None) -> bool:
+    """The graph has what each document has; who started earlier sees what comes; who has no viewer sees it all."""
+    return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 
 def _subscribers(reader: Reader, queries: Sequence[Query]) -> tuple[str, ...]:

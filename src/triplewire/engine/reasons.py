@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from triplewire.engine.neighbourhoods import Derivation, Reason, Terms
+from triplewire.engine.neighbourhoods import Derivation, Reason, Rows, Terms
 from triplewire.engine.revisions import Revision
+from triplewire.engine.standing import Standing
 from triplewire.matching.incremental import Triple
-from triplewire.store import Writer
+from triplewire.store import EVERYBODY, Writer
 
 Documents = tuple[tuple[int, int, int], ...]
 """Documents by number, with their versions before and after; 0: it is not there."""
@@ -18,11 +20,14 @@ class Touched:
 
     Who holds a resource is seen in the new state. That is enough: where a way to a changed resource was cut, whoever
     held the beginning of that way has changed itself. Only for the documents behind an event the ways that were cut
-    count as well.
+    count as well. With a `viewer`, all of this is as it sees it: `revisions` are those of `seen_revisions`.
     """
 
-    def __init__(self, writer: Writer, revisions: Sequence[Revision], strong: Collection[int]) -> None:
-        self._reader, self._strong = writer, strong
+    def __init__(
+        self, writer: Writer, revisions: Sequence[Revision], strong: Collection[int], viewer: str | None = None
+    ) -> None:
+        self._reader, self._strong = writer.seen_by(viewer), strong
+        self._last_known = writer.terms.last_known
         self._revisions = {revision.id: revision for revision in revisions}
         self._removers = _by_triple((revision.id, revision.removed) for revision in revisions)
         origins: dict[int, set[int]] = {}
@@ -97,7 +102,7 @@ class Touched:
 
     def _stated(self, triples: Collection[Triple]) -> dict[Triple, Collection[int]]:
         """Who states each of the triples; what is said of a resource that is new, only this batch can have said."""
-        last = self._reader.terms.last_known
+        last = self._last_known
         old = [triple for triple in triples if triple[0] <= last]
         found: dict[Triple, Collection[int]] = dict(zip(old, self._reader.triples.stated_by(old), strict=True))
         if len(old) < len(triples):
@@ -112,6 +117,89 @@ class Touched:
         for term in terms:
             found |= self.resources.get(term, set())
         return found
+
+
+class Sights:
+    """What a batch does to the content of resources, as each viewer sees it.
+
+    A viewer sees nothing of a document that it may not read: what changes there is no change, and it is behind no
+    event. One that it may read no longer is gone for it, and one that it may read from now on is new.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        standing: Standing,
+        revisions: Sequence[Revision],
+        strong: Collection[int],
+        named: Collection[str] | None,
+    ) -> None:
+        """`named` is everybody in an access list, before or after; None if there is no list at all."""
+        self._writer, self._standing, self._revisions, self._strong = writer, standing, revisions, strong
+        self._named = named
+        self._touched: dict[str | None, Touched] = {}
+        self.resources: Collection[int] = self.of(None).resources
+        """Resources in whose content a statement changed for somebody."""
+        if any(revision.is_relisted for revision in revisions):
+            loud = [replace(r, removed=r.stated_before, added=r.statements) if r.is_relisted else r for r in revisions]
+            self.resources = Touched(writer, loud, strong).resources
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all see the same."""
+        return self._named is None
+
+    def of(self, viewer: str | None) -> Touched:
+        """As a viewer sees it."""
+        if viewer not in self._touched:
+            seen = self._revisions if self.is_one else seen_revisions(self._revisions, viewer)
+            self._touched[viewer] = Touched(self._writer, seen, self._strong, viewer)
+        return self._touched[viewer]
+
+    def viewer_of(self, query: int) -> str | None:
+        """The viewer of a query, or one who sees the same before and after."""
+        viewer = self._standing.viewer_of(query)
+        if viewer is None or self._named is None:
+            return None
+        return viewer if viewer in self._named else EVERYBODY
+
+    def split(self, rows: Rows) -> Iterator[tuple[Touched, Rows]]:
+        """Rows by what their viewers see."""
+        if self.is_one:
+            yield self.of(None), rows
+            return
+        found: dict[str | None, Rows] = {}
+        for key, why in rows.items():
+            found.setdefault(self.viewer_of(key[0]), {})[key] = why
+        for viewer, own in found.items():
+            yield self.of(viewer), own
+
+    def changed(self, queries: Iterable[int], bound: Collection[int]) -> dict[int, set[int]]:
+        """For each query those of the resources whose content differs for its viewer."""
+        of: dict[str | None, set[int]] = {}
+        found: dict[int, set[int]] = {}
+        for query in set(queries):
+            viewer = self.viewer_of(query)
+            if viewer not in of:
+                of[viewer] = self.of(viewer).changed(bound)
+            found[query] = of[viewer]
+        return found
+
+
+def seen_revisions(revisions: Sequence[Revision], viewer: str | None) -> list[Revision]:
+    """The revisions as a viewer sees them; those that it does not see, or in which it sees no change, are left out."""
+    found: list[Revision] = []
+    for revision in revisions:
+        was, is_there = revision.is_seen_before(viewer), revision.is_seen_after(viewer)
+        if was and not is_there:
+            gone = replace(revision, content=None, after=0, new_xml=b"", added=[], removed=revision.stated_before)
+            found.append(gone if revision.is_relisted else revision)
+        elif is_there and not was:
+            come = replace(revision, before=0, old_xml=b"", removed=[], added=revision.statements)
+            found.append(come if revision.is_relisted else revision)
+        elif was and revision.is_published:
+            found.append(revision)
+    return found
 
 
 def _by_triple(changes: Iterable[tuple[int, Iterable[Triple]]]) -> dict[Triple, set[int]]:

@@ -9,6 +9,7 @@ join with its rows.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -21,31 +22,39 @@ from triplewire.store import DocumentRecord, Reader, triples_of
 
 Results = QuerySolutions | QueryBoolean | QueryTriples
 _UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"])
+_KEPT = 4
+"""Copies that are in memory at the same time, each of all that its viewer may read."""
 _FORMS = frozenset(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"])
 
 
 class Replica:
-    """A copy in memory that is as new as the reader that it caught up with."""
+    """A copy in memory that is as new as the reader that it caught up with.
+
+    It has the documents that this reader sees, and no others: whatever is asked, nothing else can be found.
+    """
 
     def __init__(self) -> None:
         self._dataset = Store()
         self._batch: int | None = None
+        self._lists = 0
         self._graphs: dict[int, NamedNode] = {}
 
     def catch_up(self, reader: Reader) -> None:
-        """Know all documents as they are now."""
-        last = reader.batches.last()
+        """Know all documents as they are now; the reader is one of the same viewer each time."""
+        last, lists = reader.batches.last(), reader.access.number()
+        if self._batch is not None and lists != self._lists:
+            self._dataset, self._batch = Store(), None
         if self._batch is None:
             self._load(reader.documents.everything())
         elif last > self._batch:
             changed = sorted({version.document for version in reader.documents.of_batches(self._batch, last)})
-            records = reader.documents.by_ids(changed)
+            records = [record for record in reader.documents.current_of(changed) if record is not None]
             for record in records:
                 self._drop(self._graph(record))
             present = [record for record in records if record.present]
             contents = reader.documents.contents([(record.id, record.version) for record in present])
             self._load((record, content or b"") for record, content in zip(present, contents, strict=True))
-        self._batch = last
+        self._batch, self._lists = last, lists
 
     def _load(self, documents: Iterable[tuple[DocumentRecord, bytes]]) -> None:
         for record, content in documents:
@@ -89,6 +98,23 @@ class Replica:
             return self._dataset.query(text, **options)
         except SyntaxError as error:
             raise QuerySyntaxError(str(error), language="sparql") from None
+
+
+class Replicas:
+    """A copy for each viewer who asks, and one for all who see the same; the ones that were asked lately are kept."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str | None, Replica] = OrderedDict()
+
+    def of(self, reader: Reader, viewer: str | None = None) -> Replica:
+        """The copy of what a viewer may read, as new as the reader."""
+        sight = reader.access.sight_of(viewer)
+        replica = self._kept.setdefault(sight, Replica())
+        self._kept.move_to_end(sight)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        replica.catch_up(reader.seen_by(viewer))
+        return replica
 
 
 def _named(uri: str) -> NamedNode:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from triplewire.model import Change, Document, Publish
+from triplewire.engine.permitting import Lists
+from triplewire.model import Access, Change, Document, Publish, Restrict
 from triplewire.store import DocumentRecord, Triple, Writer, digest, triples_of
 
 Spelled = tuple[str, str, str]
@@ -16,7 +17,8 @@ class Revision:
     """A document that a batch changes.
 
     `before` and `after` are its versions, 0 where it is not there. `old` and `new` have the statements of these
-    versions as the store spells them: a blank node under the name that it has in the whole hub.
+    versions as the store spells them: a blank node under the name that it has in the whole hub. `list_before` and
+    `list_after` say who may read them; where only these differ, it is not `is_published`.
     """
 
     uri: str
@@ -32,6 +34,28 @@ class Revision:
     removed: list[Triple] = field(default_factory=list)
     added: list[Triple] = field(default_factory=list)
     statements: list[Triple] = field(default_factory=list)
+    list_before: Access | None = None
+    list_after: Access | None = None
+    is_published: bool = True
+
+    @property
+    def is_relisted(self) -> bool:
+        """Whether others may read it now than before."""
+        return self.list_before != self.list_after
+
+    @property
+    def stated_before(self) -> list[Triple]:
+        """The statements of the version before."""
+        added = set(self.added)
+        return [*self.removed, *(triple for triple in self.statements if triple not in added)]
+
+    def is_seen_before(self, viewer: str | None) -> bool:
+        """Whether the version before was there, and a viewer could read it."""
+        return self.before > 0 and (self.list_before is None or self.list_before.may_read(viewer))
+
+    def is_seen_after(self, viewer: str | None) -> bool:
+        """Whether there is a version now, and a viewer may read it."""
+        return self.content is not None and (self.list_after is None or self.list_after.may_read(viewer))
 
     @property
     def document(self) -> Document:
@@ -52,13 +76,44 @@ def spelled_document(uri: str, triples: Iterable[Spelled], xml: bytes = b"") -> 
 
 def revise(writer: Writer, changes: Sequence[Change]) -> list[Revision]:
     """What the changes do, in the order of the uris' first occurrence; what changes nothing is left out."""
-    last = {change.uri: change.document if isinstance(change, Publish) else None for change in changes}
-    records = dict(zip(last, writer.documents.current(list(last)), strict=True))
+    uris = dict.fromkeys(change.uri for change in changes)
+    last = {
+        change.uri: change.document if isinstance(change, Publish) else None
+        for change in changes
+        if not isinstance(change, Restrict)
+    }
+    records = dict(zip(uris, writer.documents.current(list(uris)), strict=True))
+    lists = Lists(writer, changes, records)
     wanted = {uri: document for uri, document in last.items() if _differs(document, records[uri])}
     ids = dict(zip(wanted, writer.documents.ids(list(wanted)), strict=True))
     revisions = [_revision(uri, ids[uri], document, records[uri]) for uri, document in wanted.items()]
+    revisions += _as_they_are(writer, [uri for uri in lists.changed if uri not in wanted])
+    lists.note(revisions)
     _spell(writer, revisions)
     return revisions
+
+
+def _as_they_are(writer: Writer, uris: Sequence[str]) -> list[Revision]:
+    """Documents whose content stays, and whose list does not; one that came and went with the batch keeps its list."""
+    if not uris:
+        return []
+    writer.documents.ids(uris)
+    known = [record for record in writer.documents.current(uris) if record is not None]
+    versions = [(record.id, record.version) for record in known]
+    contents, xml = writer.documents.contents(versions), writer.documents.xml(versions)
+    return [
+        Revision(
+            record.uri,
+            record.id,
+            content,
+            record.version if record.present else 0,
+            record.published,
+            after=record.version if record.present else 0,
+            new_xml=own,
+            is_published=False,
+        )
+        for record, content, own in zip(known, contents, xml, strict=True)
+    ]
 
 
 def _differs(document: Document | None, record: DocumentRecord | None) -> bool:

@@ -42,6 +42,7 @@ class Query:
     scope: str
     start: int
     pattern: Pattern
+    viewer: str | None = None
     wide: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,6 +84,7 @@ class Standing:
         self.shapes: dict[int, Shape] = {}
         self.taxonomy: Taxonomy = EMPTY
         self._starts: dict[int, int] = {}
+        self._viewers: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self.wide: set[int] = set()
         """The queries whose rows have optional columns."""
@@ -155,7 +157,7 @@ class Standing:
             if record is None:
                 self._drop(id)
             elif str(id) not in (self.graph if record.scope == GRAPH else self.documents):
-                self._add(Query(id, record.scope, record.start, load_pattern(record.pattern)))
+                self._add(Query(id, record.scope, record.start, load_pattern(record.pattern), record.viewer))
                 if record.scope == GRAPH:
                     fresh.append(id)
         self._seed(reader, fresh)
@@ -165,6 +167,8 @@ class Standing:
         index.add(str(query.id), query.pattern)
         if query.wide:
             self.wide.add(query.id)
+        if query.viewer is not None:
+            self._viewers[query.id] = query.viewer
         if query.start:
             self._starts[query.id] = query.start
             if query.scope == GRAPH:
@@ -176,6 +180,7 @@ class Standing:
                 index.remove(str(id))
                 self._removed += index is self.graph
         self._starts.pop(id, None)
+        self._viewers.pop(id, None)
         self.wide.discard(id)
         self._queries.pop(id, None)
 
@@ -219,6 +224,7 @@ class Standing:
         self.documents, self.graph, self.seeds = (self._opened(reader, name, number) for name in _INDEXES)
         facts = json.loads(described)
         self._starts = {int(id): start for id, start in facts["starts"].items()}
+        self._viewers = {int(id): viewer for id, viewer in facts["viewers"].items()}
         self.last_start, self.wide = facts["last"], set(facts["wide"])
         self.shapes = {shape.id: Shape.decode(shape.definition) for shape in reader.atoms.shapes()}
         self._number = self._imaged = number
@@ -243,11 +249,8 @@ class Standing:
             return
         for name in _INDEXES:
             writer.images.save(f"{_IMAGE}.{name}", self._number, _closed(getattr(self, name)))
-        writer.images.save(
-            _IMAGE,
-            self._number,
-            json.dumps({"starts": self._starts, "last": self.last_start, "wide": sorted(self.wide)}).encode(),
-        )
+        facts = {"starts": self._starts, "viewers": self._viewers, "last": self.last_start, "wide": sorted(self.wide)}
+        writer.images.save(_IMAGE, self._number, json.dumps(facts).encode())
         self._imaged = self._number
 
     # -- what is known of queries
@@ -258,7 +261,8 @@ class Standing:
         missing = [id for id in wanted if id not in self._queries]
         for record in reader.queries.by_ids(missing):
             if record is not None:
-                self._queries[record.id] = Query(record.id, record.scope, record.start, load_pattern(record.pattern))
+                pattern = load_pattern(record.pattern)
+                self._queries[record.id] = Query(record.id, record.scope, record.start, pattern, record.viewer)
         found = {id: self._queries[id] for id in wanted if id in self._queries}
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
@@ -291,6 +295,10 @@ class Standing:
     def start_of(self, query: int) -> int:
         """The batch after which documents are visible to a query."""
         return self._starts.get(query, 0)
+
+    def viewer_of(self, query: int) -> str | None:
+        """On whose behalf a query looks; None sees every document."""
+        return self._viewers.get(query)
 
     def users(self, reader: Reader, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         """For each atom the constants of the conjunctions that use it, as numbers; None if more than `most`."""

@@ -98,4 +98,6 @@ def loads(reader: Reader) -> tuple[list[Load], list[Load]]:
 
 
 def _cost(reader: Reader, record: QueryRecord | None) -> int:
-    return 0 if record is None else cost_of(reader, load_pattern(record.pattern), most=MOST_COUNTED).total
+    if record is None:
+        return 0
+    return cost_of(reader.seen_by(record.viewer), load_pattern(record.pattern), most=MOST_COUNTED).total

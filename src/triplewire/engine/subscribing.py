@@ -133,7 +133,7 @@ class Registration:
             for one, record, pattern in zip(wanted, records, patterns, strict=True):
                 if one.start == "ever" and not self._is_later:
                     self._untold.asking.append(record)
-                    self._untold.queries[record.query] = Query(record.query, one.scope, 0, pattern)
+                    self._untold.queries[record.query] = Query(record.query, one.scope, 0, pattern, one.viewer)
             if self._is_later:
                 self._queue(records)
             if len(self._untold.asking) >= _MANY:
@@ -173,7 +173,7 @@ class Registration:
     def _queries(self, wanted: Sequence[Subscription], patterns: Sequence[Pattern]) -> tuple[list[int], list[Query]]:
         """The number of each one's query, and the queries that nobody had."""
         asked = [
-            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern))
+            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern), viewer=one.viewer)
             for one, pattern in zip(wanted, patterns, strict=True)
         ]
         known = zip(asked, self._writer.queries.find_many(asked), strict=True)
@@ -183,7 +183,7 @@ class Registration:
         numbers.update(zip(new, made, strict=True))
         taxonomies.note_places(self._writer, new.values())
         return [numbers[query] for query in asked], [
-            Query(numbers[query], query.scope, query.start, pattern) for query, pattern in new.items()
+            Query(numbers[query], query.scope, query.start, pattern, query.viewer) for query, pattern in new.items()
         ]
 
     def _with_terms(self, new: Mapping[NewQuery, Pattern]) -> list[NewQuery]:

@@ -181,17 +181,33 @@ def search(reader: Reader, text: str, *, before: int | None = None) -> tuple[lis
     if not words:
         return [], None
     found = reader.surveys.terms_with(
-        words, before=before if before is not None else 1 << 60, looked_at=_TERMS_LOOKED_AT, most=MOST_HITS
+        words,
+        before=before if before is not None else 1 << 60,
+        looked_at=_TERMS_LOOKED_AT,
+        most=_TERMS_LOOKED_AT if reader.is_partial else MOST_HITS,
     )
-    literals = [number for number, spelled in found.terms if spelled.startswith('"')]
-    named = reader.surveys.present([number for number, spelled in found.terms if spelled.startswith("<")])
+    until, hits = found.until, list[Hit]()
+    for first in range(0, len(found.terms), MOST_HITS):
+        some = found.terms[first : first + MOST_HITS]
+        more, seen = _hits(reader, some)
+        hits += more
+        if len(hits) >= MOST_HITS and first + MOST_HITS < len(found.terms):
+            until = min(seen)  # of what is seen: where a hidden term is must not be told
+            break
+    return list({hit.resource: hit for hit in reversed(hits)}.values())[::-1], until if until > 1 else None
+
+
+def _hits(reader: Reader, found: Sequence[tuple[int, str]]) -> tuple[list[Hit], set[int]]:
+    """The resources that terms are of, and those of the terms that are seen."""
+    literals = [number for number, spelled in found if spelled.startswith('"')]
+    named = reader.surveys.present([number for number, spelled in found if spelled.startswith("<")])
     predicates = list(reader.triples.predicates())
     keys = [(predicate, number) for number in literals for predicate in predicates]
     triples = reader.surveys.uses(keys[:_KEYS_LOOKED_AT], 2 * MOST_HITS) if keys else []
     terms = terms_of(reader, [*named, *(number for triple in triples for number in triple)])
     hits = [Hit(terms[s], terms[p], terms[o]) for s, p, o in sorted(triples, key=lambda triple: -triple[2])]
     hits += [Hit(terms[number]) for number in sorted(named, reverse=True)]
-    return list({hit.resource: hit for hit in reversed(hits)}.values())[::-1], found.until if found.until > 1 else None
+    return hits, {*named, *(o for _, _, o in triples)}
 
 
 def _spellings(word: str) -> list[str]:

@@ -11,7 +11,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.graphs import spelled_triples
 from triplewire.engine.revisions import Revision
 from triplewire.model import RDFS, Document, Term, parse_triple
-from triplewire.store import Reader, Writer
+from triplewire.store import EVERYBODY, Reader, Writer
 
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
 _GIVEN, _NUMBER, _PLACES = "hub.taxonomy", "hub.taxonomy.number", "hub.taxonomy.places"
@@ -53,8 +53,9 @@ def note_change(writer: Writer) -> int:
 
 
 def _stated(reader: Reader) -> list[Triple]:
+    """What documents that are for everybody state: the taxonomy is everybody's, and tells nothing of the others."""
     predicates = [number for number in reader.terms.find(BELOW) if number]
-    triples = [triple for found in reader.triples.scan(predicates) for triple in found]
+    triples = [triple for found in reader.seen_by(EVERYBODY).triples.scan(predicates) for triple in found]
     return spelled_triples(reader, triples)
 
 
@@ -66,9 +67,9 @@ def states_taxonomy(document: Document) -> bool:
 def is_revised(revisions: Sequence[Revision]) -> bool:
     """True if a document's new version says something else of classes and properties."""
     for revision in revisions:
-        if revision.removed or revision.added:
-            old = {triple for triple in revision.old if triple[1] in BELOW}
-            if old != {triple for triple in revision.new if triple[1] in BELOW}:
+        if revision.removed or revision.added or revision.is_relisted:
+            old = {triple for triple in revision.old if triple[1] in BELOW and revision.list_before is None}
+            if old != {triple for triple in revision.new if triple[1] in BELOW and revision.list_after is None}:
                 return True
     return False
 
@@ -78,12 +79,15 @@ def revised(reader: Reader, revisions: Sequence[Revision]) -> Taxonomy:
     given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
     ids = {revision.id for revision in revisions}
     predicates = [number for number in reader.terms.find(BELOW) if number]
-    triples = list({triple for found in reader.triples.scan(predicates) for triple in found})
-    kept = [t for t, by in zip(triples, reader.triples.stated_by(triples), strict=True) if set(by) - ids]
+    everybody = reader.seen_by(EVERYBODY).triples
+    triples = list({triple for found in everybody.scan(predicates) for triple in found})
+    kept = [t for t, by in zip(triples, everybody.stated_by(triples), strict=True) if set(by) - ids]
     numbers = list({number for triple in kept for number in triple})
     texts = dict(zip(numbers, reader.terms.texts(numbers), strict=True))
     spelled = [(texts[s], texts[p], texts[o]) for s, p, o in kept]
-    spelled += [triple for revision in revisions for triple in revision.new if triple[1] in BELOW]
+    for revision in revisions:
+        if revision.list_after is None:
+            spelled += [triple for triple in revision.new if triple[1] in BELOW]
     stated = [parse_triple(*triple) for triple in dict.fromkeys(spelled)]
     return Taxonomy.from_triples([*given, *stated])
 

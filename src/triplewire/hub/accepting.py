@@ -3,7 +3,8 @@
 A plain publication is read (what cannot be read is refused), put on a log (`logs`), and acknowledged. Whoever applies
 the log may be another process. What needs to know more before it can be answered is applied first, by this process
 (`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
-where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them.
+where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
+what brings an access list; and, where there are lists, what comes from somebody who may not change every document.
 
 Invariant: changes of one document that follow each other take effect in that order, whichever way each of them goes;
 and between the check of a condition and its change, no other client of this service comes.
@@ -81,7 +82,7 @@ class Accepting:
         self._bytes = 0
         self._before, self._done = log.last, log.applied()
         self._is_closing = False
-        self._has_schema = self._is_schema_set()
+        self._has_schema, self._has_lists = self._set_up()
         self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
         self._adder = asyncio.create_task(self._add(), name="triplewire log")
@@ -100,11 +101,12 @@ class Accepting:
         if self._is_plain(order):
             document = await self._read(order)
             if not states_taxonomy(document) and order.uri not in self._held:
-                return await self._acknowledged(document)
+                return await self._acknowledged(document, order.by)
         return await self.submit(order)
 
     async def submit(self, order: Order) -> Receipt:
         """See `Intake.submit`."""
+        self._has_lists = self._has_lists or order.access is not None
         with self._holding(order.uri):
             await self.settled(order.uri)
             return await self._direct.submit(order)
@@ -124,6 +126,8 @@ class Accepting:
         return (
             order.data is not None
             and not order.is_alone
+            and order.access is None
+            and not (order.by is not None and self._has_lists)
             and order.expected is ANYTHING
             and order.uri not in self._held
             and (self._room.quotas is None or self._room.quotas.documents is None)
@@ -160,13 +164,13 @@ class Accepting:
         finally:
             self._waiters -= 1
 
-    async def _acknowledged(self, document: Document) -> Acknowledged:
+    async def _acknowledged(self, document: Document, by: str | None) -> Acknowledged:
         if self._is_closing:
             raise ServiceUnavailable("the service is stopping; try again when it is back")
         size = len(document.ntriples) + len(document.xml)
         if self.waiting >= self._room.waiting or self._bytes + size > self._room.waiting_bytes:
             raise ServiceUnavailable("more documents wait than the service takes; try again in a few seconds")
-        change = Publish(document)
+        change = Publish(document, by=by)
         refuse_unstorable_changes([change], "")
         if self._room.quotas is not None and self._room.quotas.events is not None:
             await asyncio.to_thread(self._room.quotas.check_events)
@@ -235,12 +239,13 @@ class Accepting:
         self._nudged.set()
 
     async def refresh(self) -> None:
-        """Look whether there is a schema now."""
-        self._has_schema = await asyncio.to_thread(self._is_schema_set)
+        """Look whether there is a schema now, and whether there are access lists."""
+        self._has_schema, has_lists = await asyncio.to_thread(self._set_up)
+        self._has_lists = self._has_lists or has_lists
 
-    def _is_schema_set(self) -> bool:
+    def _set_up(self) -> tuple[bool, bool]:
         with self._hub.store.reading() as reader:
-            return policies.is_set(reader)
+            return policies.is_set(reader), reader.access.number() > 0
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()

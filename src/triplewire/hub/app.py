@@ -20,6 +20,7 @@ from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
+    access,
     browsing,
     changes,
     checking,
@@ -46,6 +47,7 @@ log = logging.getLogger("triplewire.hub")
 _ROUTES = (
     documents,
     changes,
+    access,
     uploads,
     subscriptions,
     events,

@@ -14,8 +14,8 @@ from time import monotonic
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
-from triplewire.engine.intake import Handled, change_of
-from triplewire.errors import DocumentError, StoreError, TriplewireError
+from triplewire.engine.intake import Handled, change_of, is_refused
+from triplewire.errors import StoreError, TriplewireError
 from triplewire.hub.intake import WRITERS
 from triplewire.hub.logs import Backlog, Submission, handled
 from triplewire.model import Change
@@ -75,8 +75,7 @@ class Applier:
             except StoreError:
                 raise
             except Exception as error:
-                named = error.uri if isinstance(error, DocumentError) else None
-                refused = [entry for entry, change in good if change.uri == named]
+                refused = [entry for entry, change in good if is_refused(change, error)]
                 if not refused and len(some) > 1:
                     middle = len(some) // 2
                     self._apply(some[:middle], kind)

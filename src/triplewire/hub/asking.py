@@ -29,12 +29,23 @@ _LOADING = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, the formats that its client takes, and the graphs that it is about; none named means all."""
+    """A query, the formats that its client takes, and the graphs that it is about; none named means all.
+
+    A `viewer` asks of the documents that it may read.
+    """
 
     text: str
     accept: str | None = None
     default_graphs: Sequence[str] = ()
     named_graphs: Sequence[str] = ()
+    viewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Know what a viewer may read now."""
+
+    viewer: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,7 @@ class Asker:
             if self._quotas is not None:
                 self._quotas.check_sparql()
             process.begin(self._url, self._most_bytes)
-            process.catch_up()
+            process.catch_up(question.viewer)
             began = monotonic()  # to load the copy is not the fault of this query
             try:
                 return process.ask(question, self._seconds)
@@ -121,7 +132,7 @@ class _Process:
         self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
     def begin(self, url: str, most_bytes: int) -> None:
-        """Read the documents, if it has not yet."""
+        """Tell it where the documents are, if it does not know yet."""
         if not self._has_begun:
             self._exchange((url, most_bytes), _LOADING, "the documents could not be read in time")
             self._has_begun = True
@@ -134,8 +145,8 @@ class _Process:
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 
-    def catch_up(self) -> None:
-        self._exchange("catch up", _LOADING, "the new documents could not be read in time")
+    def catch_up(self, viewer: str | None) -> None:
+        self._exchange(CatchUp(viewer), _LOADING, "the documents could not be read in time")
 
     def ask(self, question: Question, seconds: float) -> Answer:
         answer = self._exchange(question, seconds, f"the query took longer than {seconds:g} seconds; ask for less")

@@ -11,23 +11,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triplewire.documents import Limits, parse
+from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.errors import SchemaViolation, SubscriptionError
-from triplewire.hub.intake import Order, Receipt
+from triplewire.hub.intake import Order, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
-from triplewire.model import Change, Publish, Retract
+from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Orders that are one; with an `id` they are applied once however often they are sent. To retract what is not
-    there changes nothing, and of several changes of one document the last counts."""
+    """Orders that are one; with an `id` they are applied once however often they are sent.
+
+    To retract what is not there changes nothing, and of several changes of one document the last counts. `by` is the
+    account that sends it, None if it may do everything.
+    """
 
     orders: Sequence[Order]
     id: str | None = None
     tell: bool = False
+    by: str | None = None
 
     @property
     def uris(self) -> Sequence[str]:
@@ -43,7 +47,9 @@ class Bundle:
         """Apply it; an error, if anything speaks against any of it, and then nothing has changed."""
         uris = list(dict.fromkeys(self.uris))
         before = dict(zip(uris, _records(hub, uris), strict=True))
-        changes = [_change(order, limits) for order in self.orders]
+        for order in self.orders:
+            permit(hub, order)
+        changes = [change_of(order, limits) for order in self.orders]
         if not _is_known(hub, self.id):  # what was applied already is asked for again, and was right then
             for order in self.orders:
                 order.expected.check(order.uri, _digest(before[order.uri]))
@@ -55,7 +61,7 @@ class Bundle:
         return BundleReceipt(
             outcome.batch,
             list(_receipts(outcome.batch, before, after)),
-            [event.as_dict(contents=False) for event in outcome] if self.tell else None,
+            [event.as_dict(contents=False) for event in seen(hub, outcome, self.by)] if self.tell else None,
             outcome.warnings,
             outcome.errors,
         )
@@ -72,20 +78,14 @@ class BundleReceipt:
     errors: Sequence[SubscriptionError]
 
 
-def _change(order: Order, limits: Limits) -> Change:
-    if order.data is None:
-        return Retract(order.uri)
-    return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=limits))
-
-
 def _check(hub: Hub, quotas: Quotas, changes: Sequence[Change], before: dict[str, DocumentRecord | None]) -> None:
     """The error of a quota that the whole would break."""
-    last = {change.uri: change for change in changes}
+    last = {change.uri: change for change in changes if not isinstance(change, Restrict)}
     publishing = [uri for uri, change in last.items() if isinstance(change, Publish)]
     if publishing and (spent := quotas.over_events(len(publishing))):
         raise spent
     if quotas.documents is not None:
-        leaving = sum(uri not in publishing and _digest(record) is not None for uri, record in before.items())
+        leaving = sum(uri not in publishing and _digest(before[uri]) is not None for uri in last)
         coming = sum(_digest(before[uri]) is None for uri in publishing)
         with hub.store.reading() as reader:
             count = reader.documents.count()

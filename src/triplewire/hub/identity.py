@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address
@@ -109,6 +109,23 @@ class Gate:
     def knows(self, account: Account) -> bool:
         """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
         return not self.is_on or account.id in self._known
+
+    def ids_of(self, names: Iterable[str], tenant: str) -> list[str]:
+        """The accounts of a tenant that are meant, each by its id, or by a name that no other has; BadRequest if not.
+
+        Where identity is off there are no accounts, and names are taken as they are.
+        """
+        if not self.is_on:
+            return list(names)
+        own = [account for account in self._known.values() if account.tenant == tenant]
+        found = []
+        for name in names:
+            meant = [each.id for each in own if each.id == name] or [each.id for each in own if each.name == name]
+            if len(meant) != 1:
+                what = "no account has this id or name" if not meant else f"{len(meant)} accounts have this name"
+                raise BadRequest(f"{name!r}: {what}; `triplewire token list` tells the ids")
+            found += meant
+        return found
 
     # -- key pairs
 

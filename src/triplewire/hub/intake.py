@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
+from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
+    AccessDenied,
     SchemaViolation,
     ServiceUnavailable,
     StoreError,
@@ -25,8 +27,8 @@ from triplewire.errors import (
     VersionConflict,
 )
 from triplewire.hub.quotas import Quotas
-from triplewire.model import Change, Publish, Retract
-from triplewire.store import DocumentRecord, Lease
+from triplewire.model import Access, Change, Event, Publish, Restrict, Retract
+from triplewire.store import EVERYBODY, DocumentRecord, Lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
     With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too.
+    causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
+    `access` the document gets this list; an order that `restricts` changes nothing but the list.
     """
 
     uri: str
@@ -67,6 +70,9 @@ class Order:
     expected: Expected = ANYTHING
     id: str | None = None
     tell: bool = False
+    by: str | None = None
+    access: Access | None = None
+    restricts: bool = False
 
     @property
     def is_alone(self) -> bool:
@@ -311,18 +317,14 @@ class GroupCommit:
             order, is_there = waiting.order, record is not None and record.present
             digest = record.digest.hex() if record is not None and is_there else None
             try:
+                permit(self._hub, order)
                 if not is_known:  # what was applied already is asked for again, and was expected then
                     order.expected.check(order.uri, digest)
-                if order.data is None and not is_there and order.id is None:
+                if order.data is None and not is_there and (order.id is None or order.restricts):
                     raise UnknownDocument(order.uri)
-                yield _Read(waiting, self._change(order), digest, is_there)
+                yield _Read(waiting, change_of(order, self._limits), digest, is_there)
             except Exception as error:
                 answers[id(waiting)] = error
-
-    def _change(self, order: Order) -> Change:
-        if order.data is None:
-            return Retract(order.uri)
-        return Publish(parse(order.data, uri=order.uri, media_type=order.media_type, limits=self._limits))
 
     def _within_quotas(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
         """Without what is over one; to retract, and to send again what was applied, is never too much."""
@@ -332,7 +334,7 @@ class GroupCommit:
         publishing = [read for read in ready if isinstance(read.change, Publish)]
         if publishing and (spent := quotas.over_events(len(publishing))):
             answers.update({id(read.waiting): spent for read in publishing})
-            return [read for read in ready if isinstance(read.change, Retract)]
+            return [read for read in ready if not isinstance(read.change, Publish)]
         if quotas.documents is None:
             return list(ready)
         with self._hub.store.reading() as reader:
@@ -386,7 +388,7 @@ class GroupCommit:
                 digest,
                 created=digest is not None and not read.is_there,
                 changed=digest != read.digest,
-                events=[event.as_dict(contents=False) for event in outcome] if order.tell else None,
+                events=[e.as_dict(contents=False) for e in seen(self._hub, outcome, order.by)] if order.tell else None,
                 warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
                 errors=outcome.errors if order.is_alone else (),
             )
@@ -400,6 +402,46 @@ class GroupCommit:
     def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         with self._hub.store.reading() as reader:
             return reader.documents.current(uris)
+
+
+def permit(hub: Hub, order: Order) -> None:
+    """AccessDenied or UnknownDocument if who asks may not; the hub asks again when it applies it."""
+    if order.by is None:
+        return
+    with hub.store.reading() as reader:
+        try:
+            refuse_unpermitted(reader, order.uri, order.by)
+        except UnknownDocument:
+            if order.data is not None:  # it cannot become a new document, so there is nothing to hide
+                raise AccessDenied(order.uri, by=order.by) from None
+            raise
+
+
+def change_of(order: Order, limits: Limits) -> Change:
+    """The change that is ordered; DocumentError for what is no document."""
+    if order.restricts:
+        return Restrict(order.uri, order.access, order.by)
+    if order.data is None:
+        return Retract(order.uri, order.by)
+    document = parse(order.data, uri=order.uri, media_type=order.media_type, limits=limits)
+    return Publish(document, access=order.access, by=order.by)
+
+
+def seen(hub: Hub, events: Iterable[Event], by: str | None) -> list[Event]:
+    """The events of subscriptions whose answers somebody may see."""
+    told = list(events)
+    with hub.store.reading() as reader:
+        if by is None or not told or not reader.access.number():
+            return told
+        records = reader.subscriptions.find(list({event.subscription for event in told}))
+        known = [record for record in records if record is not None]
+        queries = reader.queries.by_ids([record.query for record in known])
+        own = {
+            record.id
+            for record, query in zip(known, queries, strict=True)
+            if query is not None and query.viewer in (EVERYBODY, by)
+        }
+    return [event for event in told if event.subscription in own]
 
 
 def _is_alone(waiting: _Waiting | _Alone) -> bool:

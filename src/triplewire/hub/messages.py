@@ -43,6 +43,10 @@ class NewSubscription(Query):
     id: Name | None = None
     scope: Scope = "document"
     start: Start = "now"
+    sees: Annotated[
+        Literal["mine", "everybody"],
+        Field(description="The documents that the caller may read; or those that everybody may read."),
+    ] = "mine"
 
 
 class PreviewQuery(Query):
@@ -75,6 +79,9 @@ class SubscriptionTold(BaseModel):
     start: Start
     owner: str | None
     columns: list[str]
+    viewer: Annotated[
+        str | None, Field(description="The account whose documents it sees; null: all; empty: those for everybody.")
+    ] = None
 
 
 class Subscriptions(BaseModel):
@@ -177,6 +184,16 @@ class Change(BaseModel):
     events: list[EventTold] | None = None
 
 
+Accounts = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
+
+
+class NewAccess(Message):
+    """Accounts that may read a document, and those that may change it as well; by id, or by a name of one alone."""
+
+    readers: Accounts = []
+    writers: Accounts = []
+
+
 Uri = Annotated[str, Field(min_length=1, max_length=8_000)]
 
 
@@ -186,6 +203,7 @@ class PublishWanted(Message):
     uri: Uri
     content: str
     media_type: str | None = None
+    access: NewAccess | None = None
     if_match: str | None = None
     if_none_match: str | None = None
 
@@ -199,10 +217,17 @@ class RetractWanted(Message):
     if_none_match: str | None = None
 
 
+class RestrictWanted(Message):
+    """An access list for a document, as one of several changes; null: it is for everybody."""
+
+    uri: Uri
+    access: NewAccess | None
+
+
 class Changes(Message):
     """Changes that are whole or not at all."""
 
-    changes: Annotated[list[PublishWanted | RetractWanted], Field(min_length=1, max_length=10_000)]
+    changes: Annotated[list[PublishWanted | RetractWanted | RestrictWanted], Field(min_length=1, max_length=10_000)]
 
 
 class DocumentTold(BaseModel):
@@ -222,6 +247,14 @@ class BatchTold(BaseModel):
     warnings: list[dict[str, Any]]
     errors: list[dict[str, Any]]
     events: list[EventTold] | None = None
+
+
+class AccessTold(BaseModel):
+    """The access list of a document, by the ids of accounts; null where it has none, and is for everybody."""
+
+    uri: str
+    readers: list[str] | None
+    writers: list[str] | None
 
 
 class Acknowledgement(BaseModel):

@@ -20,6 +20,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.DocumentError: 400,
     errors.DocumentTooLarge: 413,
     errors.SchemaViolation: 422,
+    errors.AccessDenied: 403,
     errors.QueryError: 400,
     errors.UnsupportedQuery: 422,
     errors.PatternError: 400,

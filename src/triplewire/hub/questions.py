@@ -1,7 +1,8 @@
 """`python -m triplewire.hub.questions`: the process that answers SPARQL queries for `asking`.
 
 It hears pickled messages on standard input and answers each on standard output: first the store's url and the most
-bytes of an answer, then "catch up" and questions by turns. It ends when its input does, so also when the service dies.
+bytes of an answer, then `CatchUp` and a question of the same viewer by turns. It ends when its input does, so also when
+the service dies.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import IO
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
-from triplewire.engine.replica import Replica
+from triplewire.engine.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
-from triplewire.hub.asking import Answer, Question
+from triplewire.hub.asking import Answer, CatchUp, Question
 from triplewire.hub.negotiation import best
 from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph
 from triplewire.store import Store
@@ -53,17 +54,18 @@ def answered(replica: Replica, question: Question, most_bytes: int) -> Answer:
 def serve(heard: IO[bytes], said: IO[bytes]) -> None:
     """Answer until nobody asks any more."""
     url, most_bytes = pickle.load(heard)
-    replica = Replica()
+    replicas, replica = Replicas(), Replica()
     with Store.open(url, create=False) as store:
-        message: object = "catch up"
+        message: object = None
         while True:
+            answer: object = None
             try:
                 if isinstance(message, Question):
-                    answer: object = answered(replica, message, most_bytes)
-                else:
+                    answer = answered(replica, message, most_bytes)
+                elif isinstance(message, CatchUp):
+                    replica = Replica()  # so that nothing is left of another viewer's, should the next line fail
                     with store.reading() as reader:
-                        replica.catch_up(reader)
-                    answer = None
+                        replica = replicas.of(reader, message.viewer)
             except TriplewireError as error:
                 answer = error
             except (OSError, ValueError, RuntimeError) as error:

@@ -172,13 +172,16 @@ class Quotas:
                 self.refused["subscriptions"] += 1
                 raise QuotaExceeded("subscriptions", most)
 
-    def check_cost(self, text: str, language: str, prefixes: Mapping[str, str]) -> None:
-        """QueryTooCostly for a query over the bound; what is no query is left for others to refuse."""
+    def check_cost(self, text: str, language: str, prefixes: Mapping[str, str], viewer: str | None = None) -> None:
+        """QueryTooCostly for a query over the bound; what is no query is left for others to refuse.
+
+        It is told of what its viewer may read, so that the reason gives away nothing else.
+        """
         most = self._own.query_cost
         if most is None:
             return
         with suppress(QueryError), self._store.reading() as reader:
-            cost = cost_of(reader, compiled(reader, text, language, prefixes))
+            cost = cost_of(reader.seen_by(viewer), compiled(reader, text, language, prefixes))
             if cost.total > most:
                 self.refused["query_cost"] += 1
                 raise QueryTooCostly(cost.total, most, dearest=cost.dearest, triples=cost.triples)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
 from triplewire.deliver.vault import Vault
-from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed
+from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
@@ -24,6 +24,10 @@ from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings
 from triplewire.hub.tenants import Tenant, Tenants
+from triplewire.model import Access as AccessList
+from triplewire.store import EVERYBODY
+
+Item = TypeVar("Item")
 
 _BURST = 10.0
 _REQUESTS = 100.0
@@ -107,11 +111,15 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A request that may be served: who asks, and the tenant whose hub is asked."""
+    """A request that may be served: who asks, and the tenant whose hub is asked.
+
+    `granted` is the subscription that the secret address leads to by which somebody came.
+    """
 
     service: Service
     account: Account
     tenant: Tenant
+    granted: str | None = None
 
     @property
     def vault(self) -> Vault:
@@ -123,11 +131,48 @@ class Access:
         if not self.account.may("admin") and owner != self.account.id:
             raise NotAllowed("this belongs to another account; its owner or an admin may change it")
 
+    @property
+    def viewer(self) -> str | None:
+        """Whose documents are there for the caller; None: all of them, for an admin."""
+        return None if self.account.may("admin") else self.account.id
+
+    def require_sight(self, id: str, *, for_good: bool = False) -> None:
+        """NotAllowed for what a subscription found on behalf of another account.
+
+        As long as no document of the tenant has ever had an access list, all see the same, and may see it; unless it
+        is `for_good`. To be asked after reading: then nothing can have come in between.
+        """
+        if self.viewer is None or id == self.granted:
+            return
+        with self.tenant.hub.store.reading() as reader:
+            (record,) = reader.subscriptions.find([id])
+            if record is None:
+                raise UnknownSubscription(id)
+            (query,) = reader.queries.by_ids([record.query])
+            is_own = query is not None and query.viewer in (EVERYBODY, self.viewer)
+            if not is_own and (for_good or reader.access.number()):
+                raise NotAllowed(
+                    f"{id}: some documents are not for everybody, so what a subscription finds is for who made it and "
+                    'for admins; one with "sees": "everybody" is for all'
+                )
+
+    def let_see(self, id: str, found: Item) -> Item:
+        """What was read of a subscription, if the caller may have it."""
+        self.require_sight(id)
+        return found
+
     async def is_still_known(self) -> bool:
         """Whether the account was not revoked since the request began."""
         if self.service.gate.is_stale:
             await asyncio.to_thread(self.service.gate.refresh)
         return self.service.gate.knows(self.account)
+
+
+def listed(access: Access, readers: Iterable[str], writers: Iterable[str]) -> AccessList:
+    """An access list of accounts. Who sends it is one of its writers, unless it is an admin: so nobody is shut out."""
+    gate, tenant = access.service.gate, access.account.tenant
+    own = [] if access.viewer is None else [access.viewer]
+    return AccessList(gate.ids_of(readers, tenant), [*gate.ids_of(writers, tenant), *own])
 
 
 def service_of(request: Request) -> Service:
@@ -176,7 +221,7 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
-    return Access(service, bearer, tenant), id
+    return Access(service, bearer, tenant, granted=id), id
 
 
 def _caller(service: Service, request: Request) -> Account:

@@ -3,7 +3,8 @@
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
 """
 
-from triplewire.model.change import Change, Publish, Retract, Unread
+from triplewire.model.access import Access
+from triplewire.model.change import Change, Publish, Restrict, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
 from triplewire.model.feed import Feed, item_prefix, item_uri
@@ -16,6 +17,7 @@ __all__ = [
     "RDF",
     "RDFS",
     "XSD",
+    "Access",
     "Behind",
     "Change",
     "Changed",
@@ -26,6 +28,7 @@ __all__ = [
     "Feed",
     "Matched",
     "Publish",
+    "Restrict",
     "Retract",
     "Row",
     "Scope",

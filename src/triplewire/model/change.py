@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triplewire.model.access import Access
 from triplewire.model.document import Document
 
 
@@ -13,10 +14,15 @@ class Publish:
 
     Of a `Feed`, the channel and each item are registered. Items that were in it before and are no more stay, unless
     `drop_missing` says that what is missing is deleted.
+
+    With `access`, it has this list from now on; without, it keeps what it has. `by` is who asks for the change, and
+    must be a writer of the list that the document has, if it has one; None may do everything.
     """
 
     document: Document
     drop_missing: bool = False
+    access: Access | None = None
+    by: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.document, Document):
@@ -33,9 +39,13 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """Take a document back, with everything that it states; of a feed, with all items that it ever had."""
+    """Take a document back, with everything that it states; of a feed, with all items that it ever had.
+
+    Its access list stays, for its history and for the day it comes back. `by` is who asks, as in `Publish`.
+    """
 
     uri: str
+    by: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.uri, str):
@@ -43,6 +53,25 @@ class Retract:
 
     def __str__(self) -> str:
         return f"retract {self.uri}"
+
+
+@dataclass(frozen=True, slots=True)
+class Restrict:
+    """Give a document another access list; None: it is for everybody again. Of a feed, all items that it ever had.
+
+    Its content and its version stay as they are. `by` is who asks, as in `Publish`.
+    """
+
+    uri: str
+    access: Access | None
+    by: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.uri, str) or not isinstance(self.access, Access | None):
+            raise TypeError(f"Restrict takes a uri and an Access or None, not {self.uri!r} and {self.access!r}")
+
+    def __str__(self) -> str:
+        return f"let {self.uri} be for everybody" if self.access is None else f"let {self.uri} be {self.access}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +90,5 @@ class Unread:
         return f"publish {self.uri} ({len(self.content)} bytes)"
 
 
-Change = Publish | Retract
+Change = Publish | Retract | Restrict
 """One change of one document; a batch is a list of them."""

@@ -18,6 +18,8 @@ Start = Literal["now", "ever"]
 class Subscription:
     """A query that stands: its text and language, where it looks, since when, and who asked.
 
+    `viewer` is on whose behalf it looks: it sees the documents that this one may read. None sees everything, and ""
+    what is for everybody.
     `pattern` is what the text compiles to, a `triplewire.Pattern`; the model does not know the algebra. It does not
     count in comparisons, because the text, its language and the vocabulary it was compiled with decide it.
     """
@@ -29,6 +31,7 @@ class Subscription:
     start: Start = "now"
     owner: str | None = None
     pattern: Any = field(default=None, repr=False, compare=False)
+    viewer: str | None = None
 
     def __post_init__(self) -> None:
         self._check("scope", self.scope, get_args(Scope))

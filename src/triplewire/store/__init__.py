@@ -8,6 +8,7 @@ never parses a document, matches a triple or decides what an event is. `schema` 
 from __future__ import annotations
 
 from triplewire.model.spelling import scoped, triples_of
+from triplewire.store.access import EVERYBODY
 from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
 from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord
@@ -15,7 +16,7 @@ from triplewire.store.compaction import Compacted
 from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
-from triplewire.store.intake import FILE, READ, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
+from triplewire.store.intake import FILE, READ, RESTRICT, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.leases import Lease
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
 from triplewire.store.packing import Triple, digest
@@ -29,9 +30,11 @@ from triplewire.store.triples import Span
 
 __all__ = [
     "CHANGED",
+    "EVERYBODY",
     "FILE",
     "MATCHED",
     "READ",
+    "RESTRICT",
     "RETRACT",
     "UNHEARD",
     "UNMATCHED",

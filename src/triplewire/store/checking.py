@@ -16,6 +16,7 @@ from triplewire.model.spelling import triples_of
 from triplewire.store.crowds import CrowdReader
 from triplewire.store.documents import DocumentReader, DocumentRecord
 from triplewire.store.packing import Triple, digest, digest_of, unpack
+from triplewire.store.queries import NewQuery
 from triplewire.store.sql import Sql, Values
 from triplewire.store.terms import TermMemory, TermReader, key_of
 
@@ -43,6 +44,8 @@ _REFERENCES = (
     ("statements", "s", "terms", "id"),
     ("statements", "p", "terms", "id"),
     ("statements", "o", "terms", "id"),
+    ("access_lists", "document", "documents", "id"),
+    ("access_entries", "document", "access_lists", "document"),
     ("subscriptions", "query", "queries", "id"),
     ("backfills", "number", "subscriptions", "number"),
     ("atoms", "shape", "shapes", "id"),
@@ -194,10 +197,10 @@ def _predicates(sql: Sql) -> Iterator[str]:
 
 def _queries(sql: Sql) -> Iterator[str]:
     known = {number for (number,) in sql.stream("SELECT id FROM terms")}
-    for number, key, scope, start, pattern, terms in sql.stream(
-        "SELECT id, digest, scope, start, pattern, terms FROM queries"
+    for number, key, scope, start, pattern, terms, viewer in sql.stream(
+        "SELECT id, digest, scope, start, pattern, terms, viewer FROM queries"
     ):
-        if key != digest_of(scope, start, pattern):
+        if key != NewQuery(scope, start, pattern, viewer=viewer).digest:
             yield f"query {number} has the digest of another one"
         if not known.issuperset(unpack(terms)):
             yield f"query {number} names terms that are not there"
@@ -298,6 +301,22 @@ def _rows_of_documents(sql: Sql) -> Iterator[str]:
         yield f"{orphans} rows are of documents that are not present"
 
 
+def _rows_of_listed_documents(sql: Sql) -> Iterator[str]:
+    """A document gives rows to those who may read it; of the graph's rows, the engine knows who may."""
+    own = "JOIN queries q ON q.id = r.query"
+    shared = "JOIN crowd_members m ON m.crowd = r.crowd AND r.crowd <> 0 JOIN queries q ON q.id = m.query"
+    count = sum(
+        sql.number(
+            f"SELECT count(*) FROM rows r JOIN access_lists al ON al.document = r.document {owners}"
+            " WHERE q.viewer IS NOT NULL AND NOT EXISTS"
+            " (SELECT 1 FROM access_entries ae WHERE ae.document = r.document AND ae.account = q.viewer)"
+        )
+        for owners in (own, shared)
+    )
+    if count:
+        yield f"{count} rows are of documents that their subscribers may not read"
+
+
 def _events(sql: Sql) -> Iterator[str]:
     """Events are in the order of their batches; each query of a crowd has a cursor, and no other event has it."""
     last = free = 0
@@ -345,6 +364,7 @@ CHECKS = (
     _owners_of_rows,
     _rows,
     _rows_of_documents,
+    _rows_of_listed_documents,
     _events,
     _batches,
     _images,

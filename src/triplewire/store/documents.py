@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from triplewire.store import schema
+from triplewire.store.access import seen
 from triplewire.store.packing import digest
 from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql
@@ -47,28 +48,39 @@ class VersionRecord:
 
 
 class DocumentReader:
-    """Documents, their versions and contents."""
+    """Documents, their versions and contents; with a `viewer`, only documents are found that it may read."""
 
-    def __init__(self, sql: Sql) -> None:
+    def __init__(self, sql: Sql, viewer: str | None = None) -> None:
         self._sql = sql
+        self._seen, self._viewer = seen(viewer, "d.id")
 
     def current(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         """The record of each uri; None for one that was never heard of."""
         found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.uri = k.a",
+            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.uri = k.a{self._seen}",
             [(uri,) for uri in uris if is_storable(uri)],
+            *self._viewer,
         )
         records = {row[1]: DocumentRecord(*row) for row in found}
         return [records.get(uri) for uri in uris]
 
     def by_ids(self, ids: Sequence[int]) -> list[DocumentRecord]:
         """The record of each number; KeyError for a number that is no document's."""
+        records = dict(zip(ids, self.current_of(ids), strict=True))
+        missing = next((number for number, record in records.items() if record is None), None)
+        if missing is not None:
+            raise KeyError(missing)
+        return [record for number in ids if (record := records[number]) is not None]
+
+    def current_of(self, ids: Sequence[int]) -> list[DocumentRecord | None]:
+        """The record of each number; None for one that the viewer may not read."""
         found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.id = k.a",
+            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.id = k.a{self._seen}",
             [(number,) for number in dict.fromkeys(ids)],
+            *self._viewer,
         )
         records = {row[0]: DocumentRecord(*row) for row in found}
-        return [records[number] for number in ids]
+        return [records.get(number) for number in ids]
 
     def contents(self, versions: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The content of each (document, version); None when it was retracted, compacted away or never there."""
@@ -94,8 +106,9 @@ class DocumentReader:
         """The numbers of present documents that have XML now, and were published after a batch; newest first."""
         found = self._sql.rows(
             "SELECT d.id FROM documents d JOIN versions v ON v.document = d.id AND v.version = d.version"
-            " WHERE v.xml IS NOT NULL AND d.published > ? ORDER BY d.published DESC, d.id DESC",
+            f" WHERE v.xml IS NOT NULL AND d.published > ?{self._seen} ORDER BY d.published DESC, d.id DESC",
             after,
+            *self._viewer,
         )
         return [number for (number,) in found]
 
@@ -104,12 +117,13 @@ class DocumentReader:
         published, number = before or (1 << 62, 1 << 62)
         found = self._sql.rows(
             f"SELECT {_COLUMNS} FROM documents d WHERE d.digest <> ?"
-            " AND (d.published < ? OR (d.published = ? AND d.id < ?))"
+            f" AND (d.published < ? OR (d.published = ? AND d.id < ?)){self._seen}"
             " ORDER BY d.published DESC, d.id DESC LIMIT ?",
             b"",
             published,
             published,
             number,
+            *self._viewer,
             limit,
         )
         return [DocumentRecord(*row) for row in found]
@@ -136,9 +150,10 @@ class DocumentReader:
         """Documents by uri, from the one that follows `after`; with present=False also the retracted ones."""
         only = "AND d.digest <> ?" if present else ""
         found = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM documents d WHERE d.uri > ? {only} ORDER BY d.uri LIMIT ?",
+            f"SELECT {_COLUMNS} FROM documents d WHERE d.uri > ? {only}{self._seen} ORDER BY d.uri LIMIT ?",
             after,
             *((b"",) if present else ()),
+            *self._viewer,
             limit,
         )
         return [DocumentRecord(*row) for row in found]
@@ -148,23 +163,27 @@ class DocumentReader:
         if not is_storable(prefix):
             return []
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        text = "SELECT uri FROM documents WHERE uri >= ? AND uri < ? AND digest <> ? ORDER BY uri"
-        return [uri for (uri,) in self._sql.rows(text, prefix, end, b"")]
+        text = (
+            f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? AND d.digest <> ?{self._seen} ORDER BY d.uri"
+        )
+        return [uri for (uri,) in self._sql.rows(text, prefix, end, b"", *self._viewer)]
 
     def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
         """All present documents with their contents, by number; those that were published after a batch."""
         found = self._sql.stream(
             f"SELECT {_COLUMNS}, v.content FROM documents d"
             " JOIN versions v ON v.document = d.id AND v.version = d.version"
-            " WHERE v.content IS NOT NULL AND d.published > ? ORDER BY d.id",
+            f" WHERE v.content IS NOT NULL AND d.published > ?{self._seen} ORDER BY d.id",
             after,
+            *self._viewer,
         )
         for *record, content in found:
             yield DocumentRecord(*record), zlib.decompress(content)
 
     def count(self) -> int:
         """How many documents are present."""
-        return self._sql.number("SELECT count(*) FROM documents WHERE digest <> ?", b"")
+        text = f"SELECT count(*) FROM documents d WHERE d.digest <> ?{self._seen}"
+        return self._sql.number(text, b"", *self._viewer)
 
 
 class DocumentWriter(DocumentReader):

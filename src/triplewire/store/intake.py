@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from triplewire.store import schema
 from triplewire.store.sql import Sql
 
-UNREAD, READ, RETRACT, FILE = 1, 2, 3, 4
-"""Kinds of entries: a document as it was sent, one that was parsed already, a retraction, a file's path to read."""
+UNREAD, READ, RETRACT, FILE, RESTRICT = 1, 2, 3, 4, 5
+"""Kinds of entries: a document as it was sent, one that was parsed already, a retraction, a file's path to read, and
+another access list."""
 
 _COLUMNS = "position, item, kind, uri, media_type, content, received"
 _REJECTED = "number, uri, kind, media_type, content, reason, rejected"

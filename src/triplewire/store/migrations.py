@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from triplewire.errors import NewerStore, NotAStore, StoreUnavailable
 from triplewire.store import schema
 from triplewire.store.databases import Database
+from triplewire.store.packing import digest_of
 from triplewire.store.sql import Sql
 from triplewire.store.terms import key_of
 
@@ -65,6 +66,28 @@ def _add_deliveries(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.deliveries, schema.deliverers, schema.dead_letters])
 
 
+def _add_access(sql: Sql) -> None:
+    """Documents may have lists of who may read them; until now all were for everybody.
+
+    A query that somebody owns goes on seeing what is for everybody, and not what will be for others. One that nobody
+    owns was asked by whoever runs the hub, and sees everything.
+    """
+    schema.tables.create_all(sql.connection, tables=[schema.access_lists, schema.access_entries])
+    if _has_column(sql, schema.queries.c.viewer):
+        return
+    _add_column(sql, schema.queries.c.viewer)
+    last = 0
+    owned = (
+        "SELECT q.id, q.scope, q.start, q.pattern FROM queries q WHERE q.id > ? AND EXISTS"
+        " (SELECT 1 FROM subscriptions t WHERE t.query = q.id AND t.owner IS NOT NULL) ORDER BY q.id LIMIT ?"
+    )
+    while found := sql.rows(owned, last, _AT_ONCE):
+        changed = [(digest_of(scope, start, pattern, ""), "", number) for number, scope, start, pattern in found]
+        sql.update(schema.queries, ("digest", "viewer"), changed)
+        last = found[-1][0]
+    sql.run("DELETE FROM images")  # they do not know what queries see
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -81,6 +104,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _form_crowds,
     _add_backfills,
     _add_deliveries,
+    _add_access,
 )
 """The first leads from version 1 to version 2, and so on."""
 

@@ -1,6 +1,7 @@
 """Queries: what subscriptions ask, each kept once however many subscriptions ask it.
 
-A query is a pattern in its normal form, its scope, and the batch after which documents count for it.
+A query is a pattern in its normal form, its scope, the batch after which documents count for it, and the viewer who may
+read those that do.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from triplewire.store.packing import digest_of, pack, unpack
 from triplewire.store.rows import RowWriter
 from triplewire.store.sql import Sql, Values
 
-_COLUMNS = "q.id, q.scope, q.start, q.pattern, q.terms"
+_COLUMNS = "q.id, q.scope, q.start, q.pattern, q.terms, q.viewer"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """A query; `terms` are the numbers that are kept in mind for it, which no compaction drops."""
+    """A query; `terms` are the numbers that are kept in mind for it, which no compaction drops.
+
+    It sees the documents that its `viewer` may read; None sees all.
+    """
 
     id: int
     scope: str
     start: int
     pattern: str
     terms: tuple[int, ...]
+    viewer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,12 @@ class NewQuery:
     start: int
     pattern: str
     terms: tuple[int, ...] = ()
+    viewer: str | None = None
 
     @property
     def digest(self) -> bytes:
-        """Equal for queries that ask the same."""
-        return digest_of(self.scope, self.start, self.pattern)
+        """Equal for queries that ask the same, and see the same."""
+        return digest_of(self.scope, self.start, self.pattern, *(() if self.viewer is None else (self.viewer,)))
 
 
 class QueryReader:
@@ -100,7 +106,7 @@ class QueryWriter(QueryReader):
         self._sql.insert(
             schema.queries,
             [
-                (number, query.digest, query.scope, query.start, query.pattern, pack(query.terms))
+                (number, query.digest, query.scope, query.start, query.pattern, pack(query.terms), query.viewer)
                 for number, query in zip(numbers, new, strict=True)
             ],
         )
@@ -114,5 +120,5 @@ class QueryWriter(QueryReader):
 
 
 def _query(row: Values) -> QueryRecord:
-    number, scope, start, pattern, terms = row
-    return QueryRecord(number, scope, start, pattern, unpack(terms))
+    number, scope, start, pattern, terms, viewer = row
+    return QueryRecord(number, scope, start, pattern, unpack(terms), viewer)

@@ -71,6 +71,18 @@ statements = Table(
 )
 Index("statements_backward", statements.c.p, statements.c.o, statements.c.s, statements.c.document)
 
+# A document without a list is for everybody; one whose list names nobody is for whoever runs the hub.
+access_lists = Table("access_lists", tables, _number("document", key=True))
+
+access_entries = Table(
+    "access_entries",
+    tables,
+    _number("document", key=True),
+    _text("account", key=True),
+    _number("writes"),
+    sqlite_with_rowid=False,
+)
+
 predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))
 
 queries = Table(
@@ -82,6 +94,7 @@ queries = Table(
     _number("start"),
     _text("pattern"),
     _bytes("terms"),
+    _text("viewer", nullable=True),  # nothing: it sees every document
 )
 Index("queries_by_digest", queries.c.digest, unique=True)
 

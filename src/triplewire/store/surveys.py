@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from triplewire.store.access import seen
 from triplewire.store.packing import Triple
 from triplewire.store.sql import Sql
 
@@ -24,35 +25,43 @@ class FoundTerms(NamedTuple):
 
 
 class SurveyReader:
-    """Bounded questions about the current metadata and about the log."""
+    """Bounded questions about the current metadata and about the log.
 
-    def __init__(self, sql: Sql) -> None:
+    With a `viewer`, the metadata is that of the documents that it may read.
+    """
+
+    def __init__(self, sql: Sql, viewer: str | None = None) -> None:
         self._sql = sql
+        self._seen, self._viewer = seen(viewer, "st.document")
 
     def values(self, predicate: int, most: int) -> list[int]:
         """Distinct objects of a predicate: from each to the next by the index, however often each is used."""
+        first = f"SELECT st.o FROM statements st WHERE st.p = ?{self._seen} ORDER BY st.o LIMIT 1"
+        following = (
+            f"SELECT st.o FROM statements st WHERE st.p = ? AND st.o > found.o{self._seen} ORDER BY st.o LIMIT 1"
+        )
         text = (
-            "WITH RECURSIVE found(o) AS ("
-            " SELECT min(o) FROM statements WHERE p = ?"
-            " UNION ALL SELECT (SELECT min(st.o) FROM statements st WHERE st.p = ? AND st.o > found.o)"
-            " FROM found WHERE found.o IS NOT NULL)"
+            f"WITH RECURSIVE found(o) AS (SELECT ({first})"
+            f" UNION ALL SELECT ({following}) FROM found WHERE found.o IS NOT NULL)"
             " SELECT o FROM found WHERE o IS NOT NULL LIMIT ?"
         )
-        return [value for (value,) in self._sql.rows(text, predicate, predicate, most)]
+        given: tuple[int | str, ...] = (predicate, *self._viewer, predicate, *self._viewer, most)
+        return [value for (value,) in self._sql.rows(text, *given)]
 
     def subjects(self, narrowings: Sequence[Narrowing], *, looked_at: int, most: int) -> list[int]:
         """Resources that meet all narrowings, by number: found among the first `looked_at` that meet the first one."""
         (predicate, values), *others = narrowings
         text = (
             "SELECT c.s FROM (SELECT DISTINCT st.s FROM statements st"
-            f" WHERE st.p = ? AND st.o IN ({_marks(values)}) ORDER BY st.s LIMIT ?) c WHERE 1 = 1"
+            f" WHERE st.p = ? AND st.o IN ({_marks(values)}){self._seen} ORDER BY st.s LIMIT ?) c WHERE 1 = 1"
         )
-        given = [predicate, *values, looked_at]
+        given: list[int | str] = [predicate, *values, *self._viewer, looked_at]
         for other, wanted in others:
             text += (
-                f" AND EXISTS (SELECT 1 FROM statements x WHERE x.s = c.s AND x.p = ? AND x.o IN ({_marks(wanted)}))"
+                " AND EXISTS (SELECT 1 FROM statements st"
+                f" WHERE st.s = c.s AND st.p = ? AND st.o IN ({_marks(wanted)}){self._seen})"
             )
-            given += [other, *wanted]
+            given += [other, *wanted, *self._viewer]
         found = self._sql.rows(f"{text} ORDER BY c.s LIMIT ?", *given, most)
         return [subject for (subject,) in found]
 
@@ -60,9 +69,10 @@ class SurveyReader:
         """Triples of subjects, not many more than `most` of them."""
         text = (
             "WITH k(a) AS ({keys}) SELECT DISTINCT st.s, st.p, st.o"
-            " FROM k CROSS JOIN statements st WHERE st.s = k.a LIMIT ?"
+            f" FROM k CROSS JOIN statements st WHERE st.s = k.a{self._seen} LIMIT ?"
         )
-        return [(s, p, o) for s, p, o in self._sql.keyed(text, [(subject,) for subject in subjects], most)]
+        keys = [(subject,) for subject in subjects]
+        return [(s, p, o) for s, p, o in self._sql.keyed(text, keys, *self._viewer, most)]
 
     def terms_with(self, words: Sequence[Sequence[str]], *, before: int, looked_at: int, most: int) -> FoundTerms:
         """Terms with one spelling of each word in their text, from those with a number under `before` down."""
@@ -76,16 +86,19 @@ class SurveyReader:
 
     def present(self, subjects: Sequence[int]) -> set[int]:
         """Which of these are the subject of a triple."""
-        text = "WITH k(a) AS ({keys}) SELECT k.a FROM k WHERE EXISTS (SELECT 1 FROM statements st WHERE st.s = k.a)"
-        return {subject for (subject,) in self._sql.keyed(text, [(subject,) for subject in subjects])}
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a FROM k"
+            f" WHERE EXISTS (SELECT 1 FROM statements st WHERE st.s = k.a{self._seen})"
+        )
+        return {subject for (subject,) in self._sql.keyed(text, [(subject,) for subject in subjects], *self._viewer)}
 
     def uses(self, keys: Sequence[tuple[int, int]], most: int) -> list[Triple]:
         """Triples of each (predicate, object), not many more than `most` in all."""
         text = (
             "WITH k(a, b) AS ({keys}) SELECT DISTINCT st.s, st.p, st.o"
-            " FROM k CROSS JOIN statements st WHERE st.p = k.a AND st.o = k.b LIMIT ?"
+            f" FROM k CROSS JOIN statements st WHERE st.p = k.a AND st.o = k.b{self._seen} LIMIT ?"
         )
-        return [(s, p, o) for s, p, o in self._sql.keyed(text, keys, most)]
+        return [(s, p, o) for s, p, o in self._sql.keyed(text, keys, *self._viewer, most)]
 
     def busiest(self, after: int, most: int) -> list[tuple[int, int]]:
         """The queries with the most events since a cursor, with how many."""

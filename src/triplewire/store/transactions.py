@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+
+from triplewire.store.access import AccessReader, AccessWriter
 from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.backfills import BackfillReader, BackfillWriter
 from triplewire.store.batches import BatchReader, BatchWriter
@@ -31,7 +34,11 @@ class Reader:
     """
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
+        self._sql = sql
+        self.is_partial = False
+        """Whether there are documents here that are not seen."""
         self.generation = sql.counter(GENERATION)
+        self.access = AccessReader(sql)
         self.terms = TermReader(sql, generations.memory(self.generation))
         self.documents = DocumentReader(sql)
         self.triples = TripleReader(sql, self.documents)
@@ -49,10 +56,26 @@ class Reader:
         self.settings = SettingReader(sql)
         self.surveys = SurveyReader(sql)
 
+    def seen_by(self, viewer: str | None) -> Reader:
+        """The same state with the documents that a viewer may read, and no others, as if there were no others.
+
+        Of documents, triples and surveys only: rows and events are those of queries, which have viewers of their own.
+        """
+        sight = self.access.sight_of(viewer)
+        if sight is None:
+            return self
+        found: Reader = copy(self)
+        found.is_partial = True
+        found.documents = DocumentReader(self._sql, sight)
+        found.triples = TripleReader(self._sql, found.documents, sight)
+        found.surveys = SurveyReader(self._sql, sight)
+        return found
+
 
 class Writer(Reader):
     """The store, for the only one that writes now; it reads what it wrote."""
 
+    access: AccessWriter
     terms: TermWriter
     documents: DocumentWriter
     triples: TripleWriter
@@ -69,7 +92,10 @@ class Writer(Reader):
     settings: SettingWriter
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
+        self._sql = sql
+        self.is_partial = False
         self.generation = sql.counter(GENERATION)
+        self.access = AccessWriter(sql)
         self.terms = TermWriter(sql, generations.memory(self.generation))
         self.documents = DocumentWriter(sql)
         self.triples = TripleWriter(sql, self.documents)

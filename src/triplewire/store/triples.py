@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from triplewire.store import schema
+from triplewire.store.access import seen
 from triplewire.store.documents import DocumentReader, DocumentRecord
 from triplewire.store.packing import Triple
 from triplewire.store.sql import Sql
@@ -51,11 +52,15 @@ class Span(NamedTuple):
 
 
 class TripleReader:
-    """Lookups of triples; 0 in a key stands for any term, `after` leaves out documents of older batches."""
+    """Lookups of triples; 0 in a key stands for any term, `after` leaves out documents of older batches.
 
-    def __init__(self, sql: Sql, documents: DocumentReader) -> None:
+    With a `viewer`, only those that it may read state anything; `predicates` counts all of them nevertheless.
+    """
+
+    def __init__(self, sql: Sql, documents: DocumentReader, viewer: str | None = None) -> None:
         self._sql = sql
         self._documents = documents
+        self._seen, self._viewer = seen(viewer, "st.document")
 
     def forward(self, keys: Sequence[Key], after: int = 0) -> list[list[Triple]]:
         """The triples of each (subject, predicate); predicate 0 is any."""
@@ -85,8 +90,8 @@ class TripleReader:
         for triple in self._find(_P, [(p,) for p in dict.fromkeys(predicates) if p], after):
             found.setdefault(triple[1], {})[triple] = None
         if 0 in predicates:
-            condition = f" WHERE 1 = 1{_PUBLISHED}" if after else ""
-            every = self._sql.rows(f"SELECT st.s, st.p, st.o FROM statements st{condition}", *_optional(after))
+            text = "SELECT st.s, st.p, st.o FROM statements st WHERE 1 = 1"
+            every = self._sql.rows(text + self._condition(after), *self._values(after))
             found[0] = dict.fromkeys(every)
         return [list(found.get(predicate, ())) for predicate in predicates]
 
@@ -114,8 +119,8 @@ class TripleReader:
         """
         expanded = self._expanded(keys)
         exact = dict.fromkeys([*(key for key in keys if key[0]), *expanded])
-        text = _DEGREE % (_PUBLISHED if after else "")
-        found = {(p, o): count for p, o, count in self._sql.keyed(text, list(exact), *_optional(after), most)}
+        text = _DEGREE % self._condition(after)
+        found = {(p, o): count for p, o, count in self._sql.keyed(text, list(exact), *self._values(after), most)}
         for predicate, value in expanded:
             found[0, value] = min(most, found.get((0, value), 0) + found[predicate, value])
         return [found.get(key, 0) for key in keys]
@@ -123,17 +128,28 @@ class TripleReader:
     def stated_by(self, triples: Sequence[Triple]) -> list[list[int]]:
         """The documents that state each triple, by number."""
         found: dict[Triple, list[int]] = {}
-        for s, p, o, document in self._sql.keyed(_STATED, list(dict.fromkeys(triples))):
+        for s, p, o, document in self._sql.keyed(_STATED + self._seen, list(dict.fromkeys(triples)), *self._viewer):
             found.setdefault((s, p, o), []).append(document)
         answers = (found.get(triple, []) for triple in triples)
         return [sorted(answer) if len(answer) > 1 else answer for answer in answers]
 
     def visible(self, triples: Sequence[Triple], after: int) -> list[bool]:
         """Whether each triple is stated by a document that was published after this batch."""
-        text = _STATED + (_PUBLISHED if after else "")
-        found = self._sql.keyed(text, list(dict.fromkeys(triples)), *_optional(after))
+        text = _STATED + self._condition(after)
+        found = self._sql.keyed(text, list(dict.fromkeys(triples)), *self._values(after))
         stated = {(s, p, o) for s, p, o, _ in found}
         return [triple in stated for triple in triples]
+
+    def listed(self, triples: Sequence[Triple]) -> set[Triple]:
+        """Those of the triples that a document with an access list states, whoever else does."""
+        text = f"{_STATED} AND EXISTS (SELECT 1 FROM access_lists al WHERE al.document = st.document)"
+        return {(s, p, o) for s, p, o, _ in self._sql.keyed(text, list(dict.fromkeys(triples)))}
+
+    def amount(self, predicate: int, most: int) -> int:
+        """How many statements a predicate has, counted up to `most`; 0 is any predicate."""
+        text = "SELECT count(*) FROM (SELECT 1 FROM statements st WHERE %s%s LIMIT ?) counted"
+        which, values = ("st.p = ?", (predicate,)) if predicate else ("1 = 1", ())
+        return self._sql.number(text % (which, self._seen), *values, *self._viewer, most)
 
     def unused(self, terms: Iterable[int]) -> set[int]:
         """Those of the terms that stand in no triple; an object costs a probe for each predicate in use."""
@@ -160,7 +176,14 @@ class TripleReader:
         return sum(self.predicates().values())
 
     def _find(self, text: str, keys: Sequence[tuple[int, ...]], after: int) -> Iterable[Triple]:
-        return self._sql.keyed(text + (_PUBLISHED if after else ""), keys, *_optional(after))
+        return self._sql.keyed(text + self._condition(after), keys, *self._values(after))
+
+    def _condition(self, after: int) -> str:
+        """Which documents count."""
+        return (_PUBLISHED if after else "") + self._seen
+
+    def _values(self, after: int) -> tuple[int | str, ...]:
+        return (after, *self._viewer) if after else self._viewer
 
     def _expanded(self, keys: Sequence[Key]) -> list[Key]:
         """The keys without a predicate, with each one in use: an index by object alone would cost every write."""
@@ -198,7 +221,3 @@ class TripleWriter(TripleReader):
         after = [(p, before.get(p, 0) + balance[p]) for (p,) in changed]
         self._sql.replace(schema.predicates, [row for row in after if row[1]])
         self._sql.delete(schema.predicates, ("p",), [(p,) for p, count in after if not count])
-
-
-def _optional(after: int) -> tuple[int, ...]:
-    return (after,) if after else ()

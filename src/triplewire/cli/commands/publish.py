@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from triplewire.cli import documents, feeds, options
+from triplewire.cli.commands.access import Readers, Writers, list_of
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.listing import print_records
@@ -20,7 +22,7 @@ from triplewire.errors import SchemaViolation, TriplewireError
 if TYPE_CHECKING:
     from triplewire import Event, Hub, Outcome
     from triplewire.client import Client
-    from triplewire.model import Change, Unread
+    from triplewire.model import Access, Change, Publish, Unread
 
 _AT_ONCE = 1_000
 _COLUMNS = ("kind", "subscription", "row")
@@ -47,6 +49,8 @@ def publish(
     register: Annotated[
         bool, typer.Option("--subscriptions", help="Register the items of feeds that are subscriptions (title: GQL).")
     ] = False,
+    reader: Readers = [],
+    writer: Writers = [],
     prefix: options.Prefixes = [],
     format: options.OutputFormat = None,
     json: options.AsJson = False,
@@ -59,7 +63,8 @@ def publish(
     hub's taxonomy is replaced first.
 
     Of a feed, each item is a document. Items that are in it no more stay, unless you
-    say --drop-missing.
+    say --drop-missing. With --reader or --writer, the documents are for these accounts only,
+    from the first moment on (see triplewire access).
 
     [bold]Examples[/bold]
 
@@ -73,7 +78,7 @@ def publish(
     """
     from triplewire import Hub
 
-    problems = Problems()
+    problems, given = Problems(), list_of(reader, writer)
     files = documents.find(paths, problems)
     if uri is not None and len(files) != 1:
         usage(f"--uri names one document, and these are {len(files)}")
@@ -82,6 +87,10 @@ def publish(
     if queue:
         if batch is not None or taxonomy is not None:
             usage("--queue only puts documents on the log: leave --batch and --taxonomy out")
+        if given is not None:
+            usage(
+                "--queue puts documents on the log as they are, without a list: leave it out, or --reader and --writer"
+            )
         _submitted(store, _unread(files, uri, problems), problems)
     known, missing = options.prefixes_of(prefix), problems.count
     _refuse_batch_of_several(store, batch, len(files))
@@ -90,9 +99,10 @@ def publish(
     with hub_at(store, create=True) as hub:
         if isinstance(hub, Hub):
             changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
-            events = _published(hub, changes, batch, problems)
+            listed = (replace(change, access=given) for change in changes) if given is not None else changes
+            events = _published(hub, listed, batch, problems)
         else:
-            events = _sent(hub, files, uri, batch, problems)
+            events = _sent(hub, files, uri, batch, given, problems)
         told = chain(_taxonomy_set(hub, taxonomy), events)
         count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
@@ -164,12 +174,17 @@ def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problem
 
 
 def _sent(
-    client: Client, files: Sequence[Path], uri: str | None, batch: str | None, problems: Problems
+    client: Client,
+    files: Sequence[Path],
+    uri: str | None,
+    batch: str | None,
+    given: Access | None,
+    problems: Problems,
 ) -> Iterator[Event]:
     """The events, document after document; the hub at the other end parses them."""
     for each in _unread(tracked(files, "publishing", problems.console), uri, problems):
         try:
-            sent = client.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch)
+            sent = client.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch, access=given)
         except TriplewireError as error:
             problems.report(each.uri, error)
         else:
@@ -205,7 +220,7 @@ def _changes(
     drop_missing: bool,
     prefixes: Mapping[str, str] | None,
     problems: Problems,
-) -> Iterator[Change]:
+) -> Iterator[Publish]:
     """What the files say, one after the other; with prefixes, the subscriptions in feeds are registered on the way."""
     from triplewire.model import Publish
 
@@ -216,7 +231,7 @@ def _changes(
             yield Publish(kept, drop_missing)
 
 
-def _published(hub: Hub, coming: Iterator[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
+def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
     changes: list[Change] = []
     before = problems.count

@@ -31,6 +31,12 @@ def subscribe(
     start: options.Start = options.StartOption.now,
     backfill: options.Backfill = options.BackfillOption.auto,
     owner: Annotated[str | None, typer.Option("--owner", help="Who asks.")] = None,
+    viewer: Annotated[
+        str | None,
+        typer.Option(
+            "--viewer", metavar="ACCOUNT", help="Whose documents it sees; '' for those that are for everybody."
+        ),
+    ] = None,
     prefix: options.Prefixes = [],
 ) -> None:
     """Register subscriptions in a hub, and print their ids.
@@ -39,7 +45,8 @@ def subscribe(
     a feed (.rss .atom .rdf .xml): its items whose title is a language, such as GQL.
     With --start ever, what answers already is in the events first. In a large store that
     takes time: with --backfill later it is found by triplewire run, beside its stream, and
-    the subscription hears nothing until then (see triplewire status).
+    the subscription hears nothing until then (see triplewire status). On a store it sees
+    every document; with --viewer those that this account may read (see triplewire access).
 
     [bold]Examples[/bold]
 
@@ -64,6 +71,7 @@ def subscribe(
                     scope=scope.value,
                     start=start.value,
                     owner=owner,
+                    viewer=viewer,
                     prefixes=each.prefixes,
                     **about,
                 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -14,7 +15,7 @@ from triplewire.engine.surveys import Wanted
 from triplewire.errors import BadRequest
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import term_of
-from triplewire.hub.service import BoundedRoute, Reading
+from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.hub.sights import (
     AskForNames,
     Classes,
@@ -44,7 +45,7 @@ def classes(access: Reading) -> Classes:
     """The classes that resources are of, with how many there are, and how they stand in the taxonomy."""
     hub = access.tenant.hub
     taxonomy = hub.taxonomy
-    with hub.store.reading() as reader:
+    with _seen(access) as reader:
         found, has_more = surveys.classes(reader, taxonomy)
         names = _names(reader, (each.iri for each in found))
     told = [
@@ -70,7 +71,7 @@ def facets(
     """The resources that have all of these properties, and by which others they can be told apart."""
     hub, wanted = access.tenant.hub, [_wanted(text) for text in where]
     taxonomy = hub.taxonomy
-    with hub.store.reading() as reader:
+    with _seen(access) as reader:
         found = surveys.select(reader, taxonomy, wanted, limit=limit)
         values = (value for facet in found.facets for value, _ in facet.values)
         names = _names(reader, (*found.resources, *(facet.property for facet in found.facets), *values))
@@ -103,7 +104,7 @@ def search(
 
     One question looks at a part of a large store, and `next` says where the following one goes on.
     """
-    with access.tenant.hub.store.reading() as reader:
+    with _seen(access) as reader:
         found, further = surveys.search(reader, q, before=before)
         names = _names(reader, (hit.resource for hit in found))
     return Hits(
@@ -124,8 +125,15 @@ def search(
 def names_of(access: Reading, asked: AskForNames) -> Names:
     """What resources are called: their title, label or name."""
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
-    with access.tenant.hub.store.reading() as reader:
+    with _seen(access) as reader:
         return Names(names=surveys.names(reader, terms))
+
+
+@contextmanager
+def _seen(access: Access) -> Iterator[Reader]:
+    """The store, with the documents that the caller may read."""
+    with access.tenant.hub.store.reading() as reader:
+        yield reader.seen_by(access.viewer)
 
 
 def _names(reader: Reader, terms: Iterable[Term]) -> dict[str, str]:

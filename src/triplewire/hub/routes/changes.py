@@ -14,18 +14,22 @@ from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import ANYTHING, Expected, Order
-from triplewire.hub.messages import BatchTold, Changes, PublishWanted, RetractWanted
+from triplewire.hub.messages import BatchTold, Changes, NewAccess, PublishWanted, RestrictWanted, RetractWanted
 from triplewire.hub.problems import problem_of
 from triplewire.hub.routes.documents import refuse_unread, wants_to_wait
-from triplewire.hub.service import Publishing
+from triplewire.hub.service import Access, Publishing, listed
 from triplewire.hub.syntaxes import digests
+from triplewire.model import Access as AccessList
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
 _JSON = "application/json"
 _LONGEST_KEY = 200
 _TEXT = {"type": "string"}
-_DOCUMENT = {"uri": _TEXT | {"minLength": 1, "maxLength": 8_000}, "if_match": _TEXT, "if_none_match": _TEXT}
+_URI = {"uri": _TEXT | {"minLength": 1, "maxLength": 8_000}}
+_DOCUMENT = _URI | {"if_match": _TEXT, "if_none_match": _TEXT}
+_ACCOUNTS = {"type": "array", "maxItems": 1_000, "items": _TEXT | {"minLength": 1, "maxLength": 200}}
+_LIST = {"type": "object", "additionalProperties": False, "properties": {"readers": _ACCOUNTS, "writers": _ACCOUNTS}}
 _SCHEMA = {
     "type": "object",
     "required": ["changes"],
@@ -42,7 +46,7 @@ _SCHEMA = {
                         "type": "object",
                         "required": ["uri", "content"],
                         "additionalProperties": False,
-                        "properties": _DOCUMENT | {"content": _TEXT, "media_type": _TEXT},
+                        "properties": _DOCUMENT | {"content": _TEXT, "media_type": _TEXT, "access": _LIST},
                     },
                     {
                         "title": "Retract",
@@ -50,6 +54,13 @@ _SCHEMA = {
                         "required": ["uri", "retract"],
                         "additionalProperties": False,
                         "properties": _DOCUMENT | {"retract": {"const": True}},
+                    },
+                    {
+                        "title": "Restrict",
+                        "type": "object",
+                        "required": ["uri", "access"],
+                        "additionalProperties": False,
+                        "properties": _URI | {"access": {"oneOf": [_LIST, {"type": "null"}]}},
                     },
                 ]
             },
@@ -78,6 +89,7 @@ async def apply(request: Request, access: Publishing) -> Response:
 
     The events are those of the whole: what one of the changes takes and another one gives back is no event. To retract
     what is not there changes nothing. `if_match` and `if_none_match` are conditions on a document, as the headers are.
+    `access` is an access list: of a document that is published, or alone, of one that is there.
     """
     settings, headers = access.service.settings, request.headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -88,9 +100,9 @@ async def apply(request: Request, access: Publishing) -> Response:
         raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
     body = await body_of(request, most=settings.batch_bytes, seconds=settings.request_seconds)
     wanted = await run_in_threadpool(_read, body)
-    orders = [_order(change) for change in wanted.changes]
+    orders = [_order(change, access) for change in wanted.changes]
     tell = wants_to_wait(headers.get("prefer"))
-    receipt = await access.tenant.intake.submit_bundle(Bundle(orders, key, tell))
+    receipt = await access.tenant.intake.submit_bundle(Bundle(orders, key, tell, access.viewer))
     return JSONResponse(_told(receipt), 200, {"Preference-Applied": "wait"} if tell else {})
 
 
@@ -102,13 +114,21 @@ def _read(body: bytes) -> Changes:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
 
-def _order(change: PublishWanted | RetractWanted) -> Order:
+def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Access) -> Order:
+    by = access.viewer
+    if isinstance(change, RestrictWanted):
+        return Order(change.uri, by=by, access=_listed(access, change.access), restricts=True)
     match, none_match = digests(change.if_match), digests(change.if_none_match)
     expected = ANYTHING if match is None and none_match is None else Expected(match, none_match)
     if isinstance(change, RetractWanted):
-        return Order(change.uri, expected=expected)
+        return Order(change.uri, expected=expected, by=by)
     refuse_unread(change.media_type)
-    return Order(change.uri, change.content.encode(), change.media_type, expected)
+    given = _listed(access, change.access)
+    return Order(change.uri, change.content.encode(), change.media_type, expected, by=by, access=given)
+
+
+def _listed(access: Access, wanted: NewAccess | None) -> AccessList | None:
+    return None if wanted is None else listed(access, wanted.readers, wanted.writers)
 
 
 def _told(receipt: BundleReceipt) -> dict[str, Any]:

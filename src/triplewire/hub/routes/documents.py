@@ -22,8 +22,9 @@ from triplewire.hub.intake import ANYTHING, Acknowledged, Expected, Order, Recei
 from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.problems import problem_of
-from triplewire.hub.service import Publishing, Reading
+from triplewire.hub.service import Access, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
+from triplewire.model import Access as AccessList
 from triplewire.model import Document
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -52,9 +53,20 @@ def _header(name: str, description: str, **schema: object) -> dict[str, object]:
 
 _IF_MATCH = _header("If-Match", "Only if the document is one of these entity tags.")
 _IF_NONE_MATCH = _header("If-None-Match", "Only if it is none of these; * means any document.")
-_OF_A_CHANGE = [
+OF_A_CHANGE = [
     _header("Prefer", "`wait`: answer with the events that the change causes."),
     _header("Idempotency-Key", "The id of the batch: the same again changes nothing.", maxLength=_LONGEST_KEY),
+]
+
+
+def _names(name: str, description: str) -> dict[str, object]:
+    items = {"type": "array", "items": {"type": "string"}}
+    return {"name": name, "in": "query", "required": False, "description": description, "schema": items}
+
+
+WITH_A_LIST = [
+    _names("reader", "An account that may read it; with this or `writer`, nobody else may. Empty: nobody more."),
+    _names("writer", "An account that may read it and change it; who publishes it is one."),
 ]
 
 
@@ -65,7 +77,7 @@ def listing(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Documents:
     """The documents that are there now, by uri."""
-    found = access.tenant.hub.documents(after=after, limit=limit)
+    found = access.tenant.hub.documents(after=after, limit=limit, viewer=access.viewer)
     return Documents(documents=[_told(each) for each in found], next=found[-1].uri if len(found) == limit else None)
 
 
@@ -77,7 +89,7 @@ def listing(
         201: {"model": Change, "description": "It is applied, and the document is new."},
         202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
     },
-    openapi_extra=GRAPH_BODY | {"parameters": [_IF_MATCH, _IF_NONE_MATCH, *_OF_A_CHANGE]},
+    openapi_extra=GRAPH_BODY | {"parameters": [*WITH_A_LIST, _IF_MATCH, _IF_NONE_MATCH, *OF_A_CHANGE]},
 )
 async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
     """Register a document, or a new version of it.
@@ -88,19 +100,20 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
     settings = access.service.settings
     media_type = request.headers.get("content-type")
     refuse_unread(media_type)
+    given = list_given(request, access)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
-    return _answer(await access.tenant.intake.accept(_order(request, uri, data, media_type)))
+    return answer(await access.tenant.intake.accept(order(request, access, uri, data, media_type, given=given)))
 
 
 @router.delete(
     "/document",
     summary="Retract a document",
     response_model=Change,
-    openapi_extra={"parameters": [_IF_MATCH, *_OF_A_CHANGE]},
+    openapi_extra={"parameters": [_IF_MATCH, *OF_A_CHANGE]},
 )
 async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
     """Take a document back, with everything that it states."""
-    return _answer(await access.tenant.intake.submit(_order(request, uri)))
+    return answer(await access.tenant.intake.submit(order(request, access, uri)))
 
 
 @router.get("/document", summary="Read a document", response_class=Response, responses=DOCUMENT_ANSWER | NOT_MODIFIED)
@@ -116,7 +129,7 @@ async def read(
     What was acknowledged of the document is applied first.
     """
     await access.tenant.intake.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.document, uri, version)
+    found = await run_in_threadpool(access.tenant.hub.document, uri, version, viewer=access.viewer)
     if found is None:
         raise UnknownDocument(uri, version=version)
     media_type = best(accept, _offered(found))
@@ -139,7 +152,7 @@ async def read(
 async def versions(access: Reading, uri: Uri) -> Versions:
     """The versions that are kept, oldest first."""
     await access.tenant.intake.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.history, uri)
+    found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)
     return Versions(versions=[_told(each) for each in found])
@@ -165,7 +178,24 @@ def wants_to_wait(prefer: str | None) -> bool:
     return "wait" in wishes
 
 
-def _order(request: Request, uri: str, data: bytes | None = None, media_type: str | None = None) -> Order:
+def list_given(request: Request, access: Access) -> AccessList | None:
+    """The access list that a request names; None if it names none."""
+    if "reader" not in request.query_params and "writer" not in request.query_params:
+        return None
+    readers, writers = (list(filter(None, request.query_params.getlist(name))) for name in ("reader", "writer"))
+    return listed(access, readers, writers)
+
+
+def order(
+    request: Request,
+    access: Access,
+    uri: str,
+    data: bytes | None = None,
+    media_type: str | None = None,
+    *,
+    given: AccessList | None = None,
+    restricts: bool = False,
+) -> Order:
     """The change that a request asks for, with what its headers say of it."""
     headers = request.headers
     key = headers.get("idempotency-key")
@@ -174,7 +204,8 @@ def _order(request: Request, uri: str, data: bytes | None = None, media_type: st
     match, none_match = headers.get("if-match"), headers.get("if-none-match")
     is_conditional = match is not None or none_match is not None
     expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
-    return Order(uri, data, media_type, expected, key, wants_to_wait(headers.get("prefer")))
+    wait = wants_to_wait(headers.get("prefer"))
+    return Order(uri, data, media_type, expected, key, wait, access.viewer, given, restricts)
 
 
 def _told(version: Version) -> VersionTold:
@@ -183,7 +214,8 @@ def _told(version: Version) -> VersionTold:
     )
 
 
-def _answer(receipt: Receipt | Acknowledged) -> Response:
+def answer(receipt: Receipt | Acknowledged) -> Response:
+    """What became of a change, as its client is told."""
     if isinstance(receipt, Acknowledged):
         told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
         return Response(json.dumps(told), 202, media_type="application/json")

@@ -137,6 +137,7 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
 
 def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
     found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit)
+    access.require_sight(id)
     return [event.as_dict(contents=contents) for event in found]
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode, urlsplit
@@ -184,6 +185,7 @@ async def subscribe(request: Request) -> Response:
     access, subscription, syntax = await _topic(request, given.get("hub.topic", ""))
     wanted = _wanted(given, address_of(request), subscription, syntax)
     await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
+    await run_in_threadpool(partial(access.require_sight, wanted.subscription, for_good=True))
     refuse_bad_url(wanted.callback)
     await refuse_unreachable(wanted.callback, settings.reachable)
     await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time(), access.vault)
@@ -227,7 +229,7 @@ def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[li
     hub = access.tenant.hub
     events = hub.newest(id, before=before, limit=limit)
     batches = [hub.batch(name) for name in {event.batch for event in events}]
-    return events, {batch.id: batch.committed for batch in batches if batch is not None}
+    return access.let_see(id, (events, {batch.id: batch.committed for batch in batches if batch is not None}))
 
 
 def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) -> bool:

@@ -32,6 +32,7 @@ async def inbox(
     """The notifications that follow a cursor, as an LDP container; `next` leads to those that follow."""
     place = _place(request, id)
     found = await run_in_threadpool(access.tenant.hub.events, id, after=after, limit=limit)
+    await run_in_threadpool(access.require_sight, id)
     told = {
         "@context": _LDP.removesuffix("#"),
         "@id": place,
@@ -63,6 +64,7 @@ async def notification(
             return None
         batch = hub.batch(events[0].batch)
         assert batch is not None, "an event has its batch"
+        access.require_sight(id)
         return events[0], batch.committed
 
     told = await run_in_threadpool(found)

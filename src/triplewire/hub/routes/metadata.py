@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -58,7 +59,7 @@ def resource(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="Its IRI.")]
 ) -> ResourceTold:
     """What the current metadata says of a resource, who says it, and what refers to it."""
-    found = access.tenant.hub.resource(term_of(iri))
+    found = access.tenant.hub.resource(term_of(iri), viewer=access.viewer)
     return ResourceTold(
         iri=str(found.iri),
         triples=[*map(str, found.triples)],
@@ -187,5 +188,5 @@ async def ask_with_body(
 
 
 async def _asked(access: Access, question: Question) -> Response:
-    answer = await access.tenant.asker.ask(question)
+    answer = await access.tenant.asker.ask(replace(question, viewer=access.viewer))
     return Response(answer.content, media_type=answer.media_type, headers={"Vary": "Accept"})

@@ -30,6 +30,7 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         start=query.start,
         limit=query.limit,
         prefixes=query.prefixes,
+        viewer=access.viewer,
     )
     most = access.tenant.settings.query_cost
     return found.as_dict() | {"text": str(found)} | ({} if most is None else {"cost_allowed": most})

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from prometheus_client import Histogram
 
 from triplewire.engine import statistics as gathered
+from triplewire.errors import NotAllowed
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
 from triplewire.hub.sights import IntervalTold, Lag, LoadTold, QuotaTold, RequestsTold, Statistics, Totals
@@ -31,6 +32,8 @@ def statistics(
     """How much came and was told in the last intervals, what waits, and which subscriptions have the most to do."""
     now, tenant = datetime.now(UTC), access.tenant
     with tenant.hub.store.reading() as reader:
+        if access.viewer is not None and reader.access.number():
+            raise NotAllowed("these numbers count documents that are not for everybody, so they are for admins")
         found, is_cut = gathered.intervals(reader, now, timedelta(seconds=seconds), count)
         busiest, costliest = gathered.loads(reader)
         log = gathered.backlog(reader)

@@ -25,6 +25,7 @@ from triplewire.hub.messages import (
 from triplewire.hub.routes.questions import explained
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.model import Subscription, Term, parse_term
+from triplewire.store import EVERYBODY
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
@@ -106,7 +107,7 @@ def rows(
     columns = hub.subscription(id).pattern.answer
     found = hub.row_page(id, after=after, limit=limit)
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
-    return Rows(columns=list(columns), rows=told, next=found.next)
+    return access.let_see(id, Rows(columns=list(columns), rows=told, next=found.next))
 
 
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
@@ -119,15 +120,16 @@ def explain(access: Reading, id: Id) -> Explained:
 @router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
+    access.require_sight(id)
     told = access.tenant.hub.why(id, {name: term_of(text) for name, text in asked.row.items()})
-    return WhyTold.model_validate(told.as_dict() | {"text": str(told)})
+    return access.let_see(id, WhyTold.model_validate(told.as_dict() | {"text": str(told)}))
 
 
 @router.post("/subscriptions/{id}/why-not", summary="Why is this resource no answer?")
 def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]:
     """The first part of the query that fits nothing, with the values seen by then."""
     told = access.tenant.hub.why_not(id, term_of(asked.resource))
-    return told.as_dict() | {"text": str(told)}
+    return access.let_see(id, told.as_dict() | {"text": str(told)})
 
 
 def queries_of(access: Access, id: str) -> tuple[int, ...]:
@@ -165,7 +167,8 @@ async def subscribed(access: Access, wanted: NewSubscription, id: str | None) ->
     def register() -> Subscription:
         quotas = access.tenant.quotas
         quotas.check_subscriptions()
-        quotas.check_cost(wanted.text, wanted.language, wanted.prefixes)
+        viewer = EVERYBODY if wanted.sees == "everybody" else access.viewer
+        quotas.check_cost(wanted.text, wanted.language, wanted.prefixes, viewer)
         if wanted.start == "ever":  # what answers it already is told at once
             quotas.check_events()
         return access.tenant.hub.subscribe(
@@ -175,6 +178,7 @@ async def subscribed(access: Access, wanted: NewSubscription, id: str | None) ->
             scope=wanted.scope,
             start=wanted.start,
             owner=access.account.id or None,
+            viewer=viewer,
             prefixes=wanted.prefixes,
         )
 
@@ -198,4 +202,5 @@ def _told(subscription: Subscription) -> SubscriptionTold:
         start=subscription.start,
         owner=subscription.owner,
         columns=list(subscription.pattern.answer),
+        viewer=subscription.viewer,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -18,7 +18,9 @@ from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.intake import Order, Receipt
 from triplewire.hub.messages import Refused, Uploaded
 from triplewire.hub.problems import problem_of
-from triplewire.hub.service import Access, Publishing
+from triplewire.hub.routes.documents import WITH_A_LIST, list_given
+from triplewire.hub.service import Access, Publishing, listed
+from triplewire.model import Access as AccessList
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -39,6 +41,8 @@ class Item:
     uri: str | None
     order: Order | None = None
     error: TriplewireError | None = None
+    readers: Sequence[str] | None = None
+    writers: Sequence[str] | None = None
 
 
 @dataclass(slots=True)
@@ -57,12 +61,18 @@ class _Graph:
         return Item(self.line, self.uri, Order(self.uri, b"".join(self.parts), "application/n-triples"))
 
 
-@router.post("/documents", summary="Publish many documents", response_model=Uploaded, openapi_extra=_BODY)
+@router.post(
+    "/documents",
+    summary="Publish many documents",
+    response_model=Uploaded,
+    openapi_extra=_BODY | {"parameters": WITH_A_LIST},
+)
 async def upload(request: Request, access: Publishing) -> Uploaded:
     """Publish many documents in one request.
 
     As N-Quads, each named graph is a document, and the lines of a graph follow each other. As JSON lines, each line is
-    an object with `uri`, `content` and perhaps `media_type`, or with `uri` and `"retract": true`. Documents are applied
+    an object with `uri`, `content` and perhaps `media_type`, `readers` and `writers`, or with `uri` and
+    `"retract": true`; otherwise `reader` and `writer` of the address are those of all documents. They are applied
     as they arrive; one that is bad is reported, and the others are applied. To send all of them again is harmless.
     """
     settings = access.service.settings
@@ -79,10 +89,12 @@ async def upload(request: Request, access: Publishing) -> Uploaded:
         items = records_of(lines)
     else:
         raise UnsupportedMediaType(f"an upload is {_QUADS} or {_LINES[0]}, and this is {kind!r}")
+    given = list_given(request, access)
     told = Uploaded(published=0, retracted=0, unchanged=0, refused=0, problems=[])
     some: list[Item] = []
     size = 0
-    async for item in items:
+    async for coming in items:
+        item = _permitted(access, coming, given)
         some.append(item)
         size += len(item.order.data or b"") if item.order is not None else 0
         if len(some) >= _AT_ONCE or size >= _BYTES_AT_ONCE:
@@ -90,6 +102,20 @@ async def upload(request: Request, access: Publishing) -> Uploaded:
             some, size = [], 0
     await _apply(access, some, told)
     return told
+
+
+def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
+    """The same, by who asks, with the access list that its line names, or that all are given."""
+    if item.order is None:
+        return item
+    try:
+        has_own = item.readers is not None or item.writers is not None
+        own = listed(access, item.readers or (), item.writers or ()) if has_own else given
+    except BadRequest as error:
+        return replace(item, order=None, error=error)
+    return replace(
+        item, order=replace(item.order, by=access.viewer, access=own if item.order.data is not None else None)
+    )
 
 
 async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
@@ -179,4 +205,11 @@ def _read_record(number: int, line: bytes) -> Item:
     if not isinstance(content, str) or not isinstance(media_type, str | None):
         hint = '"content", a text, and perhaps "media_type"; or "retract": true'
         return Item(number, uri, error=BadRequest(f"line {number} must have {hint}"))
-    return Item(number, uri, Order(uri, content.encode(), media_type))
+    readers, writers = record.get("readers"), record.get("writers")
+    if not _are_names(readers) or not _are_names(writers):
+        return Item(number, uri, error=BadRequest(f'line {number}: "readers" and "writers" are lists of accounts'))
+    return Item(number, uri, Order(uri, content.encode(), media_type), readers=readers, writers=writers)
+
+
+def _are_names(given: object) -> bool:
+    return given is None or (isinstance(given, list) and all(isinstance(each, str) and each for each in given))

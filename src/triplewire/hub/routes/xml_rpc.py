@@ -75,14 +75,16 @@ class Caller:
         refuse_unread(media_type or None)
         limits = Limits(bytes=self.access.service.settings.document_bytes)
         document = await run_in_threadpool(parse, text, uri=uri, media_type=media_type or None, limits=limits)
-        receipt = await self.access.tenant.intake.submit(Order(uri, text, media_type or None, tell=True))
+        receipt = await self.access.tenant.intake.submit(
+            Order(uri, text, media_type or None, tell=True, by=self.access.viewer)
+        )
         standing = [await self._standing(each) for each in feeds.subscriptions_in(document)]
         return _told(receipt) | {"subscriptions": standing}
 
     async def retract(self, uri: str) -> dict[str, Any]:
         """Take a document back."""
         self._require_publisher()
-        return _told(await self.access.tenant.intake.submit(Order(uri, tell=True)))
+        return _told(await self.access.tenant.intake.submit(Order(uri, tell=True, by=self.access.viewer)))
 
     async def subscribe(self, text: str, language: str = "gql", id: str = "", scope: str = "document") -> str:
         """Register a query; gives the id of the subscription."""
@@ -132,7 +134,9 @@ class Caller:
             raise BadRequest(f"{after!r} is no cursor; send one that an event had, or 0") from None
         if not 0 < limit <= _MOST_EVENTS:
             raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events, and {limit} were asked for")
-        return list(await run_in_threadpool(self.access.tenant.hub.events, id, after=cursor, limit=limit))
+        found = await run_in_threadpool(self.access.tenant.hub.events, id, after=cursor, limit=limit)
+        await run_in_threadpool(self.access.require_sight, id)
+        return list(found)
 
     def _require_publisher(self) -> None:
         if not self.access.account.may("publisher"):

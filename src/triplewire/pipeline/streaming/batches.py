@@ -16,7 +16,7 @@ from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
 from triplewire.engine.finding import SharedFinder, Spent
-from triplewire.engine.intake import Handled
+from triplewire.engine.intake import Handled, is_refused
 from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError
 from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
 from triplewire.pipeline.streaming.parsing import Parse, change, rejection
@@ -114,11 +114,11 @@ class Batches:
             try:
                 outcome = self._hub.apply([change(one) for one in good], batch=batch, handled=handled)
             except DocumentError as error:
-                refused = [one for one in good if one.uri == error.uri]
+                refused = [one for one in good if one.uri == error.uri and is_refused(change(one), error)]
                 if not refused:
                     raise
                 bad += [one.refused(str(error)) for one in refused]
-                good = [one for one in good if one.uri != error.uri]
+                good = [one for one in good if one not in refused]
             except TaxonomyError as error:
                 if len(good) > 1:
                     return self._apply_halves(sorted([*good, *bad], key=_place), until, batch, done)

@@ -1,0 +1,239 @@
+"""Consulting: the side of a hub that only reads. Nothing here changes the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.engine import browsing, checking, explaining, reading, searching, subscribing
+from triplewire.engine.browsing import Resource, Version
+from triplewire.engine.checking import Progress
+from triplewire.engine.connected import Connected, record_of
+from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.paging import RowPage, row_page
+from triplewire.engine.preview import Preview, preview
+from triplewire.engine.replica import Results
+from triplewire.errors import UnknownDocument
+from triplewire.matching.incremental import load_pattern
+from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term
+from triplewire.schema import Schema
+from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
+
+_PAGE = 1000
+
+
+class Consulting(Connected):
+    """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself.
+
+    Where a `viewer` is named, documents that it may not read are not there. Without one, all are.
+    """
+
+    # -- subscriptions
+
+    def backfills(self, *, limit: int = 100, state: str | None = None) -> list[BackfillRecord]:
+        """The last backfills, newest first: "queued", "running", "done" or "failed", with the reason."""
+        with self._reading() as reader:
+            return reader.backfills.listing(limit, state=state)
+
+    def subscription(self, id: str) -> Subscription:
+        """The subscription of an id."""
+        with self._reading() as reader:
+            return _subscription(reader, record_of(reader, id))
+
+    def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
+        """All subscriptions, or those of one owner, by id."""
+        after = ""
+        while True:
+            with self._reading() as reader:
+                page = reader.subscriptions.listing(after, _PAGE, owner=owner)
+                found = [_subscription(reader, record) for record in page]
+            if not found:
+                return
+            yield from found
+            after = found[-1].id
+
+    # -- answers
+
+    def rows(self, id: str) -> list[Row]:
+        """What answers a subscription now."""
+        with self._reading() as reader:
+            record = record_of(reader, id)
+            found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
+            return self._teller(reader).rows(record.columns, found)
+
+    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+        """Some of what answers a subscription now, and where the next page begins; only these are read."""
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, and is {limit}")
+        with self._reading() as reader:
+            return row_page(reader, self._teller(reader), record_of(reader, id), after, limit)
+
+    def each_row(self, id: str) -> Iterator[Row]:
+        """What answers a subscription now, read page by page; batches go on meanwhile (see `paging`)."""
+        after: str | None = ""
+        while after is not None:
+            rows, after = self.row_page(id, after=after)
+            yield from rows
+
+    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
+        """The events of a subscription with a cursor over `after`, in order."""
+        with self._reading() as reader:
+            record = record_of(reader, id)
+            return reading.told(self._teller(reader), record, reading.following(reader, record, after, limit))
+
+    def newest(self, id: str, *, before: int | None = None, limit: int = 100) -> list[Event]:
+        """The last events of a subscription, or the last with a cursor under `before`, the newest first."""
+        with self._reading() as reader:
+            record = record_of(reader, id)
+            return reading.told(self._teller(reader), record, reading.newest(reader, record, before, limit))
+
+    def why(self, id: str, row: Mapping[str, Term]) -> Why:
+        """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
+        with self._reading() as reader:
+            return explaining.why_row(reader, self._standing.taxonomy, record_of(reader, id), row)
+
+    def why_not(self, id: str, iri: str | Term) -> WhyNot:
+        """Why a resource does not answer a subscription: the part of the query that fits nothing, and what was seen."""
+        with self._reading() as reader:
+            return explaining.why_not_resource(reader, self._standing.taxonomy, record_of(reader, id), iri)
+
+    def preview(
+        self,
+        text: str | Pattern,
+        *,
+        language: str = "sparql",
+        scope: Scope = "document",
+        start: Start = "now",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+        viewer: str | None = None,
+    ) -> Preview:
+        """What a subscription would get and cost; nothing is written (X5)."""
+        wanted = Subscription("preview", str(text), language, scope, start)
+        with self._reading() as reader:
+            pattern = subscribing.compiled(reader, text, language, prefixes)
+            subscribing.refuse_unserved(pattern, scope, language)
+            return preview(reader, self._standing, pattern, wanted.scope, wanted.start, limit, viewer)
+
+    def find(
+        self,
+        text: str | Pattern,
+        *,
+        language: str = "xpath",
+        limit: int = 100,
+        prefixes: Mapping[str, str] | None = None,
+        viewer: str | None = None,
+    ) -> list[Document]:
+        """Stored documents that match a query now, newest first, not more than `limit` (N3); nothing is registered."""
+        if limit < 0:
+            raise ValueError(f"limit must not be below 0, and is {limit}")
+        with self._reading() as reader:
+            pattern = subscribing.compiled(reader, text, language, prefixes)
+            return searching.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
+
+    # -- metadata
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """What is-a conditions are tested against now: the given taxonomy, and what documents state."""
+        with self._reading():
+            return self._standing.taxonomy
+
+    @property
+    def schema(self) -> Schema:
+        """What documents are checked against; it declares nothing if none was set."""
+        with self._reading():
+            return self._book.schema
+
+    def query(
+        self,
+        sparql: str,
+        *,
+        prefixes: Mapping[str, str] | None = None,
+        default_graphs: Sequence[str] = (),
+        named_graphs: Sequence[str] = (),
+        viewer: str | None = None,
+    ) -> Results:
+        """What SPARQL finds in the current metadata; each document is a named graph, the default graph is all of them.
+
+        The first question loads all documents into memory; later ones only what changed since. If graphs are named,
+        by uri, the question sees only these.
+        """
+        with self._reading() as reader:
+            return self._replicas.of(reader, viewer).query(sparql, prefixes, default_graphs, named_graphs)
+
+    def resource(self, iri: str | Term, *, viewer: str | None = None) -> Resource:
+        """What the current metadata says of a resource, who says it, and what refers to it."""
+        with self._reading() as reader:
+            return browsing.resource(reader.seen_by(viewer), iri, self._book.schema.strong)
+
+    def documents(self, *, after: str = "", limit: int = 100, viewer: str | None = None) -> list[Version]:
+        """The documents that are there now, by uri, from the one that follows `after`."""
+        with self._reading() as reader:
+            return browsing.documents(reader.seen_by(viewer), after, limit)
+
+    def history(self, uri: str, *, viewer: str | None = None) -> list[Version]:
+        """The versions of a document that are kept, oldest first."""
+        with self._reading() as reader:
+            return browsing.history(reader.seen_by(viewer), uri)
+
+    def document(self, uri: str, version: int | None = None, *, viewer: str | None = None) -> Document | None:
+        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
+        with self._reading() as reader:
+            (record,) = reader.seen_by(viewer).documents.current([uri])
+            if record is None or (version is None and not record.present):
+                return None
+            (content,) = reader.documents.contents([(record.id, record.version if version is None else version)])
+            (xml,) = reader.documents.xml([(record.id, record.version if version is None else version)])
+            return None if content is None else Document(uri, content, xml)
+
+    def access(self, uri: str) -> Access | None:
+        """Who may read and change a document; None: it has no list, and is for everybody. See `restrict`."""
+        with self._reading() as reader:
+            (record,) = reader.documents.current([uri])
+            if record is None:
+                raise UnknownDocument(uri)
+            return reader.access.of([record.id]).get(record.id)
+
+    # -- upkeep
+
+    def batches(self, *, after: int = 0, limit: int = 100) -> list[BatchRecord]:
+        """The batches that were committed, in order, from the one that follows number `after`."""
+        with self._reading() as reader:
+            return reader.batches.listing(after, limit)
+
+    def batch(self, id: str) -> BatchRecord | None:
+        """The batch of an id, with the time when it was committed; None if there was none."""
+        with self._reading() as reader:
+            return reader.batches.find(id)
+
+    def rejected(self, *, after: int = 0, limit: int = 100) -> list[Rejection]:
+        """What a stream could not apply, in order, from the one that follows number `after`."""
+        with self._reading() as reader:
+            return reader.intake.rejected(after, limit)
+
+    def check(self, *, sample: int | None = None, progress: Progress | None = None) -> Iterator[str]:
+        """What is wrong in the store, in sentences: broken invariants, and rows that are not what the queries mean.
+
+        With a `sample`, only so many queries are answered again; `progress` hears how many are done, of how many.
+        """
+        yield from self.store.problems()
+        with self._reading() as reader:
+            yield from checking.problems(reader, sample, progress)
+
+
+def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
+    (query,) = reader.queries.by_ids([record.query])
+    assert query is not None, "a subscription has its query"
+    pattern = load_pattern(query.pattern)
+    return Subscription(
+        record.id,
+        record.text,
+        record.language,
+        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
+        record.start,  # type: ignore[arg-type]  # and this as well
+        record.owner,
+        pattern,
+        query.viewer,
+    )

@@ -1,0 +1,72 @@
+"""Views: which documents count for a query, in one state of the store.
+
+A document counts for a query if it was published after the query's start, and if the query's viewer may read it. A
+triple counts if one of the documents that state it does. As long as no document has an access list, viewers make no
+difference, and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from triplewire.engine.standing import Standing
+from triplewire.model import Access
+from triplewire.store import Reader
+
+
+class View(NamedTuple):
+    """What queries see who see the same: documents published after a batch, as far as a viewer may read them."""
+
+    start: int = 0
+    viewer: str | None = None
+
+
+ALL = View()
+
+
+class Views:
+    """The views of the standing queries, in one state of the store."""
+
+    def __init__(self, reader: Reader, standing: Standing) -> None:
+        self._standing, self._access = standing, reader.access
+        self.has_lists = reader.access.has_lists
+
+    def of(self, query: int) -> View:
+        """What a query sees."""
+        return View(self._standing.start_of(query), self.viewer_of(query))
+
+    def viewer_of(self, query: int) -> str | None:
+        """One who sees the documents that a query sees, whenever it started; None sees all of them."""
+        return self._access.sight_of(self._standing.viewer_of(query)) if self.has_lists else None
+
+    def is_all(self, query: int) -> bool:
+        """Whether a query sees everything."""
+        return not self._standing.start_of(query) and self.viewer_of(query) is None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all of the graph's queries see everything."""
+        return not self._standing.last_start and not self.has_lists
+
+
+Readable = Callable[[int, int], bool]
+"""Whether a query's viewer may read a document."""
+
+
+def readable(standing: Standing, lists: Mapping[int, Access | None]) -> Readable:
+    """By the access lists of documents; one that is not named has none."""
+
+    def is_readable(query: int, document: int) -> bool:
+        listed = lists.get(document)
+        return listed is None or listed.may_read(standing.viewer_of(query))
+
+    return is_readable
+
+
+def by_viewer(views: Views, queries: Iterable[int]) -> dict[str | None, set[int]]:
+    """The queries of each viewer."""
+    found: dict[str | None, set[int]] = {}
+    for query in queries:
+        found.setdefault(views.viewer_of(query), set()).add(query)
+    return found

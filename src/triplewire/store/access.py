@@ -1,0 +1,106 @@
+"""Access lists: which documents are not for everybody, and who may read and write these.
+
+A document without a list is for everybody. What a viewer may read is decided here, once: as a condition on whatever
+names a document (`seen`), and for lists that are in memory by `Access` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from triplewire.model.access import Access
+from triplewire.store import schema
+from triplewire.store.sql import Sql
+
+EVERYBODY = ""
+"""A viewer whom no list names: it sees what is for everybody. Nobody has this name."""
+
+_COUNTER = "access"
+
+
+def seen(viewer: str | None, document: str) -> tuple[str, tuple[str, ...]]:
+    """What to add to a WHERE clause, and its values, so that only documents are left that a viewer may read."""
+    if viewer is None:
+        return "", ()
+    unlisted = f"NOT EXISTS (SELECT 1 FROM access_lists al WHERE al.document = {document})"
+    if viewer == EVERYBODY:
+        return f" AND {unlisted}", ()
+    named = f"EXISTS (SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account = ?)"
+    return f" AND ({unlisted} OR {named})", (viewer,)
+
+
+class AccessReader:
+    """Lists by document; what is asked of every batch is read once in a transaction."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        self._has_lists: bool | None = None
+        self._named: frozenset[str] | None = None
+
+    def number(self) -> int:
+        """Grows with every change of a list; 0 as long as no document ever had one."""
+        return self._sql.counter(_COUNTER)
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether any document has a list."""
+        if self._has_lists is None:
+            self._has_lists = bool(self._sql.rows("SELECT document FROM access_lists LIMIT 1"))
+        return self._has_lists
+
+    def named(self) -> frozenset[str]:
+        """Everybody who is named in a list."""
+        if self._named is None:
+            found = self._sql.rows("SELECT DISTINCT account FROM access_entries") if self.has_lists else ()
+            self._named = frozenset(account for (account,) in found)
+        return self._named
+
+    def sight_of(self, viewer: str | None) -> str | None:
+        """A viewer who sees the same: None where all is seen, EVERYBODY for whom no list names.
+
+        So that whatever is done for each viewer is done for few of them.
+        """
+        if viewer is None or not self.has_lists:
+            return None
+        return viewer if viewer in self.named() else EVERYBODY
+
+    def of(self, documents: Iterable[int]) -> dict[int, Access]:
+        """The lists of those of the documents that have one."""
+        wanted = [(document,) for document in dict.fromkeys(documents)] if self.has_lists else []
+        if not wanted:
+            return {}
+        text = "WITH k(a) AS ({keys}) SELECT al.document FROM k CROSS JOIN access_lists al WHERE al.document = k.a"
+        listed = self._sql.keyed(text, wanted)
+        text = (
+            "WITH k(a) AS ({keys}) SELECT ae.document, ae.account, ae.writes"
+            " FROM k CROSS JOIN access_entries ae WHERE ae.document = k.a"
+        )
+        readers: dict[int, list[str]] = {document: [] for (document,) in listed}
+        writers: dict[int, list[str]] = {document: [] for (document,) in listed}
+        for document, account, writes in self._sql.keyed(text, listed):
+            (writers if writes else readers)[document].append(account)
+        return {document: Access(readers[document], writers[document]) for document in readers}
+
+    def listed(self) -> list[int]:
+        """The documents that have a list."""
+        found = self._sql.rows("SELECT document FROM access_lists ORDER BY document") if self.has_lists else ()
+        return [document for (document,) in found]
+
+
+class AccessWriter(AccessReader):
+    """Lists, and changes of them."""
+
+    def set(self, changes: Sequence[tuple[int, Access | None]]) -> None:
+        """Other lists for documents; without one, a document is for everybody. Each document is named once."""
+        if not changes:
+            return
+        documents = [(document,) for document, _ in changes]
+        self._sql.delete(schema.access_lists, ("document",), documents)
+        self._sql.delete(schema.access_entries, ("document",), documents)
+        lists = [(document, access) for document, access in changes if access is not None]
+        self._sql.insert(schema.access_lists, [(document,) for document, _ in lists])
+        entries = [(document, account, 1) for document, access in lists for account in access.writers]
+        entries += [(document, account, 0) for document, access in lists for account in access.readers]
+        self._sql.insert(schema.access_entries, sorted(entries))
+        self._sql.take(_COUNTER, 1)
+        self._has_lists = self._named = None
