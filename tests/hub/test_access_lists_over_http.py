@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from hub.serving import TURTLE, problem, serving
-from triplewire import Access
+from triplewire import Access, Publish, Restrict, parse
 from triplewire.client import Client
 from triplewire.errors import AccessDenied, NotAllowed, UnknownDocument
 from triplewire.hub.accounts import Accounts
@@ -334,3 +334,53 @@ def test_a_client_gives_and_changes_lists(people):
         assert eve.document(SECRET) is None
         with Client(people["pia"].url, token=people["pia"].token) as pia, pytest.raises(AccessDenied):
             pia.publish("<urn:a> <urn:b> 1 .", uri=SECRET)
+
+
+def test_a_batch_of_changes_respects_lists_and_brings_them(hidden):
+    ada, bob, eve, pia = (hidden[name] for name in ("ada", "bob", "eve", "pia"))
+
+    def send(person: Person, *changes: dict) -> httpx.Response:
+        return person.post("/changes", json={"changes": list(changes)}, headers={"Prefer": "wait"})
+
+    fresh = {"uri": "https://example.org/fresh.ttl", "content": "<urn:fresh> <urn:title> 'fresh' ."}
+    taken = send(pia, fresh, {"uri": SECRET, "content": "<urn:thing> <urn:title> 'mine' ."})
+    problem(taken, 403, "access-denied")
+    assert eve.get("/document", params={"uri": fresh["uri"]}).status_code == 404, "the whole is refused"
+
+    nothing = "https://example.org/nothing.ttl"
+    told = [send(pia, {"uri": uri, "retract": True}) for uri in (SECRET, nothing)]
+    assert [each.json()["documents"][0] | {"uri": ""} for each in told] == [
+        {"uri": "", "version": 0, "etag": None, "changed": False}
+    ] * 2, "what may not be read is as what is not there"
+    for uri in (SECRET, nothing):
+        problem(send(pia, {"uri": uri, "access": {"readers": ["pia"]}}), 404, "unknown-document")
+    assert bob.get("/document", params={"uri": SECRET}).status_code == 200
+
+    both = send(ada, fresh | {"access": {"readers": ["bob"]}}, {"uri": SECRET, "access": {"readers": ["eve"]}})
+    assert both.status_code == 200, both.text
+    assert {event["subscription"] for event in both.json()["events"]} <= {"ada-document", "ada-graph"} | {
+        "ada-all-document",
+        "ada-all-graph",
+    }
+    seen = {name: hidden[name].get("/document", params={"uri": fresh["uri"]}).status_code for name in ("bob", "eve")}
+    assert seen == {"bob": 200, "eve": 404}
+    seen = {name: hidden[name].get("/document", params={"uri": SECRET}).status_code for name in ("bob", "eve")}
+    assert seen == {"bob": 404, "eve": 200}
+
+
+def test_the_secret_address_of_a_feed_shows_what_its_owner_sees(hidden):
+    bob, eve = hidden["bob"], hidden["eve"]
+    told = bob.post("/subscriptions/bob-graph/feed-address")
+    assert told.status_code in (200, 201), told.text
+    read = httpx.get(told.json()["address"], params={"syntax": "json"})
+    assert read.status_code == 200
+    assert "xyzzy" in read.text
+    assert eve.post("/subscriptions/bob-graph/feed-address").status_code == 403
+
+
+def test_a_client_sends_lists_in_a_batch(hidden):
+    with Client(hidden["ada"].url, token=hidden["ada"].token) as client:
+        document = parse("<urn:fresh> <urn:title> 'fresh' .", uri="https://example.org/fresh.ttl")
+        client.apply([Publish(document, access=Access(["bob"])), Restrict(SECRET, Access(["eve"]))])
+        assert hidden["bob"].id in client.access(document.uri).readers
+        assert client.access(SECRET).readers == (hidden["eve"].id,)

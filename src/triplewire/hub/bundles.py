@@ -13,7 +13,7 @@ from typing import Any
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
-from triplewire.errors import SchemaViolation, SubscriptionError
+from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
 from triplewire.hub.intake import Order, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
@@ -45,22 +45,20 @@ class Bundle:
 
     def apply(self, hub: Hub, door: Lease, limits: Limits, quotas: Quotas | None) -> BundleReceipt:
         """Apply it; an error, if anything speaks against any of it, and then nothing has changed."""
-        uris = list(dict.fromkeys(self.uris))
-        before = dict(zip(uris, _records(hub, uris), strict=True))
-        for order in self.orders:
-            permit(hub, order)
-        changes = [change_of(order, limits) for order in self.orders]
+        orders = [order for order in self.orders if _concerns(hub, order)]
+        before = _records(hub, orders)
+        changes = [change_of(order, limits) for order in orders]
         if not _is_known(hub, self.id):  # what was applied already is asked for again, and was right then
-            for order in self.orders:
+            _refuse_lists_of_nothing(orders, before)
+            for order in orders:
                 order.expected.check(order.uri, _digest(before[order.uri]))
             if quotas is not None:
                 _check(hub, quotas, changes, before)
         with door.turn():
             outcome = hub.apply(changes, batch=self.id)
-        after = dict(zip(uris, _records(hub, uris), strict=True))
         return BundleReceipt(
             outcome.batch,
-            list(_receipts(outcome.batch, before, after)),
+            list(_receipts(outcome.batch, self.uris, before, _records(hub, orders))),
             [event.as_dict(contents=False) for event in seen(hub, outcome, self.by)] if self.tell else None,
             outcome.warnings,
             outcome.errors,
@@ -93,11 +91,36 @@ def _check(hub: Hub, quotas: Quotas, changes: Sequence[Change], before: dict[str
             raise quotas.over_documents()
 
 
+def _concerns(hub: Hub, order: Order) -> bool:
+    """False for an order to retract what is not there for who asks: that changes nothing, and tells nothing."""
+    try:
+        permit(hub, order)
+    except UnknownDocument:
+        if order.restricts:
+            raise
+        return False
+    return True
+
+
+def _refuse_lists_of_nothing(orders: Sequence[Order], before: dict[str, DocumentRecord | None]) -> None:
+    """UnknownDocument for an access list of what is not there, nor published by an order before."""
+    there = {uri for uri, record in before.items() if record is not None and record.present}
+    for order in orders:
+        if order.data is not None:
+            there.add(order.uri)
+        elif order.restricts and order.uri not in there:
+            raise UnknownDocument(order.uri)
+
+
 def _receipts(
-    batch: str, before: dict[str, DocumentRecord | None], after: dict[str, DocumentRecord | None]
+    batch: str,
+    uris: Sequence[str],
+    before: dict[str, DocumentRecord | None],
+    after: dict[str, DocumentRecord | None],
 ) -> Iterator[Receipt]:
-    for uri, record in after.items():
-        was, digest = _digest(before[uri]), _digest(record)
+    for uri in dict.fromkeys(uris):
+        record = after.get(uri)
+        was, digest = _digest(before.get(uri)), _digest(record)
         yield Receipt(
             uri,
             batch,
@@ -112,9 +135,10 @@ def _digest(record: DocumentRecord | None) -> str | None:
     return record.digest.hex() if record is not None and record.present else None
 
 
-def _records(hub: Hub, uris: Sequence[str]) -> list[DocumentRecord | None]:
+def _records(hub: Hub, orders: Sequence[Order]) -> dict[str, DocumentRecord | None]:
+    uris = list(dict.fromkeys(order.uri for order in orders))
     with hub.store.reading() as reader:
-        return reader.documents.current(uris)
+        return dict(zip(uris, reader.documents.current(uris), strict=True))
 
 
 def _is_known(hub: Hub, batch: str | None) -> bool:
