@@ -112,7 +112,7 @@ def test_dump_and_table_are_read_as_the_options_say(play, call, spark):
         (("--out", "found", "--why"), "--why"),
         (("--out", "found", "--conf", "nonsense"), "KEY=VALUE"),
         (("--out", "found", "nowhere"), "no such file"),
-        (("--out", "found", "s3a://bucket/a.ttl"), "S3AFileSystem not found"),
+        (("--out", "found", "s3a://bucket/a.ttl"), "no connector for s3a://"),
     ],
 )
 def test_options_that_do_not_go_together_are_usage_errors(play, call, arguments, said):

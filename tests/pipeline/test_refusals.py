@@ -50,6 +50,22 @@ def test_what_is_known_to_be_wrong_is_said_before_spark_starts(folder, words, sa
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--store", "nowhere/hub.db"], "unable to open database file"),
+        (["--store", "big.rq"], "this is not a Triplewire store"),
+        (["--store", "hub.db", "--source", "nothing"], "there is no such folder to look into"),
+        (["--store", "hub.db", "--checkpoint", "big.rq/here"], "big.rq is a file, not a folder"),
+        (["--store", "hub.db", "--master", "nonsense"], "is no place where Spark runs"),
+    ],
+)
+def test_what_is_known_to_be_wrong_with_a_stream_is_said_before_spark_starts(folder, words, said):
+    found = CliRunner().invoke(app, ["run", "--once", *words])
+    assert (found.exit_code, said in found.output) == (2, True), found.output
+    assert "starting Spark" not in found.output
+
+
 def test_a_link_to_nothing_in_a_folder_is_named(folder):
     (folder / "documents/b.ttl").symlink_to(folder / "gone.ttl")
     found = call("documents", "--out", "out")

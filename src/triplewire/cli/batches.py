@@ -113,7 +113,7 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
             ending_with(lambda: _interrupted(batch, problems)),
             Beside() as beside,
             running(batch.master, conf=conf, verbose=batch.verbose, tell=problems.note) as spark,
-            _said_plainly(),
+            said_plainly(),
         ):
             tally = beside.do(lambda: _written(spark, batch, index, problems.console))
     except PipelineError as error:
@@ -188,7 +188,7 @@ def settings_of(given: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _said_plainly() -> Iterator[None]:
+def said_plainly() -> Iterator[None]:
     """What Spark refuses, in a line instead of a page."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

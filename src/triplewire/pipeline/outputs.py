@@ -32,11 +32,19 @@ def refuse_local(out: str, *, overwrite: bool = False) -> None:
         return
     if folder.exists() and not overwrite:
         raise _is_there(out)
+    refuse_unwritable(out, "the answers")
+
+
+def refuse_unwritable(path: str, what: str) -> None:
+    """`PipelineError` if this is a local path where no folder can be made, or written into."""
+    folder = _local(path)
+    if folder is None:
+        return
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not there.is_dir():
-        raise PipelineError(f"{out}: {there} is a file, not a folder; name another place for the answers")
+        raise PipelineError(f"{path}: {there} is a file, not a folder; name another place for {what}")
     if not _is_writable(there):
-        raise PipelineError(f"{out}: nothing can be written into {there}; name another place for the answers")
+        raise PipelineError(f"{path}: nothing can be written into {there}; name another place for {what}")
 
 
 def _is_writable(folder: Path) -> bool:

@@ -83,6 +83,7 @@ def run(
     settings = batches.settings_of(conf) | ({"spark.jars.packages": packages} if packages else {})
     url = url_of(store)
     store_class()
+    from triplewire.pipeline.outputs import refuse_unwritable
     from triplewire.pipeline.session import running
     from triplewire.pipeline.streaming import CONF
     from triplewire.pipeline.streaming.kafka import client_settings
@@ -91,6 +92,8 @@ def run(
         client = None if kafka_config is None else client_settings(kafka_config)
         given = {"interval": interval, "small": small, "most": most, "client": client}
         plan = _plan(url, source, _checkpoint(url, checkpoint), given)
+        refuse_unwritable(str(plan.checkpoint), "what Spark notes (--checkpoint)")
+        store_class().open(url).close()  # what is wrong with it is known before Spark is there
         with ending_with(lambda: problems.note("stopped; what was committed stays")), ExitStack() as stack:
             spark = stack.enter_context(running(master, verbose=verbose, conf=CONF | settings, tell=problems.note))
             from triplewire.pipeline.streaming.running import Stream
@@ -98,7 +101,7 @@ def run(
             view = stack.enter_context(streams.shown(problems.console, print_json if json else None))
             stream = Stream(spark, plan, tell=view.say, heard=lambda done: view.show(stream.meter.progress))
             stack.callback(stream.close)
-            with _turn_on_the_log(url, source, view.say):
+            with batches.said_plainly(), _turn_on_the_log(url, source, view.say):
                 _follow(stream, once, view.say)
     except (PipelineError, StoreError) as error:
         usage(str(error))
