@@ -106,12 +106,13 @@ def test_a_client_raises_the_same_error(spent):
     assert found.value.seconds > 86_000
 
 
-def test_events_of_the_last_day_are_those_that_counting_all_batches_gives(tmp_path):
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_events_of_the_last_day_are_those_that_counting_all_batches_gives(new_url, kind):
     """Against recomputation: batches of three days, the quota looked at again and again as time goes on."""
     chance = random.Random(7)
     start = datetime(2026, 5, 1, tzinfo=UTC)
     now = start
-    with Store.open(f"sqlite:///{tmp_path}/hub.db") as store:
+    with Store.open(new_url(kind)) as store:
         made = []
         with store.writing() as writer:
             for n in range(200):

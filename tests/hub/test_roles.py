@@ -127,6 +127,7 @@ def test_tenant_whose_store_cannot_be_used_is_told_once_and_the_others_are_serve
     assert "nothing is applied for the tenant north" in only
 
 
+@pytest.mark.slow
 def test_interface_leaves_every_tenant_to_the_pipeline_and_goes_on_when_that_is_killed(tmp_path, client):
     client.headers.update(token_of(tmp_path, "north"))
     with serving(tmp_path, "hub.db", "--identity", "--pipeline", "spark") as (service, url):

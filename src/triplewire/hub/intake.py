@@ -329,7 +329,9 @@ class GroupCommit:
     def _within_quotas(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
         """Without what is over one; to retract, and to send again what was applied, is never too much."""
         quotas = self._room.quotas
-        if quotas is None or self._is_known(ready[0].waiting.order.id if ready else None):
+        if quotas is None or not quotas.bounds_documents or not ready:
+            return list(ready)
+        if self._is_known(ready[0].waiting.order.id):
             return list(ready)
         publishing = [read for read in ready if isinstance(read.change, Publish)]
         if publishing and (spent := quotas.over_events(len(publishing))):

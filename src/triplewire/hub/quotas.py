@@ -144,6 +144,11 @@ class Quotas:
         """How many documents there may be."""
         return self._own.documents
 
+    @property
+    def bounds_documents(self) -> bool:
+        """Whether it matters to any of them what is published."""
+        return self.documents is not None or self.events is not None
+
     def over_documents(self) -> QuotaExceeded:
         """What whoever publishes one too many is told."""
         self.refused["documents"] += 1

@@ -110,6 +110,7 @@ def test_a_key_made_in_the_browser_signs_in_until_it_is_forgotten(visit, guarded
     expect(page.get_by_label("Private key")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_does_not_prove_an_account_is_told(visit, guarded, folder):
     (folder / "other.pem").write_bytes(new_private_key())
     (folder / "no.pem").write_text("no key")
@@ -125,6 +126,7 @@ def test_what_does_not_prove_an_account_is_told(visit, guarded, folder):
     assert page.evaluate("sessionStorage.length") == 0
 
 
+@pytest.mark.slow
 def test_a_session_that_cannot_be_renewed_leads_to_signing_in(visit, guarded, folder):
     account = register(folder, "brief", "--key", f"{folder}/brief.pem")
     page = visit.page

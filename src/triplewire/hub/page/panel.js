@@ -218,6 +218,12 @@ function lookedAhead(found, start) {
           ),
         ]
       : null,
+    el(
+      "p",
+      {},
+      `Estimated cost: ${plural(found.cost.total, "lookup")}, if all that is there came again`,
+      found.cost_allowed === undefined ? "." : `; this hub allows ${found.cost_allowed.toLocaleString("en")}.`,
+    ),
     same("The same is asked by", found.equal_to),
     same("All of its answers are also answers of", found.covered_by),
   );
