@@ -166,6 +166,8 @@ def test_what_somebody_may_not_change_is_refused_to_them_alone():
     assert not is_refused(Retract(OPEN, "ada"), error)
     assert not is_refused(Retract(HIDDEN, "bob"), error)
     assert is_refused(Retract(OPEN, "ada"), DocumentError("bad", uri=OPEN))
+    assert is_refused(Retract(FEED), DocumentError("bad", uri=f"{FEED}#item=1")), "an item is a part of its feed"
+    assert not is_refused(Retract(FEED), DocumentError("bad", uri=f"{FEED}2"))
 
 
 def test_another_process_knows_who_sees_what_from_a_saved_index(new_url, monkeypatch):

@@ -212,6 +212,22 @@ def test_what_others_subscriptions_found_is_theirs_once_there_is_a_list(people):
     assert len(eve.get("/subscriptions/open/rows").json()["rows"]) == 1
 
 
+def test_who_follows_the_same_events_is_asked_each_for_itself(people):
+    """What streams tell is read once for all who are as far."""
+    bob, eve, ada = people["bob"], people["eve"], people["ada"]
+    bob.subscribe("bob", THINGS)
+    with (
+        eve.stream("GET", "/subscriptions/bob/stream") as hers,
+        bob.stream("GET", "/subscriptions/bob/stream") as his,
+    ):
+        heard, told = hers.iter_lines(), his.iter_lines()
+        assert next(heard) == next(told) == "retry: 2000"
+        ada.publish(SECRET, HIDDEN, reader="bob")
+        while "xyzzy" not in next(told):
+            pass
+        assert "xyzzy" not in "".join(heard)
+
+
 def test_nobody_has_the_feed_of_another_pushed_to_them(people):
     """Not even before there is a list: what is pushed is not asked for again."""
     bob, eve = people["bob"], people["eve"]

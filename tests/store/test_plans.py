@@ -8,8 +8,10 @@ from store.filling import fill
 from triplewire.store import Store
 from triplewire.store.databases import connect
 from triplewire.store.dialects import SqliteSql
+from triplewire.store.documents import DocumentReader
 from triplewire.store.terms import Generations
 from triplewire.store.transactions import Reader
+from triplewire.store.triples import TripleReader
 
 
 class Watched(SqliteSql):
@@ -20,6 +22,10 @@ class Watched(SqliteSql):
     def rows(self, text, *values):
         self.plans += [(text, row[-1]) for row in super().rows(f"EXPLAIN QUERY PLAN {text}", *values)]
         return super().rows(text, *values)
+
+
+def _seen(reader: Reader) -> TripleReader:
+    return TripleReader(reader._sql, reader.documents, "ada")
 
 
 QUESTIONS = {
@@ -33,6 +39,14 @@ QUESTIONS = {
     "triples.backward": lambda reader: reader.triples.backward([(2, 3)], after=1),
     "triples.degrees": lambda reader: reader.triples.degrees([(2, 3)], 9),
     "triples.visible": lambda reader: reader.triples.visible([(1, 2, 3)], 1),
+    "triples.listed": lambda reader: reader.triples.listed([(1, 2, 3)]),
+    "triples.forward for a viewer": lambda reader: _seen(reader).forward([(1, 2), (1, 0)], after=1),
+    "triples.backward for a viewer": lambda reader: _seen(reader).backward([(2, 3)]),
+    "triples.degrees for a viewer": lambda reader: _seen(reader).degrees([(2, 3)], 9),
+    "triples.stated_by for a viewer": lambda reader: _seen(reader).stated_by([(1, 2, 3)]),
+    "triples.visible for a viewer": lambda reader: _seen(reader).visible([(1, 2, 3)], 1),
+    "documents.current for a viewer": lambda reader: DocumentReader(reader._sql, "ada").current(["urn:d"]),
+    "documents.listing for a viewer": lambda reader: DocumentReader(reader._sql, "ada").listing("urn:d"),
     "queries.find": lambda reader: reader.queries.find("graph", 0, "{}"),
     "atoms.users": lambda reader: reader.atoms.users(1, 9),
     "atoms.of_queries": lambda reader: reader.atoms.of_queries([1]),

@@ -46,7 +46,7 @@ async def events(
     with access.tenant.bell.listening(queries) as rung:
         while True:
             rung.clear()
-            found = await run_in_threadpool(_told, access, id, after, limit, contents)
+            found = await run_in_threadpool(_seen, access, id, after, limit, contents)
             left = until - loop.time()
             if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
                 return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else after})
@@ -99,6 +99,8 @@ async def _followed(
                     found = await access.tenant.together.ask(
                         (id, after, contents), partial(_lines, access, id, after, contents)
                     )
+                    if found.text:  # which is the same for all who follow, so each is asked for itself
+                        await run_in_threadpool(access.require_sight, id)
                 except UnknownSubscription:
                     yield "event: gone\ndata: the subscription was removed\n\n"
                     return
@@ -135,9 +137,12 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
     return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
 
 
+def _seen(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
+    return access.let_see(id, _told(access, id, after, limit, contents))
+
+
 def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
     found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit)
-    access.require_sight(id)
     return [event.as_dict(contents=contents) for event in found]
 
 

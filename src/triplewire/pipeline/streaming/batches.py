@@ -16,7 +16,7 @@ from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
 from triplewire.engine.finding import SharedFinder, Spent
-from triplewire.engine.intake import Handled, is_refused
+from triplewire.engine.intake import Handled, is_about, is_refused
 from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError
 from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
 from triplewire.pipeline.streaming.parsing import Parse, change, rejection
@@ -114,7 +114,7 @@ class Batches:
             try:
                 outcome = self._hub.apply([change(one) for one in good], batch=batch, handled=handled)
             except DocumentError as error:
-                refused = [one for one in good if one.uri == error.uri and is_refused(change(one), error)]
+                refused = [one for one in good if is_about(one.uri, error) and is_refused(change(one), error)]
                 if not refused:
                     raise
                 bad += [one.refused(str(error)) for one in refused]
