@@ -23,6 +23,7 @@ EXAMPLES = [
     errors.DuplicateSubscription("s"),
     errors.UnknownRow("not an answer", subscription="s"),
     errors.MatchLimitExceeded("too many", subscription="s"),
+    errors.AccessDenied("urn:d", by="bob"),
     errors.SchemaViolation(["no type", "no name"], uri="urn:d"),
     errors.IndexFileError("damaged"),
     errors.PipelineError("no Java"),
