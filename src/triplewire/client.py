@@ -47,6 +47,7 @@ from triplewire.model import (
     Excerpt,
     Feed,
     Publish,
+    Retract,
     Row,
     Scope,
     Start,
@@ -139,10 +140,16 @@ class Client:
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one."""
-        wanted = [_change(change) for change in changes]
+        wanted = list(changes)
         if not wanted:
             return Outcome(batch or "", 0, list)
-        return self._outcome(self._ask("POST", "/changes", json={"changes": wanted}, headers=_asked(batch, wait=True)))
+        if len(wanted) > 1:
+            told = {"changes": [_change(change) for change in wanted]}
+            return self._outcome(self._ask("POST", "/changes", json=told, headers=_asked(batch, wait=True)))
+        change = wanted[0]
+        if isinstance(change, Publish):
+            return self.publish(change.document, batch=batch)
+        return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
@@ -407,8 +414,10 @@ def _content(document: Document) -> tuple[bytes, str]:
 
 def _change(change: Change) -> dict[str, Any]:
     """A change as one of several."""
-    if not isinstance(change, Publish):
+    if isinstance(change, Retract):
         return {"uri": change.uri, "retract": True}
+    if not isinstance(change, Publish):
+        raise BadRequest(f"{change!r} cannot be one of several changes over HTTP; send it alone")
     content, media_type = _content(change.document)
     return {"uri": change.uri, "content": content.decode(), "media_type": media_type}
 
