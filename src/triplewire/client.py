@@ -157,10 +157,16 @@ class Client:
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one."""
-        wanted = [_change(change) for change in changes]
+        wanted = list(changes)
         if not wanted:
             return Outcome(batch or "", 0, list)
-        return self._outcome(self._ask("POST", "/changes", json={"changes": wanted}, headers=_asked(batch, wait=True)))
+        if len(wanted) > 1:
+            told = {"changes": [_change(change) for change in wanted]}
+            return self._outcome(self._ask("POST", "/changes", json=told, headers=_asked(batch, wait=True)))
+        change = wanted[0]
+        if isinstance(change, Publish):
+            return self.publish(change.document, batch=batch)
+        return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
