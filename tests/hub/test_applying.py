@@ -12,7 +12,7 @@ from triplewire.engine.intake import APPLIER, entry_of
 from triplewire.errors import StoreError
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.logs import JournalLog, StoreLog, log_of
-from triplewire.model import Publish, Retract, Unread
+from triplewire.model import Access, Publish, Retract, Unread
 
 KINDS = ["sqlite", "postgresql"]
 
@@ -60,6 +60,28 @@ def test_what_cannot_be_applied_is_set_aside_and_the_others_are_applied(new_url)
         drained(Applier(hub, Limits()))
         assert uris(hub) == ["urn:1", "urn:doc:1", "urn:doc:2"]
         assert [one.uri for one in hub.rejected()] == ["urn:bad", "urn:2"]
+        log.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_journal_brings_lists_and_what_is_not_permitted_is_set_aside_alone(new_url, kind):
+    """P8: a change that was acknowledged a moment before its document got a list from elsewhere."""
+    with Hub(new_url(kind)) as hub:
+        log = log_of(hub.store)
+        document, other = (parse(f"<urn:s> <urn:p> {n} .", uri="urn:doc") for n in (1, 2))
+        log.append(
+            [
+                entry_of(Publish(document, access=Access(["bob"], ["ada"]), by="ada")),
+                entry_of(Publish(other, by="bob")),
+                entry_of(Retract("urn:doc", "zoe")),
+                published(3),
+            ]
+        )
+        drained(Applier(hub, Limits()))
+        assert hub.document("urn:doc", viewer="bob") == document
+        assert hub.document("urn:doc", viewer="zoe") is None
+        assert uris(hub) == ["urn:doc", "urn:doc:3"]
+        assert [one.uri for one in hub.rejected()] == ["urn:doc", "urn:doc"]
         log.close()
 
 

@@ -38,6 +38,7 @@ def test_subscription_is_made_read_listed_and_forgotten(served):
             "start": "now",
             "owner": None,
             "columns": ["d", "t"],
+            "viewer": None,
         }
     )
     problem(served.subscribe("a b?c", TITLES), 409, "duplicate-subscription")
