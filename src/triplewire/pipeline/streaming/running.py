@@ -42,6 +42,9 @@ _PROXY, _OF_PYTHON = "Python Proxy", re.compile(r"[\w.]+(?:Error|Exception): \S"
 """How Spark begins to tell that Python code has failed; and the line that says of what."""
 _TOO_SLOW = "Python worker failed to connect back"
 """What Spark says when a Python process did not start within ten seconds, which cannot be set."""
+_DID_NOT_START = "Spark's Python did not start in time"
+_MOST_TRIES = 12
+"""So often it is tried again: several minutes, on a machine that has too much to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +132,22 @@ class Stream:
     def once(self) -> None:
         """Apply what is there now; then fill the subscriptions that wait."""
         self._look()
-        query = self._start(once=True)
-        self._await(query)
-        error = query.exception()
-        if self._stop.is_set():
-            self._end(query)
-        elif error is not None:
-            raise self._failed(error)
-        else:
-            self._backfiller.once()
+        failures = 0
+        while True:
+            query = self._start(once=True)
+            self._await(query)
+            error = query.exception()
+            if self._stop.is_set():
+                self._end(query)
+            elif error is None:
+                self._backfiller.once()
+            else:
+                failures += 1
+                if not _is_busy(error, failures):
+                    raise self._failed(error)
+                self._pause(_DID_NOT_START, failures)
+                continue
+            break
         self._try_to_save("stopped")
 
     def run(self) -> None:
@@ -194,11 +204,15 @@ class Stream:
         """Wait for the store, if that is what failed, or for a machine that is too busy; everything else is the end."""
         if error is None:
             raise PipelineError("the stream was stopped from outside; run it again")
-        is_busy = _TOO_SLOW in str(error) and failures < len(_PATIENCE)
-        if not is_of_the_store(error) and not is_busy:
+        if _is_busy(error, failures):
+            self._pause(_DID_NOT_START, failures)
+        elif is_of_the_store(error):
+            self._pause(f"the store cannot be used ({_reason(error)})", failures)
+        else:
             raise self._failed(error)
+
+    def _pause(self, what: str, failures: int) -> None:
         pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
-        what = "Spark's Python did not start in time" if is_busy else f"the store cannot be used ({_reason(error)})"
         self._tell(f"{what}; trying again in {pause:g} seconds")
         self._stop.wait(pause)
         self._batches = self._fresh_batches()
@@ -280,6 +294,11 @@ def absolute(url: str) -> str:
     """
     path = url.removeprefix("sqlite:///")
     return url if path in (url, "", ":memory:") else f"sqlite:///{Path(path).resolve()}"
+
+
+def _is_busy(error: Exception, failures: int) -> bool:
+    """Whether it may be that the machine has too much to do, and not for too long already."""
+    return _TOO_SLOW in str(error) and failures < _MOST_TRIES
 
 
 def _reason(error: Exception) -> str:
