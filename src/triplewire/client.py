@@ -47,6 +47,7 @@ from triplewire.model import (
     Event,
     Excerpt,
     Feed,
+    Publish,
     Restrict,
     Retract,
     Row,
@@ -165,7 +166,9 @@ class Client:
             return self._outcome(self._ask("POST", "/changes", json=told, headers=_asked(batch, wait=True)))
         change = wanted[0]
         if isinstance(change, Publish):
-            return self.publish(change.document, batch=batch)
+            return self.publish(change.document, batch=batch, access=change.access)
+        if isinstance(change, Restrict):
+            return self.restrict(change.uri, change.access, batch=batch)
         return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
