@@ -47,7 +47,7 @@ def test_who_may_not_change_a_document_changes_nothing_of_a_batch(secret):
     with pytest.raises(AccessDenied):
         changes(willi, own, {"uri": "urn:hers", "content": "<urn:secret> <urn:size> 9 ."})
     assert willi.document("urn:his") is None
-    changes(willi, own, {"uri": "urn:hers", "retract": True})  # for him it is not there, and that is no reason to refuse
+    changes(willi, own, {"uri": "urn:hers", "retract": True})  # for him it is not there
     assert willi.document("urn:his") is not None
     assert len(maja.document("urn:hers")) == 1
 
