@@ -15,8 +15,9 @@ from triplewire.engine.intake import APPLIER
 from triplewire.errors import TriplewireError
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.intake import Acknowledged, Expected, Order, Room
+from triplewire.hub.intake import Room
 from triplewire.hub.logs import log_of
+from triplewire.hub.orders import Acknowledged, Expected, Order
 
 URIS = ("urn:doc:1", "urn:doc:2")
 TEXTS = (b"<urn:a> <urn:p> 1 .", b"<urn:a> <urn:p> 2 .", b"[] <urn:p> 3 .", b"nonsense", None)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from triplewire import Hub, errors, parse
 from triplewire.documents import Limits
 from triplewire.errors import TriplewireError
-from triplewire.hub.intake import Expected, GroupCommit, Order, Room
+from triplewire.hub.intake import GroupCommit, Room
+from triplewire.hub.orders import Expected, Order
 
 URIS = ("urn:doc:1", "urn:doc:2", "urn:doc:3")
 TEXTS = (b"<urn:a> <urn:p> 1 .", b"<urn:a> <urn:p> 2 .", b"nonsense", None)

@@ -27,8 +27,9 @@ from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
 from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.intake import ANYTHING, Acknowledged, Counts, GroupCommit, Order, Receipt, Room, ended
+from triplewire.hub.intake import Counts, GroupCommit, Room, ended
 from triplewire.hub.logs import Log
+from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
 from triplewire.model import Document, Publish
 from triplewire.store import NewEntry
 

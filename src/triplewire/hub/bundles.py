@@ -14,7 +14,7 @@ from typing import Any
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
-from triplewire.hub.intake import Order, Receipt, change_of, permit, seen
+from triplewire.hub.orders import Order, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease

@@ -9,99 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from triplewire.documents import Limits, parse
+from triplewire.documents import Limits
 from triplewire.engine import Hub, Outcome
-from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
-    AccessDenied,
     SchemaViolation,
     ServiceUnavailable,
     StoreError,
-    SubscriptionError,
     UnknownDocument,
-    VersionConflict,
 )
+from triplewire.hub.orders import Acknowledged, Order, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
-from triplewire.model import Access, Change, Event, Publish, Restrict, Retract
-from triplewire.store import EVERYBODY, DocumentRecord, Lease
+from triplewire.model import Change, Publish
+from triplewire.store import DocumentRecord, Lease
 
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a client expects a document to be: one of these digests (`*`: any), or none of those."""
-
-    is_one_of: Sequence[str] | None = None
-    is_none_of: Sequence[str] | None = None
-
-    def check(self, uri: str, digest: str | None) -> None:
-        """VersionConflict unless it is so; a digest of None means that there is no document."""
-        if self.is_one_of is not None and not _names(self.is_one_of, digest):
-            raise VersionConflict(uri)
-        if self.is_none_of is not None and _names(self.is_none_of, digest):
-            raise VersionConflict(uri)
-
-
-ANYTHING = Expected()
 WRITERS = "writers"
 """The lease of those who apply batches, by turns: SQLite itself lets whoever waits sleep, and others go first."""
-
-
-def _names(digests: Sequence[str], digest: str | None) -> bool:
-    return digest is not None and ("*" in digests or digest in digests)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
-
-    With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
-    `access` the document gets this list; an order that `restricts` changes nothing but the list.
-    """
-
-    uri: str
-    data: bytes | None = None
-    media_type: str | None = None
-    expected: Expected = ANYTHING
-    id: str | None = None
-    tell: bool = False
-    by: str | None = None
-    access: Access | None = None
-    restricts: bool = False
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether it must not share a batch."""
-        return self.tell or self.id is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there."""
-
-    uri: str
-    batch: str
-    version: int
-    digest: str | None
-    created: bool
-    changed: bool
-    events: Sequence[dict[str, Any]] | None = None
-    warnings: Sequence[SchemaViolation] = ()
-    errors: Sequence[SubscriptionError] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Acknowledged:
-    """A change that is durable, and will be applied: its place on the log, and the digest of the document."""
-
-    uri: str
-    position: int
-    digest: str
 
 
 class Job(Protocol):
@@ -404,46 +331,6 @@ class GroupCommit:
     def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         with self._hub.store.reading() as reader:
             return reader.documents.current(uris)
-
-
-def permit(hub: Hub, order: Order) -> None:
-    """AccessDenied or UnknownDocument if who asks may not; the hub asks again when it applies it."""
-    if order.by is None:
-        return
-    with hub.store.reading() as reader:
-        try:
-            refuse_unpermitted(reader, order.uri, order.by)
-        except UnknownDocument:
-            if order.data is not None:  # it cannot become a new document, so there is nothing to hide
-                raise AccessDenied(order.uri, by=order.by) from None
-            raise
-
-
-def change_of(order: Order, limits: Limits) -> Change:
-    """The change that is ordered; DocumentError for what is no document."""
-    if order.restricts:
-        return Restrict(order.uri, order.access, order.by)
-    if order.data is None:
-        return Retract(order.uri, order.by)
-    document = parse(order.data, uri=order.uri, media_type=order.media_type, limits=limits)
-    return Publish(document, access=order.access, by=order.by)
-
-
-def seen(hub: Hub, events: Iterable[Event], by: str | None) -> list[Event]:
-    """The events of subscriptions whose answers somebody may see."""
-    told = list(events)
-    with hub.store.reading() as reader:
-        if by is None or not told or not reader.access.number():
-            return told
-        records = reader.subscriptions.find(list({event.subscription for event in told}))
-        known = [record for record in records if record is not None]
-        queries = reader.queries.by_ids([record.query for record in known])
-        own = {
-            record.id
-            for record, query in zip(known, queries, strict=True)
-            if query is not None and query.viewer in (EVERYBODY, by)
-        }
-    return [event for event in told if event.subscription in own]
 
 
 def _is_alone(waiting: _Waiting | _Alone) -> bool:

@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.intake import ANYTHING, Expected, Order
 from triplewire.hub.messages import BatchTold, Changes, NewAccess, PublishWanted, RestrictWanted, RetractWanted
+from triplewire.hub.orders import ANYTHING, Expected, Order
 from triplewire.hub.problems import problem_of
 from triplewire.hub.routes.documents import refuse_unread, wants_to_wait
 from triplewire.hub.service import Access, Publishing, listed

@@ -18,9 +18,9 @@ from triplewire.documents.formats import SERVED, essence, is_served
 from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
-from triplewire.hub.intake import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
+from triplewire.hub.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Access, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag

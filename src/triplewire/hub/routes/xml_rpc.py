@@ -24,8 +24,8 @@ from triplewire import feeds
 from triplewire.documents import Limits, parse
 from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, TriplewireError, UnknownSubscription
 from triplewire.hub.bodies import body_of
-from triplewire.hub.intake import Order, Receipt
 from triplewire.hub.messages import NewSubscription
+from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.problems import status_of
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed

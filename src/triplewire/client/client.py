@@ -1,19 +1,11 @@
-"""A client of a hub that runs elsewhere: the same names as `Hub`, over HTTP.
-
-In come documents, queries and ids; out go the same events, rows and errors that a `Hub` gives, made of what the service
-answers. It never keeps anything: what a hub knows, the hub knows.
-"""
+"""The client: the names of a `Hub`."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 from pyoxigraph import (
@@ -26,14 +18,27 @@ from pyoxigraph import (
 )
 from pyoxigraph import parse as parse_rdf
 
+from triplewire.client.connection import Connection, error_in
+from triplewire.client.messages import (
+    XML,
+    Told,
+    change_as_one,
+    content_of,
+    encoded,
+    headers_of,
+    list_as_params,
+    path_of,
+    query_as_json,
+    row_of,
+    subscription_of,
+    told_of,
+    triples_of,
+)
 from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
 from triplewire.engine.paging import RowPage
 from triplewire.errors import (
     BadRequest,
-    DocumentError,
-    NotAuthenticated,
-    ServiceError,
     ServiceUnavailable,
     UnknownDocument,
 )
@@ -46,67 +51,24 @@ from triplewire.model import (
     Document,
     Event,
     Excerpt,
-    Feed,
     Publish,
     Restrict,
-    Retract,
     Row,
     Scope,
     Start,
     Subscription,
     Term,
-    parse_term,
 )
 
 _PAGE = 1_000
-_XML = "application/xml"
 _ANSWERS = "application/sparql-results+json, application/n-triples"
-_PATIENCE = httpx.Timeout(90.0, connect=10.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a service says of a row, a resource or a query: in a sentence, and as data."""
-
-    text: str
-    data: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return dict(self.data)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class Client:
+class Client(Connection):
     """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
 
     `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is.
     """
-
-    def __init__(
-        self, url: str, *, token: str | None = None, account: str | None = None, key: str | Path | None = None
-    ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise BadRequest(f"{url!r} is no address of a hub: it begins with http:// or https://")
-        self.url = url.rstrip("/")
-        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_PATIENCE)
-        self._account, self._key = account, None if key is None else Path(key)
-        if token is not None:
-            self._use(token)
-
-    def close(self) -> None:
-        """Let go of the connections."""
-        self._http.close()
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- documents
 
@@ -126,13 +88,13 @@ class Client:
         With `access`, only the accounts that this list names may read it, from the first moment on.
         """
         if isinstance(data, Document):
-            uri, data, media_type = data.uri, *_content(data)
+            uri, data, media_type = data.uri, *content_of(data)
         if uri is None:
             raise TypeError("a document needs its uri: publish(data, uri=...)")
         if isinstance(data, str):
-            data = _encoded(data, uri)
-        headers = _asked(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
-        params = {"uri": uri} | ({} if access is None else _listed(access))
+            data = encoded(data, uri)
+        headers = headers_of(batch, wait) | ({} if media_type is None else {"Content-Type": media_type})
+        params = {"uri": uri} | ({} if access is None else list_as_params(access))
         return self._outcome(self._ask("PUT", "/document", params=params, content=data, headers=headers))
 
     def access(self, uri: str) -> Access | None:
@@ -142,7 +104,7 @@ class Client:
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None, wait: bool = True) -> Outcome:
         """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
-        about: dict[str, Any] = {"params": {"uri": uri}, "headers": _asked(batch, wait)}
+        about: dict[str, Any] = {"params": {"uri": uri}, "headers": headers_of(batch, wait)}
         if access is None:
             return self._outcome(self._ask("DELETE", "/document/access", **about))
         wanted = {"readers": access.readers, "writers": access.writers}
@@ -151,7 +113,7 @@ class Client:
     def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
         """Take a document back; gives the events that this causes, none if there is no such document."""
         try:
-            answer = self._ask("DELETE", "/document", params={"uri": uri}, headers=_asked(batch, wait))
+            answer = self._ask("DELETE", "/document", params={"uri": uri}, headers=headers_of(batch, wait))
         except UnknownDocument:
             return Outcome("", 0, list)
         return self._outcome(answer)
@@ -162,8 +124,8 @@ class Client:
         if not wanted:
             return Outcome(batch or "", 0, list)
         if len(wanted) > 1:
-            told = {"changes": [_change(change) for change in wanted]}
-            return self._outcome(self._ask("POST", "/changes", json=told, headers=_asked(batch, wait=True)))
+            told = {"changes": [change_as_one(change) for change in wanted]}
+            return self._outcome(self._ask("POST", "/changes", json=told, headers=headers_of(batch, wait=True)))
         change = wanted[0]
         if isinstance(change, Publish):
             return self.publish(change.document, batch=batch, access=change.access)
@@ -178,9 +140,9 @@ class Client:
             answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
         except UnknownDocument:
             return None
-        if _XML not in answer.headers.get("link", ""):
+        if XML not in answer.headers.get("link", ""):
             return Document(uri, answer.content)
-        own = self._ask("GET", "/document", params=params, headers={"Accept": _XML})
+        own = self._ask("GET", "/document", params=params, headers={"Accept": XML})
         return Document(uri, answer.content, own.content)
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
@@ -210,17 +172,17 @@ class Client:
             raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
         if viewer:
             raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
-        wanted = _query(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
+        wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
-        return _subscription(self._ask("POST", "/subscriptions", json=wanted).json())
+        return subscription_of(self._ask("POST", "/subscriptions", json=wanted).json())
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription, its rows and its events."""
-        self._ask("DELETE", _path(id))
+        self._ask("DELETE", path_of(id))
 
     def subscription(self, id: str) -> Subscription:
         """The subscription of an id; its pattern stays where it is."""
-        return _subscription(self._ask("GET", _path(id)).json())
+        return subscription_of(self._ask("GET", path_of(id)).json())
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         """All subscriptions, or those of one owner, by id."""
@@ -228,23 +190,23 @@ class Client:
         while after is not None:
             params = {"after": after, "limit": str(_PAGE)} | ({} if owner is None else {"owner": owner})
             page = self._ask("GET", "/subscriptions", params=params).json()
-            yield from map(_subscription, page["subscriptions"])
+            yield from map(subscription_of, page["subscriptions"])
             after = page["next"]
 
     def columns(self, id: str) -> tuple[str, ...]:
         """The names of the variables that a subscription asks for."""
-        return tuple(self._ask("GET", _path(id)).json()["columns"])
+        return tuple(self._ask("GET", path_of(id)).json()["columns"])
 
     def make_feed_address(self, id: str) -> str:
         """An address at which the feed of a subscription can be read without a token; it is told this once.
 
         An address that it had before leads nowhere from now on.
         """
-        return str(self._ask("POST", _path(id, "feed-address")).json()["address"])
+        return str(self._ask("POST", path_of(id, "feed-address")).json()["address"])
 
     def revoke_feed_address(self, id: str) -> None:
         """Let the address of the feed lead nowhere."""
-        self._ask("DELETE", _path(id, "feed-address"))
+        self._ask("DELETE", path_of(id, "feed-address"))
 
     # -- answers
 
@@ -254,8 +216,8 @@ class Client:
 
     def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins."""
-        told = self._ask("GET", _path(id, "rows"), params={"after": after, "limit": str(limit)}).json()
-        return RowPage([_row(row) for row in told["rows"]], told["next"])
+        told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(limit)}).json()
+        return RowPage([row_of(row) for row in told["rows"]], told["next"])
 
     def each_row(self, id: str) -> Iterator[Row]:
         """What answers a subscription now, fetched page by page."""
@@ -270,7 +232,7 @@ class Client:
         while limit is None or len(found) < limit:
             most = _PAGE if limit is None else min(_PAGE, limit - len(found))
             params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait}
-            told = self._ask("GET", _path(id, "events"), params=params).json()["events"]
+            told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
             page = [self._event(id, each) for each in told]
             found += page
             if len(page) < most:
@@ -298,10 +260,10 @@ class Client:
         headers = {"Last-Event-ID": str(after), "Accept": "text/event-stream"}
         quiet = httpx.Timeout(60.0, connect=10.0)  # the service says something every fifteen seconds
         try:
-            with self._http.stream("GET", _path(id, "stream"), headers=headers, timeout=quiet) as answer:
+            with self._http.stream("GET", path_of(id, "stream"), headers=headers, timeout=quiet) as answer:
                 if answer.status_code >= 400:
                     answer.read()
-                    raise _error(answer)
+                    raise error_in(answer)
                 for line in answer.iter_lines():
                     if line.startswith("data: {"):
                         yield self._event(id, json.loads(line.removeprefix("data: ")))
@@ -313,11 +275,11 @@ class Client:
     def why(self, id: str, row: Mapping[str, Term]) -> Told:
         """Why a row answers a subscription."""
         asked = {"row": {name: str(term) for name, term in row.items()}}
-        return _told(self._ask("POST", _path(id, "why"), json=asked))
+        return told_of(self._ask("POST", path_of(id, "why"), json=asked))
 
     def why_not(self, id: str, iri: str | Term) -> Told:
         """Why a resource does not answer a subscription."""
-        return _told(self._ask("POST", _path(id, "why-not"), json={"resource": str(iri)}))
+        return told_of(self._ask("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
 
     def preview(
         self,
@@ -330,8 +292,8 @@ class Client:
         prefixes: Mapping[str, str] | None = None,
     ) -> Told:
         """What a subscription would get and cost; nothing is registered."""
-        wanted = _query(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
-        return _told(self._ask("POST", "/preview", json=wanted))
+        wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
+        return told_of(self._ask("POST", "/preview", json=wanted))
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None
@@ -353,48 +315,7 @@ class Client:
             answer = self._ask(method, path, **request)
             return answer.json() if answer.content else None
 
-        return RemoteCounter(ask, _path)
-
-    # -- talking
-
-    def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """The answer, if it is one; otherwise the error that it tells."""
-        self._prove()
-        try:
-            return self._answered(method, path, request)
-        except NotAuthenticated:
-            if self._key is None:
-                raise
-            self._http.headers.pop("Authorization", None)  # the session is over: prove it again, once
-            self._prove()
-            return self._answered(method, path, request)
-
-    def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
-        try:
-            answer = self._http.request(method, path, **request)
-        except httpx.HTTPError as error:
-            reason = str(error) or type(error).__name__
-            raise ServiceUnavailable(f"{self.url} cannot be reached ({reason}); is the hub running?") from None
-        if answer.status_code >= 400:
-            raise _error(answer)
-        return answer
-
-    def _prove(self) -> None:
-        """Get a session for the account's key, unless there is one."""
-        if self._key is None or "Authorization" in self._http.headers:
-            return
-        from triplewire.hub.keys import signature
-
-        try:
-            pem = self._key.read_bytes()
-            asked = self._answered("POST", "/challenges", {"json": {"account": self._account}}).json()
-            proof = {"challenge": asked["challenge"], "signature": signature(pem, asked["challenge"])}
-        except (OSError, ValueError) as error:
-            raise NotAuthenticated(f"{self._key}: this private key cannot be used: {error}") from None
-        self._use(self._answered("POST", "/sessions", {"json": proof}).json()["token"])
-
-    def _use(self, token: str) -> None:
-        self._http.headers["Authorization"] = f"Bearer {token}"
+        return RemoteCounter(ask, path_of)
 
     # -- from what is told to what it means
 
@@ -410,91 +331,19 @@ class Client:
 
         def content(name: str) -> tuple[Triple, ...] | Excerpt | None:
             params = {"after": cursor - 1, "limit": 1, "contents": "true"}
-            (event,) = self._ask("GET", _path(id, "events"), params=params).json()["events"]
+            (event,) = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
             found = event[name]
             if isinstance(found, dict):
                 return Excerpt(**found)
-            return None if found is None else _triples(found)
+            return None if found is None else triples_of(found)
 
         return EVENTS[told["kind"]](
             told["subscription"],
-            _row(told["row"]),
+            row_of(told["row"]),
             told["batch"],
             cursor,
-            lambda: _triples(told["triples"]),
+            lambda: triples_of(told["triples"]),
             tuple(Behind(**each) for each in told["documents"]),
             lambda: content("before"),
             lambda: content("after"),
         )
-
-
-def _path(id: str, *rest: str) -> str:
-    return "/".join(["/subscriptions", quote(id, safe=""), *rest])
-
-
-def _content(document: Document) -> tuple[bytes, str]:
-    """A document as it is sent, and its media type."""
-    if isinstance(document, Feed):
-        raise BadRequest("a feed goes over HTTP as it is: publish its bytes, with its uri")
-    return (document.xml, _XML) if document.xml else (document.ntriples, "application/n-triples")
-
-
-def _change(change: Change) -> dict[str, Any]:
-    """A change as one of several."""
-    if isinstance(change, Retract):
-        return {"uri": change.uri, "retract": True}
-    access = None if change.access is None else {"readers": change.access.readers, "writers": change.access.writers}
-    if isinstance(change, Restrict):
-        return {"uri": change.uri, "access": access}
-    content, media_type = _content(change.document)
-    told = {"uri": change.uri, "content": content.decode(), "media_type": media_type}
-    return told if access is None else told | {"access": access}
-
-
-def _asked(batch: str | None, wait: bool) -> dict[str, str]:
-    return ({} if batch is None else {"Idempotency-Key": batch}) | ({"Prefer": "wait"} if wait else {})
-
-
-def _listed(access: Access) -> dict[str, Any]:
-    """An access list as the parameters of a publication; one without names must be said, too."""
-    return {"reader": [*access.readers] or [""], "writer": [*access.writers]}
-
-
-def _encoded(text: str, uri: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise DocumentError(f"character {error.start} is half of a surrogate pair, not text", uri=uri) from None
-
-
-def _query(text: str, language: str, prefixes: Mapping[str, str] | None) -> dict[str, Any]:
-    return {"text": text, "language": language, "prefixes": dict(prefixes or {})}
-
-
-def _subscription(told: Mapping[str, Any]) -> Subscription:
-    asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
-    return Subscription(*asked, told["owner"], viewer=told["viewer"])
-
-
-def _row(told: Mapping[str, str]) -> Row:
-    return Row({name: parse_term(text) for name, text in told.items()})
-
-
-def _triples(told: Sequence[str]) -> tuple[Triple, ...]:
-    lines = "".join(f"{triple} .\n" for triple in told)
-    return tuple(quad.triple for quad in parse_rdf(lines.encode(), format=RdfFormat.N_TRIPLES))
-
-
-def _told(answer: httpx.Response) -> Told:
-    data = answer.json()
-    return Told(data.pop("text"), data)
-
-
-def _error(answer: httpx.Response) -> Exception:
-    try:
-        told = answer.json()
-        if isinstance(told, dict) and "title" in told:
-            return error_of(told)
-    except ValueError:
-        pass
-    return ServiceError(f"{answer.url} answered {answer.status_code}, which is not how a hub answers; is this one?")

@@ -1,0 +1,10 @@
+"""A client of a hub that runs elsewhere: the same names as `Hub`, over HTTP.
+
+In come documents, queries and ids; out go the same events, rows and errors that a `Hub` gives, made of what the service
+answers. It never keeps anything: what a hub knows, the hub knows.
+"""
+
+from triplewire.client.client import Client
+from triplewire.client.messages import Told
+
+__all__ = ["Client", "Told"]

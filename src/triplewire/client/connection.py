@@ -1,0 +1,96 @@
+"""The connection of a client: it proves who it is, asks, and raises what the service says was wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from triplewire.errors import (
+    BadRequest,
+    NotAuthenticated,
+    ServiceError,
+    ServiceUnavailable,
+)
+from triplewire.hub.problems import error_of
+
+_PATIENCE = httpx.Timeout(90.0, connect=10.0)
+
+
+class Connection:
+    """A service at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`."""
+
+    def __init__(
+        self, url: str, *, token: str | None = None, account: str | None = None, key: str | Path | None = None
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise BadRequest(f"{url!r} is no address of a hub: it begins with http:// or https://")
+        self.url = url.rstrip("/")
+        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_PATIENCE)
+        self._account, self._key = account, None if key is None else Path(key)
+        if token is not None:
+            self._use(token)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """The answer, if it is one; otherwise the error that it tells."""
+        self._prove()
+        try:
+            return self._answered(method, path, request)
+        except NotAuthenticated:
+            if self._key is None:
+                raise
+            self._http.headers.pop("Authorization", None)  # the session is over: prove it again, once
+            self._prove()
+            return self._answered(method, path, request)
+
+    def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
+        try:
+            answer = self._http.request(method, path, **request)
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise ServiceUnavailable(f"{self.url} cannot be reached ({reason}); is the hub running?") from None
+        if answer.status_code >= 400:
+            raise error_in(answer)
+        return answer
+
+    def _prove(self) -> None:
+        """Get a session for the account's key, unless there is one."""
+        if self._key is None or "Authorization" in self._http.headers:
+            return
+        from triplewire.hub.keys import signature
+
+        try:
+            pem = self._key.read_bytes()
+            asked = self._answered("POST", "/challenges", {"json": {"account": self._account}}).json()
+            proof = {"challenge": asked["challenge"], "signature": signature(pem, asked["challenge"])}
+        except (OSError, ValueError) as error:
+            raise NotAuthenticated(f"{self._key}: this private key cannot be used: {error}") from None
+        self._use(self._answered("POST", "/sessions", {"json": proof}).json()["token"])
+
+    def _use(self, token: str) -> None:
+        self._http.headers["Authorization"] = f"Bearer {token}"
+
+
+def error_in(answer: httpx.Response) -> Exception:
+    """The error that an answer tells, or that it is none of a hub."""
+    try:
+        told = answer.json()
+        if isinstance(told, dict) and "title" in told:
+            return error_of(told)
+    except ValueError:
+        pass
+    return ServiceError(f"{answer.url} answered {answer.status_code}, which is not how a hub answers; is this one?")
