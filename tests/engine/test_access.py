@@ -179,3 +179,14 @@ def test_another_process_knows_who_sees_what_from_a_saved_index(new_url, monkeyp
     with Hub(url) as hub:
         hub.publish("<urn:a> <urn:title> 'x' .", uri=HIDDEN, access=Access(["ada"]))
         assert [len(hub.rows(viewer)) for viewer in ("ada", "bob", "eve")] == [1, 0, 0]
+
+
+def test_equal_queries_of_several_viewers_are_filled_each(hub):
+    for viewer in ("ada", "bob", "zoe", None):
+        for scope in ("graph", "document"):
+            hub.subscribe(THINGS, id=f"{viewer} {scope}", scope=scope, start="ever", viewer=viewer, backfill="later")
+    assert hub.backfill().subscriptions == 8
+    for scope in ("graph", "document"):
+        assert [len(hub.rows(f"{viewer} {scope}")) for viewer in ("ada", "bob", "zoe", None)] == [2, 1, 1, 2]
+        assert [len(hub.events(f"{viewer} {scope}")) for viewer in ("ada", "bob", "zoe", None)] == [2, 1, 1, 2]
+    assert list(hub.check()) == []

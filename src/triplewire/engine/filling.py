@@ -190,7 +190,8 @@ class Look:
         self._plans = (
             graph.fan_plans(job.places, like, number) if job.places else graph.plans(job.counts[GRAPH], like, number)
         )
-        self._ids = [int(ids[0]) for ids in graph.subscriptions]
+        self._ids = [[int(id) for id in ids] for ids in graph.subscriptions]
+        """For each pattern the queries that have it: those of several viewers."""
         self._fitting = {GRAPH: graph.fitting(taxonomy), DOCUMENT: documents.fitting(taxonomy)}
         self._begins = {
             GRAPH: graph.rarest(job.counts[GRAPH]),
@@ -211,8 +212,8 @@ class Look:
             for plan in self._plans if begins else ():
                 finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples, popular=self._job.popular)
                 for found in finder.rows(begins):
-                    rows |= {(self._ids[query], row): why for (query, row), why in found.items()}
-                errors |= {self._ids[query]: reason for query, reason in finder.errors.items()}
+                    rows |= {(id, row): why for (query, row), why in found.items() for id in self._ids[query]}
+                errors |= {id: reason for query, reason in finder.errors.items() for id in self._ids[query]}
                 fans += finder.fans
         return Sought(rows, documents, errors, tuple(united(fans)))
 
