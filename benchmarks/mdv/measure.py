@@ -18,15 +18,17 @@ ROUNDS = 3
 SECONDS = 30.0
 
 
-def measure(experiment: Experiment, batches: Sequence[int], rounds: int, progress: Progress) -> Iterator[Point]:
-    """Measure every curve of a figure."""
+def measure(
+    experiment: Experiment, batches: Sequence[int], rounds: int, progress: Progress, *, by_cpu: bool = False
+) -> Iterator[Point]:
+    """Measure every curve of a figure, by the clock or by what the processor does for it."""
     for rules in experiment.rules:
         for percentage in experiment.percentages:
             varies = len(experiment.percentages) > 1
             match = f", {percentage:g} % match" if varies else ""
             progress.stage(f"figure {experiment.figure}: {experiment.workload}, {rules:,} rules{match}")
             workload = generate(experiment.workload, rules, percentage=percentage)
-            for line in compare(workload, CONTENDERS, 0, batches, SECONDS, progress, rounds):
+            for line in compare(workload, CONTENDERS, 0, batches, SECONDS, progress, rounds, by_cpu=by_cpu):
                 yield Point(
                     figure=experiment.figure,
                     workload=line.workload,

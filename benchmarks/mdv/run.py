@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     for experiment in EXPERIMENTS:
         if options.figure and experiment.figure not in options.figure:
             continue
-        points = _measured(experiment, options.quick, progress)
+        points = _measured(experiment, options.quick, options.cpu, progress)
         written += points
         _write(written, options.out / "mdv.jsonl")
         print(_table(points), end="\n\n")
@@ -39,11 +39,11 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _measured(experiment: Experiment, quick: bool, progress: Progress) -> list[Point]:
+def _measured(experiment: Experiment, quick: bool, by_cpu: bool, progress: Progress) -> list[Point]:
     if not quick:
-        return list(measure(experiment, BATCHES, ROUNDS, progress))
+        return list(measure(experiment, BATCHES, ROUNDS, progress, by_cpu=by_cpu))
     smaller = replace(experiment, rules=tuple(rules // QUICK_DIVISOR for rules in experiment.rules))
-    return list(measure(smaller, QUICK_BATCHES, 2, progress))
+    return list(measure(smaller, QUICK_BATCHES, 2, progress, by_cpu=by_cpu))
 
 
 def _write(points: Sequence[Point], path: Path) -> None:
@@ -75,4 +75,5 @@ def _parser() -> argparse.ArgumentParser:
     numbers = [experiment.figure for experiment in EXPERIMENTS]
     parser.add_argument("--figure", nargs="+", action="extend", type=int, choices=numbers, help="only these")
     parser.add_argument("--quick", action="store_true", help="a twentieth of the rules, in about a minute")
+    parser.add_argument("--cpu", action="store_true", help="processor time instead of the clock's, on a busy machine")
     return parser
