@@ -157,6 +157,7 @@ def test_no_way_leads_to_a_document_that_may_not_be_read(hidden):
     assert leaks == []
 
 
+@pytest.mark.slow
 def test_the_ways_lead_to_it_for_who_may_read_it(hidden):
     """So that the test before this one can fail."""
     told = [str(answer.request.url) for answer in readings(hidden, "bob") if telling(answer)]
