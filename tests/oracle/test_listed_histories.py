@@ -105,10 +105,10 @@ class ListedFilling(ListedCrowd, backfills.Filling):
 
 def test_crowded_histories_with_lists_are_those_of_the_definition():
     kinds: Counter[str] = Counter()
-    for seed in range(300, 308):
+    for seed in range(300, 305):
         kinds += crowded.live(ListedCrowd(crowded.Crowd(seed), Hub(":memory:")))
-    assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 100, "there was something to compare"
-    assert kinds["shared"] > 10, "queries of one viewer were told some of it together"
+    assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 20, "there was something to compare"
+    assert kinds["shared"] > 0, "queries of one viewer were told some of it together"
 
 
 def test_a_crowded_history_with_lists_in_a_file_and_on_a_server(new_url):
@@ -137,12 +137,12 @@ def live_through(urls, *, examples: int, steps: int) -> None:
         run_state_machine_as_test(lambda: Listed(next(urls)), settings=chosen)
 
 
-@pytest.mark.parametrize(("kind", "examples"), [("memory", 10), ("sqlite", 3), ("postgresql", 2)])
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 8), ("sqlite", 2), ("postgresql", 1)])
 def test_a_hub_with_lists_agrees_with_recomputation_after_every_step(urls, kind, examples):
     live_through(urls(kind), examples=examples, steps=12)
 
 
-@pytest.mark.parametrize(("kind", "seeds"), [("memory", 3), ("postgresql", 1)])
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 1), ("postgresql", 1)])
 def test_what_is_filled_where_there_are_lists_agrees_with_recomputation(urls, kind, seeds):
     with backfills.small_shares():
         for seed, url in zip(range(seeds), urls(kind), strict=False):
