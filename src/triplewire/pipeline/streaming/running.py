@@ -132,22 +132,14 @@ class Stream:
     def once(self) -> None:
         """Apply what is there now; then fill the subscriptions that wait."""
         self._look()
-        failures = 0
-        while True:
-            query = self._start(once=True)
-            self._await(query)
-            error = query.exception()
-            if self._stop.is_set():
-                self._end(query)
-            elif error is None:
-                self._backfiller.once()
-            else:
-                failures += 1
-                if not _is_busy(error, failures):
-                    raise self._failed(error)
-                self._pause(_DID_NOT_START, failures)
-                continue
-            break
+        failures = 1
+        while (error := self._until_it_ends(once=True)) is not None:
+            if not _is_busy(error, failures):
+                raise error if isinstance(error, StoreError) else self._failed(error)
+            self._pause(_DID_NOT_START, failures)
+            failures += 1
+        if not self._stop.is_set():
+            self._backfiller.once()
         self._try_to_save("stopped")
 
     def run(self) -> None:
@@ -178,10 +170,10 @@ class Stream:
                 failures = failures + 1 if self.meter.progress.batches == seen else 1
                 self._recover(error, failures)
 
-    def _until_it_ends(self) -> Exception | None:
-        """Run a query until it fails, or everything is to end; gives what it failed of."""
+    def _until_it_ends(self, *, once: bool = False) -> Exception | None:
+        """Run a query until it fails, is through, or everything is to end; gives what it failed of."""
         try:
-            query = self._start()
+            query = self._start(once=once)
         except (StoreUnavailable, StoreBusy) as error:
             return error
         self._await(query)
