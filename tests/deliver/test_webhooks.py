@@ -172,6 +172,26 @@ def test_a_paused_delivery_sends_nothing_and_everything_when_it_goes_on(post, re
     assert other.id != made.id
 
 
+def test_a_deliverer_at_work_notices_a_pause_and_then_sends_nothing(post, receiver):
+    made, _ = post.deliveries.add("sizes", receiver.url())
+    post.deliveries.add("sizes", receiver.url("/other"))
+    post.deliver()
+    post.publish("first", 1)
+    receiver.wait_for_posts(1)
+    post.deliveries.pause(made.id)
+    number = 1
+    while number - len(receiver.posts()) < 10 and number < 60:  # what comes before it is noticed may still go out
+        number += 1
+        post.publish(f"before-{number}", number)
+        receiver.wait_for_posts(number, "/other")
+    post.publish("after", 100)
+    receiver.wait_for_posts(number + 1, "/other")
+    assert len(receiver.posts()) < number
+    assert not any(b"urn:after" in got.body for got in receiver.posts())
+    post.deliveries.resume(made.id)
+    assert any(b"urn:after" in got.body for got in receiver.wait_for_posts(number + 1))
+
+
 def test_both_secrets_count_for_a_day_after_they_were_changed(post, receiver):
     made, old = post.deliveries.add("sizes", receiver.url())
     new = post.deliveries.rotate(made.id)
