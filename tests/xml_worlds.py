@@ -134,6 +134,8 @@ def _step(rng: Random, depth: int) -> str:
     test = rng.choice(("i", "j", "p:k", "*", "q:i", "p:*", "xmlnsi")) if axis == "@" else rng.choice(_TESTS)
     if axis != "@" and rng.random() < 0.12:
         test = rng.choice(["text()", "node()", "comment()", "processing-instruction()"])
+    if axis != "@" and rng.random() < 0.04:
+        axis, test = "namespace::", rng.choice(["p", "q", "xml", "*"])
     predicates = ""
     while depth > 0 and rng.random() < 0.35:
         predicates += f"[{random_expression(rng, depth - 1)}]"

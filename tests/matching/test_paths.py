@@ -51,6 +51,25 @@ def test_the_menu_of_the_paper_matches_its_profile() -> None:
     }
 
 
+def test_the_text_of_a_node_is_in_the_order_of_the_document_at_any_depth() -> None:
+    text = "<d><p>Water <b>rises <i>fast</i> today</b>, says <!--not--><u>the <i>old</i> <b>m<s>ay</s>or</b></u>.</p></d>"
+    (match,) = index_of(all="//p").match(document(text))
+    assert told(match.rows[0])["text"] == "Water rises fast today, says the old mayor."
+
+
+def test_a_namespace_node_is_a_row_of_its_own_for_each_element() -> None:
+    text = "<a xmlns:p='urn:1'><b/><c xmlns:p='urn:2'><p:d/></c></a>"
+    (match,) = index_of(all="//namespace::p").match(document(text))
+    assert {told(row)["node"]: told(row)["text"] for row in match.rows} == {
+        "/a/namespace::p": "urn:1",
+        "/a/b/namespace::p": "urn:1",
+        "/a/c/namespace::p": "urn:2",
+        "/a/c/p:d/namespace::p": "urn:2",
+    }
+    (match,) = index_of(some="//namespace::*[. = 'urn:2'] | //b").match(document(text))
+    assert [told(row)["node"] for row in match.rows] == ["/a/b", "/a/c/namespace::p", "/a/c/p:d/namespace::p"]
+
+
 def test_a_row_for_each_node_says_where_it_is() -> None:
     text = "<m xmlns:p='urn:p'><s i='1'>a<x/>b</s><s p:j='2'>c</s><!--z--><t>d</t></m>"
     index = index_of(nodes="/m/s | /m/t | //@* | //s/text() | //comment()")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 from hypothesis import given, settings
@@ -12,7 +13,8 @@ from lxml import etree
 from tests.xml_worlds import PREFIXES, random_expression, random_xml
 
 from triplewire import Document, Index, Pattern, compile, parse
-from triplewire.algebra.xpath.evaluate import rows
+from triplewire.algebra.xpath.evaluate import MOST_HITS, rows
+from triplewire.algebra.xpath.query import PathQuery
 from triplewire.matching.xml.machine import Machine
 
 SEEDS = st.integers(0, 2**32)
@@ -29,6 +31,27 @@ def is_true(text: str, xml: bytes) -> bool:
     return bool(etree.XPath(asked, namespaces=PREFIXES)(etree.fromstring(xml)))
 
 
+def texts_of(query: PathQuery, xml: bytes) -> list[str] | None:
+    """The string-values of the nodes that lxml selects, each as XPath's `string()` reads it; None: it gives a value."""
+
+    def ask(text: str, of: object) -> Any:
+        return etree.XPath(text, namespaces=query.namespaces)(of)
+
+    tree = etree.fromstring(xml).getroottree()
+    if not isinstance(found := ask(query.text, tree), list):
+        return None
+    values = [node[1] if isinstance(node, tuple) else _string_value(node) for node in found]
+    if ask(f"boolean(({query.text})[count(. | /) = 1])", tree):
+        values.append(ask("string(/)", tree))  # lxml leaves the document itself out of its lists
+    return sorted(" ".join(value.split()) for value in values)
+
+
+def _string_value(node: Any) -> str:
+    if isinstance(node, str):
+        return node
+    return etree.XPath("string()")(node) if isinstance(node.tag, str) else node.text or ""
+
+
 def fill(index: Index, texts: dict[str, str]) -> None:
     for id, text in texts.items():
         index.add(id, compile(text, language="xpath", prefixes=PREFIXES))
@@ -43,6 +66,10 @@ def check(index: Index, texts: dict[str, str], one: Document) -> None:
         query = index.pattern(match.subscription)
         assert match.rows == rows(query, one)
         assert match.rows
+        meant = texts_of(query, one.xml)
+        if meant is not None and len(meant) <= MOST_HITS:
+            assert sorted(row["text"].value for row in match.rows) == meant
+            assert len({row["node"].value for row in match.rows}) == len(match.rows)
 
 
 @settings(max_examples=40, deadline=None)

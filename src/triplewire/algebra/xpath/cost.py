@@ -19,6 +19,7 @@ from triplewire.algebra.xpath.syntax import (
     Path,
     Step,
     parts_of,
+    steps_of,
     type_of,
 )
 
@@ -27,13 +28,17 @@ _FLAT = frozenset({"child", "attribute", "namespace"})
 _DEEP = frozenset({"descendant", "descendant-or-self", "ancestor", "ancestor-or-self"})
 _CHARACTERS = 16
 """So many characters of text cost as much as the visit of a node."""
+MOST_PREFIXES = 16
+"""Namespace nodes of so many prefixes become rows: each is an evaluation more."""
 _LARGEST = 1 << 40
 _DEEPEST = 256
 
 
 def cost(expression: Expression, *, nodes: int, size: int, depth: int) -> float:
     """At most so many visits of nodes, on a document with so many nodes, bytes, and levels."""
-    return _Estimate(float(max(nodes, 1)), float(size), float(max(depth, 1))).of(expression, 1.0, 1.0)
+    estimate = _Estimate(float(max(nodes, 1)), float(size), float(max(depth, 1)))
+    times = 1 + MOST_PREFIXES if any(step.axis == "namespace" for step in steps_of(expression)) else 1
+    return times * estimate.of(expression, 1.0, 1.0)
 
 
 def safe_size(expression: Expression, limit: int) -> int:

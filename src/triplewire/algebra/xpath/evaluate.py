@@ -8,18 +8,21 @@ the first `MOST_HITS` of them; any other value gives one row. Everything that is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.algebra.xpath.places import ROOT_PLACE, Places, Tree, shortened
+from triplewire.algebra.xpath.cost import MOST_PREFIXES
+from triplewire.algebra.xpath.places import ROOT_PLACE, NamespaceNode, Places, Tree, shortened
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import (
+    ANYTHING,
     BOOLEAN,
     HERE,
     NODES,
@@ -27,9 +30,12 @@ from triplewire.algebra.xpath.syntax import (
     Binary,
     Call,
     Expression,
+    Name,
     Number,
     Path,
     Several,
+    Step,
+    Text,
     render,
 )
 from triplewire.algebra.xpath.syntax import DOCUMENT as ROOT
@@ -73,12 +79,36 @@ def hits(query: PathQuery, tree: Tree) -> list[Hit]:
         return _value(query, tree)
     if not matches(query, tree):
         return []
-    nodes = compiled(query.expression)(tree)
+    nodes = islice(_nodes(query.expression, tree), MOST_HITS)
     places = Places(tree)
-    found = {hit.path: hit for hit in (_hit(places, node) for node in nodes[:MOST_HITS])}
+    found = {hit.path: hit for hit in (_hit(places, node) for node in nodes)}
     if len(found) < MOST_HITS and compiled(_selects_document(query.expression))(tree):
         found = {ROOT_PLACE: _hit(places, tree), **found}
     return list(found.values())
+
+
+def _nodes(expression: Expression, tree: Tree) -> Iterator[Any]:
+    """The nodes that an expression selects; those of the namespace axis after the others, by prefix.
+
+    lxml tells a namespace node's prefix and uri alone, so for each of the first prefixes the elements are asked for.
+    """
+    selected = compiled(expression)(tree)
+    yield from (node for node in selected if not isinstance(node, tuple))
+    prefixes = sorted({node[0] or "" for node in selected if isinstance(node, tuple)})
+    for prefix in prefixes[:MOST_PREFIXES]:
+        for element in compiled(_elements_with(expression, prefix))(tree):
+            yield NamespaceNode(element, prefix, dict(element.xpath("namespace::*"))[prefix or None] or "")
+
+
+def _elements_with(expression: Expression, prefix: str) -> Expression:
+    """The elements whose namespace node with this prefix is selected."""
+    around = Path(is_absolute=False, steps=(Step("parent", ANYTHING), Step("namespace", Name(None, "*"))))
+    is_namespace = Binary(
+        "=", Call("count", (Several("|", (HERE, around)),)), Call("count", (around,))
+    )  # the union with all of its element's has no node more
+    has_prefix = Binary("=", Call("local-name", ()), Text(prefix))
+    parents = (Step("parent", ANYTHING),)
+    return Path(is_absolute=False, steps=parents, start=expression, filters=(has_prefix, is_namespace))
 
 
 def _hit(places: Places, node: Any) -> Hit:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -24,8 +24,17 @@ ROOT_PLACE = "/"
 Tree = Any
 """lxml's element tree; its type says nothing to a checker."""
 
+_STRING_VALUE = etree.XPath("string()")
 _SPACE = re.compile(r"[ \t\r\n]+")
 _XML = "http://www.w3.org/XML/1998/namespace"
+
+
+class NamespaceNode(NamedTuple):
+    """A node of the namespace axis: lxml tells its prefix and uri, and not the element that has it."""
+
+    element: Any
+    prefix: str
+    uri: str
 
 
 class Places:
@@ -36,25 +45,25 @@ class Places:
         self._paths: dict[Any, str] = {}
 
     def of(self, node: Any) -> str:
-        """Where a node of lxml's is."""
-        if isinstance(node, tuple):  # of the namespace axis
-            return f"namespace::{node[0] or '*'}"
+        """Where a node is."""
+        if isinstance(node, NamespaceNode):
+            return f"{self._path(node.element)}/namespace::{node.prefix}"
         if isinstance(node, str):
             return self._path_of_text(node)
         return ROOT_PLACE if node is self._tree else self._path(node)
 
     def text(self, node: Any) -> str:
         """The string-value of a node."""
-        if isinstance(node, tuple):
-            return str(node[1])
+        if isinstance(node, NamespaceNode):
+            return node.uri
         if isinstance(node, str):
             return node
-        own = self._tree.getroot() if node is self._tree else node
-        return "".join(_text_of(own)) if isinstance(own.tag, str) else own.text or ""
+        is_document_or_element = node is self._tree or isinstance(node.tag, str)
+        return str(_STRING_VALUE(node)) if is_document_or_element else node.text or ""
 
     def content(self, node: Any) -> str:
         """All that is in a node, markup and attributes too."""
-        if isinstance(node, tuple | str):
+        if isinstance(node, NamespaceNode | str):
             return self.text(node)
         return str(etree.tostring(node, with_tail=False, encoding="unicode"))
 
@@ -68,7 +77,7 @@ class Places:
             if at is None or self._path(at) == place:
                 return at
             if "/" not in place[len(self._path(at)) + 1 :] and isinstance(at.tag, str):
-                leaves = (leaf for leaf in at.xpath("@* | text()") if self._path_of_text(leaf) == place)
+                leaves = (leaf for leaf in _leaves_of(at) if self.of(leaf) == place)
                 if (leaf := next(leaves, None)) is not None:
                     return leaf
             children = [*at]
@@ -145,13 +154,10 @@ def _written(name: str, element: Any, *, is_attribute: bool = False) -> str:
     return f"{prefix}:{local}"
 
 
-def _text_of(element: Any) -> Iterator[str]:
-    """The pieces of an element's string-value: text, not that of comments and processing instructions."""
-    for node in element.iter():
-        if isinstance(node.tag, str) and node.text:
-            yield node.text
-        if node is not element and node.tail:
-            yield node.tail
+def _leaves_of(element: Any) -> Iterator[Any]:
+    """The nodes of an element that have no elements in them."""
+    yield from element.xpath("@* | text()")
+    yield from (NamespaceNode(element, prefix or "", uri or "") for prefix, uri in element.xpath("namespace::*"))
 
 
 def shortened(text: str) -> str:

@@ -288,14 +288,18 @@ def rendered_test(test: Name | Kind, prefix: Prefix) -> str:
 
 def namespaces_of(expression: Expression) -> set[str]:
     """The namespaces that its names are in."""
-    found: set[str] = set()
+    tests = (step.test for step in steps_of(expression))
+    return {test.namespace for test in tests if isinstance(test, Name) and test.namespace}
+
+
+def steps_of(expression: Expression) -> Iterator[Step]:
+    """All steps of all paths in an expression."""
     waiting: list[Expression] = [expression]
     while waiting:
         one = waiting.pop()
         waiting.extend(parts_of(one))
         if isinstance(one, Path):
-            found.update(s.test.namespace for s in one.steps if isinstance(s.test, Name) and s.test.namespace)
-    return found
+            yield from one.steps
 
 
 # -- plain form, for files and stores
