@@ -52,7 +52,9 @@ def test_the_menu_of_the_paper_matches_its_profile() -> None:
 
 
 def test_the_text_of_a_node_is_in_the_order_of_the_document_at_any_depth() -> None:
-    text = "<d><p>Water <b>rises <i>fast</i> today</b>, says <!--not--><u>the <i>old</i> <b>m<s>ay</s>or</b></u>.</p></d>"
+    text = (
+        "<d><p>Water <b>rises <i>fast</i> today</b>, says <!--not--><u>the <i>old</i> <b>m<s>ay</s>or</b></u>.</p></d>"
+    )
     (match,) = index_of(all="//p").match(document(text))
     assert told(match.rows[0])["text"] == "Water rises fast today, says the old mayor."
 

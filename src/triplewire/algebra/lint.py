@@ -17,6 +17,8 @@ from triplewire.algebra.xpath.conditions import demand_of
 from triplewire.algebra.xpath.query import PathQuery
 
 Severity = OneOf["error", "warning", "note"]
+_NAMED = "named"
+"""What joins all that is said of named resources."""
 _MOST_TRIPLES = 3
 
 
@@ -85,24 +87,33 @@ def _cartesian(number: int, branch: Conjunction) -> Iterator[Finding]:
     if len(groups) > 1:
         named = " / ".join(word_list((f"`{word_triple(t)}`" for t in group), _MOST_TRIPLES, " . ") for group in groups)
         message = (
-            f"{len(groups)} parts share no variable, so every match of one is combined with every match of the others: "
+            f"{len(groups)} parts share no variable or resource, so every match of one is combined with every match of the others: "
             f"{named}; join them with a variable or a condition, or subscribe to each alone"
         )
         yield Finding("cartesian", message, "warning", number)
 
 
 def parts_of(branch: Conjunction) -> list[list[TriplePattern]]:
-    """The triple patterns in groups that neither a variable nor a condition joins; those without variables apart."""
-    groups: list[tuple[set[str], list[TriplePattern]]] = []
-    links: list[tuple[set[str], list[TriplePattern]]] = [
-        *((set(triple.variables), [triple]) for triple in branch.triples if triple.variables),
-        *((set(variables_of(condition) & branch.variables), []) for condition in branch.conditions),
+    """The triple patterns in groups that nothing joins: neither a variable, nor a constant, nor a condition.
+
+    What is said of resources that are named is one group, whichever they are: each has few statements. Triple patterns
+    without variables are left out.
+    """
+    groups: list[tuple[set[object], list[TriplePattern]]] = []
+    links: list[tuple[set[object], list[TriplePattern]]] = [
+        *((_joints(triple), [triple]) for triple in branch.triples if triple.variables),
+        *((set(map(Variable, variables_of(condition) & branch.variables)), []) for condition in branch.conditions),
     ]
-    for names, triples in links:
-        joined = [group for group in groups if group[0] & names]
-        groups = [group for group in groups if not group[0] & names]
-        groups.append((names.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
+    for joints, triples in links:
+        joined = [group for group in groups if group[0] & joints]
+        groups = [group for group in groups if not group[0] & joints]
+        groups.append((joints.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
     return [triples for _, triples in groups if triples]
+
+
+def _joints(triple: TriplePattern) -> set[object]:
+    is_of_named = not isinstance(triple.subject, Variable)
+    return {*triple.joints, _NAMED} if is_of_named else set(triple.joints)
 
 
 def _unselective(number: int, branch: Conjunction) -> Iterator[Finding]:

@@ -14,10 +14,12 @@ from typing import NamedTuple
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from triplewire.errors import PatternError
-from triplewire.model import Term
+from triplewire.model import RDF, Term
 
 Node = NamedNode | Literal | BlankNode | Variable
 """A place of a triple pattern: a constant or a variable."""
+
+_TYPE = NamedNode(RDF + "type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,16 @@ class TriplePattern(NamedTuple):
         """Its variables' names, in order, each once."""
         names = [node.value for node in self if type(node) is Variable]
         return tuple(dict.fromkeys(names)) if len(names) > 1 else tuple(names)
+
+    @property
+    def joints(self) -> frozenset[Node]:
+        """What ties it to other triple patterns: variables, and constants in place of a resource or a value.
+
+        A class is no such constant: what has nothing in common but a class has nothing in common.
+        """
+        object = () if self.predicate == _TYPE and type(self.object) is not Variable else (self.object,)
+        predicate = (self.predicate,) if type(self.predicate) is Variable else ()
+        return frozenset((self.subject, *predicate, *object))
 
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate} {self.object}"

@@ -186,20 +186,22 @@ def _order(triple: Places, colours: list[int]) -> tuple[_Label, int, int]:
 
 
 def unanchored(conjunction: Conjunction) -> tuple[Optional, ...]:
-    """The optional parts with a triple pattern that no chain of variables inside the part ties to the required ones.
+    """The optional parts with a triple pattern that no chain inside the part ties to the required ones.
 
-    Where what they hang from has no value they range over everything (not well-designed, in the words of Pérez,
-    Arenas and Gutierrez 2009), so a change of one of their triples concerns every row.
+    A chain is one of variables, and of constants that both have. Where what such a part hangs from has no value it
+    ranges over everything (not well-designed, in the words of Pérez, Arenas and Gutierrez 2009), so a change of one of
+    its triples concerns every row.
     """
-    return tuple(part for part in conjunction.optionals if not _is_anchored(part, conjunction.variables))
+    known = frozenset[Node]().union(*(triple.joints for triple in conjunction.triples))
+    return tuple(part for part in _fixed_optionals(conjunction) if not _is_anchored(part, known))
 
 
-def _is_anchored(part: Optional, known: frozenset[str]) -> bool:
-    waiting = [frozenset(triple.variables) for triple in part.triples]
+def _is_anchored(part: Optional, known: frozenset[Node]) -> bool:
+    waiting = [triple.joints for triple in part.triples]
     while waiting:
-        reached = [names for names in waiting if names & known]
+        reached = [joints for joints in waiting if joints & known]
         if not reached:
             return False
-        waiting = [names for names in waiting if not names & known]
+        waiting = [joints for joints in waiting if not joints & known]
         known = known.union(*reached)
     return True
