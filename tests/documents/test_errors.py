@@ -66,7 +66,7 @@ def test_a_json_number_of_any_length_is_read() -> None:
 
 
 def test_xml_that_is_called_rdf_and_is_not_is_refused_as_such() -> None:
-    with pytest.raises(DocumentError, match="this is XML, but not RDF/XML"):
+    with pytest.raises(DocumentError, match="not RDF/XML: XML namespaces are required"):
         parse('<?xml version="1.0"?><menu/>', uri=URI, media_type="application/rdf+xml")
 
 

@@ -63,7 +63,7 @@ def test_an_optional_part_may_hang_from_a_constant_of_the_required_one(hub, publ
     ],
 )
 def test_what_has_nothing_in_common_but_a_class_or_a_predicate_is_refused(hub, text):
-    with pytest.raises(UnsupportedQuery, match="no variable or resource|nothing that is required"):
+    with pytest.raises(UnsupportedQuery, match=r"no variable or resource|nothing that is required"):
         hub.subscribe(text, scope="graph")
 
 

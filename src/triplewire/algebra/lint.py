@@ -87,8 +87,8 @@ def _cartesian(number: int, branch: Conjunction) -> Iterator[Finding]:
     if len(groups) > 1:
         named = " / ".join(word_list((f"`{word_triple(t)}`" for t in group), _MOST_TRIPLES, " . ") for group in groups)
         message = (
-            f"{len(groups)} parts share no variable or resource, so every match of one is combined with every match of the others: "
-            f"{named}; join them with a variable or a condition, or subscribe to each alone"
+            f"{len(groups)} parts share no variable or resource, so every match of one is combined with every match of "
+            f"the others: {named}; join them with a variable or a condition, or subscribe to each alone"
         )
         yield Finding("cartesian", message, "warning", number)
 
@@ -102,13 +102,17 @@ def parts_of(branch: Conjunction) -> list[list[TriplePattern]]:
     groups: list[tuple[set[object], list[TriplePattern]]] = []
     links: list[tuple[set[object], list[TriplePattern]]] = [
         *((_joints(triple), [triple]) for triple in branch.triples if triple.variables),
-        *((set(map(Variable, variables_of(condition) & branch.variables)), []) for condition in branch.conditions),
+        *((_compared(condition, branch), []) for condition in branch.conditions),
     ]
     for joints, triples in links:
         joined = [group for group in groups if group[0] & joints]
         groups = [group for group in groups if not group[0] & joints]
         groups.append((joints.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
     return [triples for _, triples in groups if triples]
+
+
+def _compared(condition: Expression, branch: Conjunction) -> set[object]:
+    return {Variable(name) for name in variables_of(condition) & branch.variables}
 
 
 def _joints(triple: TriplePattern) -> set[object]:

@@ -46,9 +46,6 @@ def _from_xml(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document
     """
     found = markup.check(text, uri=uri, limits=limits)
     if syntax is RDF_XML or _is_rdf(found):
-        if RDF.encode() not in text:
-            reason = f"this is XML, but not RDF/XML: the namespace {RDF} is not in it"
-            raise DocumentError(reason, uri=uri)
         return _from_rdf(text, RDF_XML, uri, limits)
     if found.name[1].lower() == "html":
         raise formats.html_not_served(uri)
@@ -89,10 +86,27 @@ def _raw(data: bytes | str, uri: str, limits: Limits) -> bytes:
     return raw
 
 
+def _tell_earlier_mistake(text: bytes, syntax: Syntax, refusal: DocumentError, uri: str, limits: Limits) -> None:
+    """`DocumentError` if the lines before the refused one are wrong: `<<` may come of a mistake that is further up."""
+    if refusal.line is None or isinstance(refusal, DocumentTooLarge):
+        return
+    before = b"".join(text.splitlines(keepends=True)[: refusal.line - 1])
+    try:
+        reader.read(_prepared(before, syntax, uri, limits), syntax, uri=uri, limits=limits)
+    except DocumentError as mistake:
+        is_the_cut = "end" in mistake.reason.lower()  # a statement that goes on in the refused line
+        if mistake.line is not None and not is_the_cut:
+            raise mistake from None
+
+
 def _prepared(raw: bytes, syntax: Syntax, uri: str, limits: Limits) -> bytes:
     """UTF-8 that is safe to hand to the parser."""
     text = encoding.checked(raw, uri)
-    nesting.check(text, syntax, uri=uri, limits=limits)
+    try:
+        nesting.check(text, syntax, uri=uri, limits=limits)
+    except DocumentError as refusal:
+        _tell_earlier_mistake(text, syntax, refusal, uri, limits)
+        raise
     if syntax is JSON_LD:
         contexts.check(text, uri=uri, limits=limits)
     elif syntax is TURTLE or syntax is TRIG:

@@ -11,7 +11,8 @@ from operator import attrgetter
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 from pyoxigraph import parse as parse_rdf
 
-from triplewire.documents.formats import Syntax
+from triplewire.documents import xml_literals
+from triplewire.documents.formats import RDF_XML, Syntax
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 
@@ -24,7 +25,7 @@ _N_TRIPLES = RdfFormat.N_TRIPLES
 def read(text: bytes, syntax: Syntax, *, uri: str, limits: Limits) -> bytes:
     """The triples as N-Triples lines, in the order and with the blank nodes of the text."""
     try:
-        return _written(text, syntax, uri, limits)
+        return _written(xml_literals.spelled(text) if syntax is RDF_XML else text, syntax, uri, limits)
     except (DocumentError, KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except SyntaxError as error:

@@ -73,7 +73,10 @@ def refuse_unserved(pattern: Pattern, scope: str, language: str) -> None:
         parts = [] if _is_joined(branch) else parts_of(branch)
         if len(parts) > 1:
             named = " / ".join(f"`{word_triple(part[0])}`" for part in parts)
-            reason = f"its parts share no variable or resource ({named}), so it would combine every match of one with all of the other"
+            reason = (
+                f"its parts share no variable or resource ({named}), "
+                "so it would combine every match of one with all of the other"
+            )
             hint = 'Join them with a variable, subscribe to each alone, or use scope="document".'
             raise UnsupportedQuery(reason, language=language, hint=hint)
         loose = unanchored(branch)

@@ -10,7 +10,7 @@ from lxml import etree
 from pyoxigraph import RdfFormat, Triple, serialize
 
 from triplewire.documents import blank_nodes
-from triplewire.documents.feeds import elements, json_feed, mapping, rss1
+from triplewire.documents.feeds import elements, json_feed, mapping, relations, rss1
 from triplewire.documents.feeds.entries import Item, entries
 from triplewire.documents.feeds.identity import document_uri, identified
 from triplewire.documents.feeds.mending import mended, parsed
@@ -39,7 +39,7 @@ class _Reading:
 
     def feed(self) -> Feed:
         self.check_effort()
-        channel, items = entries(self.xml, self.uri)
+        channel, items = entries(relations.plain(self.xml, self.root), self.uri)
         is_rss1 = rss1.is_rss1(self.root)
         own = rss1.own_triples(self.root, uri=self.uri, limits=self.limits) if is_rss1 else []
         items = self.resolved(items) if is_rss1 else self.named(items)
