@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from triplewire.algebra.covering.containment import STEPS, misplaced, side
 from triplewire.algebra.covering.demands import demanded
+from triplewire.algebra.covering.derived import Derived
 from triplewire.algebra.covering.families import is_family_test
 from triplewire.algebra.covering.solver import Places, Solver, TooHard
 from triplewire.algebra.pattern import Conjunction, Expression, variables_of
@@ -45,10 +46,17 @@ def contradiction(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> Contr
 
 
 def _contradict(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> bool:
+    if not _may_hold(conditions, places, taxonomy):
+        return True
+    derived = Derived(conditions, places)
+    return derived.is_impossible or (derived.has_any and not _may_hold(derived.conditions, derived.places, taxonomy))
+
+
+def _may_hold(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> bool:
     try:
-        return not Solver(taxonomy, STEPS).satisfiable(demanded(conditions), places)
+        return Solver(taxonomy, STEPS).satisfiable(demanded(conditions), places)
     except TooHard:
-        return False
+        return True
 
 
 def _fewest(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> tuple[Expression, ...]:

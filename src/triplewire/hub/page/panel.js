@@ -90,13 +90,16 @@ export function panel({ asked, wrong, signal }) {
       return;
     }
     const columns = found.picture.columns.map((name) => `?${name}`).join(", ");
-    say(
-      columns ? `This is a query. Its answers have ${columns}.` : "This is a query. Its answer is yes, or nothing.",
-      "good",
-    );
+    const never = found.findings.find((each) => each.severity === "error");
+    if (never) say(`${shortened(never.message)}.`, "error");
+    else
+      say(
+        columns ? `This is a query. Its answers have ${columns}.` : "This is a query. Its answer is yes, or nothing.",
+        "good",
+      );
     refill(
       findings,
-      ...found.findings.map((each) =>
+      ...found.findings.filter((each) => each !== never).map((each) =>
         el("li", { class: each.severity }, el("strong", {}, `${each.severity}: `), shortened(each.message)),
       ),
     );
