@@ -61,12 +61,13 @@ class Derived:
 
     def _narrow(self, condition: Expression) -> None:
         """Of a condition that must hold by itself, the variables that functions are applied to are what these take."""
+        is_denied = False
         while isinstance(condition, Call) and condition.function == "not":
-            condition = condition.arguments[0]
+            condition, is_denied = condition.arguments[0], True
         if not isinstance(condition, Call) or condition.function in ("and", "or"):
             return
         self._narrow_arguments(condition)
-        if condition.function in ("=", "same"):
+        if condition.function in ("=", "same") and not is_denied:
             left, right = condition.arguments
             self._narrow_by_value(left, right)
             self._narrow_by_value(right, left)
