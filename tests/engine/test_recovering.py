@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.contracts.listening import replayed
 
 from triplewire import Hub
+from triplewire.engine.recovering import Stale
 
 PAIRS = "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }"
 """As many answers as pairs at one node: they soon take too many triples."""
@@ -83,6 +85,61 @@ def test_a_query_that_nobody_asks_any_more_is_forgotten(hub, publish_in):
     with hub.store.reading() as reader:
         assert reader.settings.get("engine.failed_queries") == {}
     assert list(hub.check()) == []
+
+
+def test_a_subscription_says_since_when_its_rows_may_be_out_of_date(hub, publish_in):
+    publish_in(hub, ":a :q :hub ; :r :b . :b :r :c .", "urn:first")
+    assert hub.subscription("many").stale_since is None
+    began = datetime.now(UTC)
+    publish_in(hub, crowd("x", 70), "urn:crowd")
+    since = hub.subscription("many").stale_since
+    assert began - timedelta(seconds=1) < since < datetime.now(UTC)
+    publish_in(hub, ":e :r :f .", "urn:elsewhere")  # which fails again
+    assert {each.id: each.stale_since for each in hub.subscriptions()} == {"many": since, "few": None}
+    hub.retract("urn:crowd")
+    publish_in(hub, ":e :r :f2 .", "urn:elsewhere")
+    assert hub.subscription("many").stale_since is None
+
+
+def test_rows_are_right_again_after_a_while_though_no_batch_comes(hub, publish_in):
+    publish_in(hub, ":a :q :hub ; :r :b . :b :r :c .", "urn:first")
+    publish_in(hub, crowd("x", 70), "urn:crowd")
+    publish_in(hub, ":e :r :f .", "urn:elsewhere")
+    hub.retract("urn:crowd")  # it is not due yet
+    assert hub.subscription("many").stale_since is not None
+    assert hub.recover() is None, "its time has not come"
+    with hub.store.writing() as writer:
+        waiting = writer.settings.get("engine.failed_queries")
+        long_ago = {
+            query: Stale(*wait)._replace(due_at="2020-01-01T00:00:00.000+00:00") for query, wait in waiting.items()
+        }
+        writer.settings.set("engine.failed_queries", long_ago)
+    outcome = hub.recover()
+    assert outcome is not None
+    assert not outcome.errors
+    assert len(hub.rows("many")) == 1
+    assert list(hub.check()) == []
+    assert hub.subscription("many").stale_since is None
+    assert hub.recover() is None
+
+
+def test_the_time_between_two_attempts_grows_to_an_hour():
+    now = "2026-01-01T00:00:00.000+00:00"
+    wait = Stale(now, "", 1, 1, now, 60)
+    waits = []
+    for _ in range(8):
+        wait = wait.failed_again(1, now, "")
+        waits.append((datetime.fromisoformat(wait.due_at) - datetime.fromisoformat(now)).total_seconds())
+    assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600]
+
+
+def test_what_an_older_version_wrote_of_failed_queries_is_read(hub, publish_in):
+    publish_in(hub, crowd("x", 70) + ":b :r :c .", "urn:crowd")
+    with hub.store.writing() as writer:
+        (query,) = writer.settings.get("engine.failed_queries")
+        writer.settings.set("engine.failed_queries", {query: [1000, 4]})
+    assert hub.subscription("many").stale_since is None
+    assert hub.recover() is not None
 
 
 DEAR = "//b[following::b[preceding::b[. = 'x']]]"

@@ -50,6 +50,25 @@ def test_log_is_applied_in_order_and_each_change_once(new_url, kind):
         log.close()
 
 
+def test_a_query_over_its_limit_is_answered_again_though_nothing_is_published(new_url):
+    text = "SELECT ?a ?b { ?a <urn:p> ?o . ?b <urn:p> ?o . ?b <urn:q> ?c }"
+    many = "".join(f"<urn:s{n}> <urn:p> 1 ; <urn:q> 2 . " for n in range(50))
+    with Hub(new_url("sqlite"), most_triples=30) as hub:
+        hub.subscribe(text, id="pairs", scope="graph")
+        assert hub.publish(many, uri="urn:many").errors
+        with hub.store.writing() as writer:
+            (query,) = writer.settings.get("engine.failed_queries")
+            writer.settings.set("engine.failed_queries", {query: [1_000, 4]})
+        applied = threading.Event()
+        turn = Turn(Applier(hub, Limits()), hub.store.lease(APPLIER), applied=applied.set)
+        turn.start()
+        assert applied.wait(30)
+        turn.stop()
+        with hub.store.reading() as reader:
+            (wait,) = reader.settings.get("engine.failed_queries").values()
+            assert len(wait) > 2, "it was tried, in vain"
+
+
 def test_what_cannot_be_applied_is_set_aside_and_the_others_are_applied(new_url):
     with Hub(new_url("sqlite")) as hub:
         hub.submit([Unread("urn:bad", b"nonsense", "text/turtle")])

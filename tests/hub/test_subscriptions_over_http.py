@@ -39,6 +39,7 @@ def test_subscription_is_made_read_listed_and_forgotten(served):
             "owner": None,
             "columns": ["d", "t"],
             "viewer": None,
+            "stale_since": None,
         }
     )
     problem(served.subscribe("a b?c", TITLES), 409, "duplicate-subscription")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -93,7 +94,9 @@ def query_as_json(text: str, language: str, prefixes: Mapping[str, str] | None) 
 
 def subscription_of(told: Mapping[str, Any]) -> Subscription:
     asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
-    return Subscription(*asked, told["owner"], viewer=told["viewer"])
+    stale = told.get("stale_since")
+    since = None if stale is None else datetime.fromisoformat(stale)
+    return Subscription(*asked, told["owner"], viewer=told["viewer"], stale_since=since)
 
 
 def row_of(told: Mapping[str, str]) -> Row:

@@ -117,14 +117,14 @@ class _Application:
             seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, leaving)
         difference.add(self._document_difference(before))
-        recover(writer, self._standing, self._applied.number, difference, errors)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        recover(writer, self._standing, self._applied.number, difference, errors, now)
         events = self._events(difference, new)
         writer.rows.delete(difference.deletes)
         writer.rows.insert(new_rows(difference, resources_in(writer, difference)))
         cursors = writer.log.append(self._applied.number, events)
         firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
         self._applied.events = list(zip(firsts, events, strict=False))
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
         return self._applied
 

@@ -14,7 +14,7 @@ from pyoxigraph import Quad, Triple
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.documents import parse
-from triplewire.engine import backfilling, policies, subscribing, taxonomies
+from triplewire.engine import backfilling, policies, recovering, subscribing, taxonomies
 from triplewire.engine.applying import Applied, Meaning, apply, told_again
 from triplewire.engine.connected import Connected
 from triplewire.engine.feeds import spread
@@ -225,6 +225,20 @@ class Changing(Connected):
         with self._reading() as reader:
             hearers = reader.subscriptions.hearing(applied.queries)
             return self._teller(reader).events(list(_heard(applied, hearers)))
+
+    def recover(self) -> Outcome | None:
+        """Answer again the queries over their limit that have waited long enough; None if there is none.
+
+        A batch does so, too, for those that are due by then: this is for when none comes. A service and a stream call
+        it by themselves.
+        """
+        with self._reading() as reader:
+            if not recovering.is_due(reader, _now()):
+                return None
+        name = f"recovery-{uuid4().hex}"
+        with self._writing() as writer:
+            applied = apply(writer, self._standing, [], name, strong=self._book.strong(writer))
+            return self._outcome(writer, name, applied)
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""

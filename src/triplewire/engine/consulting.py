@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine import browsing, checking, explaining, reading, searching, subscribing
+from triplewire.engine import browsing, checking, explaining, reading, recovering, searching, subscribing
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.connected import Connected, record_of
 from triplewire.engine.explaining import Why, WhyNot
 from triplewire.engine.paging import RowPage, row_page
 from triplewire.engine.preview import Preview, preview
+from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Results
 from triplewire.errors import UnknownDocument
 from triplewire.matching.incremental import load_pattern
@@ -39,7 +41,8 @@ class Consulting(Connected):
     def subscription(self, id: str) -> Subscription:
         """The subscription of an id."""
         with self._reading() as reader:
-            return _subscription(reader, record_of(reader, id))
+            record = record_of(reader, id)
+            return _subscription(reader, record, recovering.stale(reader, [record.query]))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         """All subscriptions, or those of one owner, by id."""
@@ -47,7 +50,8 @@ class Consulting(Connected):
         while True:
             with self._reading() as reader:
                 page = reader.subscriptions.listing(after, _PAGE, owner=owner)
-                found = [_subscription(reader, record) for record in page]
+                stale = recovering.stale(reader)
+                found = [_subscription(reader, record, stale) for record in page]
             if not found:
                 return
             yield from found
@@ -223,10 +227,11 @@ class Consulting(Connected):
             yield from checking.problems(reader, sample, progress)
 
 
-def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
+def _subscription(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
     (query,) = reader.queries.by_ids([record.query])
     assert query is not None, "a subscription has its query"
     pattern = load_pattern(query.pattern)
+    since = stale[record.query].since if record.query in stale else ""
     return Subscription(
         record.id,
         record.text,
@@ -236,4 +241,5 @@ def _subscription(reader: Reader, record: SubscriptionRecord) -> Subscription:
         record.owner,
         pattern,
         query.viewer,
+        datetime.fromisoformat(since) if since else None,
     )

@@ -34,6 +34,8 @@ _SLOWER = 1.02
 """So many times as long is each rest of one who looks and finds nothing."""
 _LEASE, _TRY_AGAIN = 0.1, 1.0
 """Seconds until it is asked again whether the lease is free; and whether the store can be used."""
+_RECOVERY = 5.0
+"""Seconds between two looks whether a query that was over its limit is to be answered again."""
 GRACE = 5.0
 """Seconds to finish what waits, when all is to end."""
 
@@ -45,6 +47,7 @@ class Applier:
         self._hub, self._limits = hub, limits
         self.backlog = Backlog(hub.store)
         self._door = hub.store.lease(WRITERS)
+        self._next_recovery = 0.0
         self.batches = 0
         self.events = 0
 
@@ -59,6 +62,16 @@ class Applier:
             with self._door.turn():
                 self._apply(some, kind)
         return sum(len(one.entries) for one in some)
+
+    def recover(self) -> bool:
+        """Answer again the queries over their limit that have waited long enough; whether there were any."""
+        if monotonic() < self._next_recovery:
+            return False
+        self._next_recovery = monotonic() + _RECOVERY
+        with self._door.turn():
+            outcome = self._hub.recover()
+        self.events += len(outcome) if outcome is not None else 0
+        return outcome is not None
 
     def _apply(self, some: Sequence[Submission], kind: type[Handled]) -> None:
         """All of it as one batch; without what is refused by name; by halves, if nobody can say what is wrong."""
@@ -152,6 +165,8 @@ class Turn:
         if not self._lease.hold():
             return _LEASE
         if not self._applier.has_news():
+            if self._applier.recover():
+                self._applied()
             self._rest = min(self._longest_rest, self._rest * _SLOWER)
             return self._rest
         began = monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -81,6 +82,10 @@ class SubscriptionTold(BaseModel):
     columns: list[str]
     viewer: Annotated[
         str | None, Field(description="The account whose documents it sees; null: all; empty: those for everybody.")
+    ] = None
+    stale_since: Annotated[
+        datetime | None,
+        Field(description="Since when its rows may be out of date, because they took more than a limit; null: never."),
     ] = None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, get_args
 
 from triplewire.errors import SubscriptionError
@@ -20,6 +21,8 @@ class Subscription:
 
     `viewer` is on whose behalf it looks: it sees the documents that this one may read. None sees everything, and ""
     what is for everybody.
+    `stale_since` says since when its rows may be out of date, because finding them took more than a limit allows; they
+    are found again as soon as that can be done. None: they are what they should be.
     `pattern` is what the text compiles to, a `triplewire.Pattern`; the model does not know the algebra. It does not
     count in comparisons, because the text, its language and the vocabulary it was compiled with decide it.
     """
@@ -32,6 +35,7 @@ class Subscription:
     owner: str | None = None
     pattern: Any = field(default=None, repr=False, compare=False)
     viewer: str | None = None
+    stale_since: datetime | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         self._check("scope", self.scope, get_args(Scope))

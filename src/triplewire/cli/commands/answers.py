@@ -56,9 +56,11 @@ def rows(
     """
     with hub_at(store) as hub:
         columns = _columns(hub, id) or ("(yes)",)
+        stale = hub.subscription(id).stale_since
         found = ({name: str(term) for name, term in row.items()} for row in hub.each_row(id))
         count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
-    Problems().note(counted(count, "row"))
+    since = f"; out of date since {stale:%Y-%m-%d %H:%M} UTC, because they take more than a limit" if stale else ""
+    Problems().note(counted(count, "row") + since)
 
 
 def _columns(hub: Hub | Client, id: str) -> tuple[str, ...]:

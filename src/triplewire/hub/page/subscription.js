@@ -27,6 +27,13 @@ export async function showSubscription({ section, params, signal, me, may }) {
       { class: "hint" },
       `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
     ),
+    told.stale_since
+      ? el(
+          "p",
+          { class: "status error" },
+          `Its answers may be out of date since ${new Date(told.stale_since).toLocaleString()}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
+        )
+      : null,
     may("admin") || told.owner === me.id
       ? el(
           "p",

@@ -203,4 +203,5 @@ def _told(subscription: Subscription) -> SubscriptionTold:
         owner=subscription.owner,
         columns=list(subscription.pattern.answer),
         viewer=subscription.viewer,
+        stale_since=subscription.stale_since,
     )

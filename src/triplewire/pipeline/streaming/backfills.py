@@ -33,6 +33,8 @@ POOL = "triplewire-backfill"
 """The name of the pool, and of the group of jobs."""
 _LOOK = 0.5
 """Seconds between two looks whether somebody waits."""
+_RECOVERY = 5.0
+"""Seconds between two looks whether a query that was over its limit is to be answered again."""
 _PATIENCE = 5.0
 """Seconds to wait when the store cannot be used."""
 
@@ -119,7 +121,7 @@ class Backfiller:
     def __init__(self, hub: Hub, spread: SparkSpread, tell: Callable[[str], None]) -> None:
         self._hub, self._spread, self._tell = hub, spread, tell
         self._at_once = backfilling.MANY
-        self._beaten = 0.0
+        self._beaten = self._looked = 0.0
 
     def run(self, stop: Event) -> None:
         """Until it is to stop."""
@@ -131,6 +133,7 @@ class Backfiller:
                     is_begun = True
                 self._beat()
                 self._fill(stop)
+                self._recover()
             except (StoreUnavailable, StoreBusy):
                 stop.wait(_PATIENCE)
             stop.wait(_LOOK)
@@ -159,6 +162,12 @@ class Backfiller:
             with self._hub.store.writing() as writer:
                 backfilling.beat(writer)
             self._beaten = monotonic()
+
+    def _recover(self) -> None:
+        """Queries over their limit that have waited long enough are answered again, also while no batch comes."""
+        if monotonic() - self._looked > _RECOVERY:
+            self._looked = monotonic()
+            self._hub.recover()
 
     def _fill(self, stop: Event) -> None:
         try:
