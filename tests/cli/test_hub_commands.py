@@ -88,6 +88,21 @@ def test_a_taxonomy_with_a_cycle_ends_the_command_before_anything_is_published(p
     assert json.loads(call("store", "info", HUB, "--json").stdout)["documents"] == 0
 
 
+def test_one_document_that_the_hub_refuses_is_named_and_the_others_are_published(play, call):
+    below = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
+    (play / "some").mkdir()
+    for number in range(30):
+        (play / "some" / f"{number:02}.ttl").write_text(f"<urn:{number}> <urn:p> 1 .")
+    (play / "some" / "05a.ttl").write_text(f"<urn:a> {below} <urn:b> .")
+    (play / "some" / "21a.ttl").write_text(f"<urn:b> {below} <urn:a> .")
+    result = call("publish", HUB, "some")
+    assert result.exit_code == 1
+    (told,) = [line for line in result.stderr.splitlines() if "21a.ttl" in line]
+    assert "cycle" in told
+    assert "31 documents" in result.stderr
+    assert json.loads(call("store", "info", HUB, "--json").stdout)["documents"] == 31
+
+
 def test_retracting_what_is_not_there_is_a_problem(hub, call):
     result = call("retract", hub, "urn:nothing", "catalogue/parking.ttl")
     assert result.exit_code == 1

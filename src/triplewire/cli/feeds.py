@@ -17,7 +17,7 @@ from triplewire.errors import TriplewireError, UnknownSubscription
 if TYPE_CHECKING:
     from triplewire import Event, Hub
     from triplewire.client import Client
-    from triplewire.model import Change, Document
+    from triplewire.model import Document
 
 NEWEST = 100
 """So many events are in a feed if nothing else is asked for."""
@@ -51,21 +51,6 @@ def _is_registered(hub: Hub, id: str, text: str, language: str) -> bool:
     except UnknownSubscription:
         return False
     return (known.text, known.language) == (text, language)
-
-
-def without(changes: Iterable[Change], uri: str) -> list[Change]:
-    """The changes without the document of this uri: a feed loses the item, or goes with its channel."""
-    from triplewire.model import Feed, Publish
-
-    left: list[Change] = []
-    for change in changes:
-        if change.uri == uri:
-            continue
-        if isinstance(change, Publish) and isinstance(change.document, Feed):
-            items = tuple(item for item in change.document.items if item.uri != uri)
-            change = replace(change, document=replace(change.document, items=items))
-        left.append(change)
-    return left
 
 
 def write(

@@ -17,7 +17,7 @@ from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
-from triplewire.errors import SchemaViolation, TriplewireError
+from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Event, Hub, Outcome
@@ -57,9 +57,9 @@ def publish(
 ) -> None:
     """Publish documents, or new versions of them, and print the events that this causes.
 
-    A document that is published again is updated. Files go in batches of 1,000, each
-    whole or not at all; with --batch all of them are one batch, which is not published if
-    one of them is bad. To a hub at an address they go one by one. With --taxonomy, the
+    A document that is published again is updated. Files go in batches of 1,000; a bad one
+    is left out and named. With --batch all of them are one batch, which is not published
+    if one of them is bad. To a hub at an address they go one by one. With --taxonomy, the
     hub's taxonomy is replaced first.
 
     Of a feed, each item is a document. Items that are in it no more stay, unless you
@@ -247,19 +247,22 @@ def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: 
         yield from _applied(hub, changes, batch, problems)
 
 
-def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Sequence[Event]:
-    left = list(changes)
-    while left:
+def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
+    """The events; without a batch's id, one bad document is refused alone."""
+    from triplewire.engine.settlement import Refused, settle
+
+    if batch is not None:
         try:
-            return _warned(hub.apply(left, batch=batch), problems)
-        except SchemaViolation as error:
-            problems.report(error.uri, error)
-            left = [] if batch is not None else feeds.without(left, error.uri)
+            yield from _warned(hub.apply(changes, batch=batch), problems)
         except TriplewireError as error:
-            for change in left:
+            for change in changes:
                 problems.report(change.uri, error)
-            return ()
-    return ()
+        return
+    for settled in settle(changes, hub.apply):
+        if isinstance(settled, Refused):
+            problems.report(settled.uri, settled.error)
+        else:
+            yield from _warned(settled, problems)
 
 
 def _warned(outcome: Outcome, problems: Problems) -> Outcome:
