@@ -12,7 +12,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -30,6 +30,7 @@ _QUICK = {
     "max_connections": "60",
     "autovacuum": "off",
 }
+_SAFE = {name: value for name, value in _QUICK.items() if value != "off"}
 
 
 def binaries() -> Path | None:
@@ -55,21 +56,28 @@ def _user() -> str:
 class PostgresServer:
     """A server; `url` makes a new database in it."""
 
-    def __init__(self, folder: Path, user: str, programs: Path) -> None:
+    def __init__(self, folder: Path, user: str, programs: Path, settings: Mapping[str, str] = _QUICK) -> None:
         self._folder = folder
+        self._settings = settings
         self._user = user
         self._numbers = count(1)
         self._control = (programs / "pg_ctl", "-D", folder / "data", "-w")
 
     def start(self) -> None:
         """Let it run."""
-        options = " ".join(f"-c {name}='{value}'" for name, value in _QUICK.items())
+        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
         options += f" -c unix_socket_directories={self._folder}"
         _run(self._user, *self._control, "-l", self._folder / "log", "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:
         """End it; whoever is connected is cut off. "fast" keeps what is committed, which this server may lose else."""
         _run(self._user, *self._control, "-m", mode, "stop")
+
+    def processes(self) -> list[int]:
+        """The processes of the server: the first, and those that it started."""
+        first = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True)
+        return [first, *map(int, listed.stdout.split())]
 
     def url(self) -> str:
         """The url of a new, empty database."""
@@ -85,8 +93,11 @@ class PostgresServer:
 
 
 @contextmanager
-def running() -> Iterator[PostgresServer]:
-    """A server for the time of the block; FileNotFoundError says how to get PostgreSQL when there is none."""
+def running(*, is_safe: bool = False) -> Iterator[PostgresServer]:
+    """A server for the time of the block; FileNotFoundError says how to get PostgreSQL when there is none.
+
+    One that is safe keeps what it committed, however it ends.
+    """
     folder = binaries()
     if folder is None:
         raise FileNotFoundError(HOW_TO_GET_IT)
@@ -97,7 +108,7 @@ def running() -> Iterator[PostgresServer]:
             shutil.chown(home, user)
         data = home / "data"
         _run(user, folder / "initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
-        server = PostgresServer(home, user, folder)
+        server = PostgresServer(home, user, folder, _SAFE if is_safe else _QUICK)
         server.start()
         try:
             yield server
