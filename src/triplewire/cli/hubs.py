@@ -85,11 +85,11 @@ def store_class() -> type[Store]:
 
 
 @contextmanager
-def store_at(given: str) -> Iterator[Store]:
+def store_at(given: str, *, durable: bool = False) -> Iterator[Store]:
     """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well."""
     kind = store_class()
     try:
-        store = kind.open(url_of(given), create=False)
+        store = kind.open(url_of(given), create=False, durable=durable)
     except StoreError as error:
         usage(str(error))
     with _told(given), store:
