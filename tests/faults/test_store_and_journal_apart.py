@@ -1,4 +1,4 @@
-"""A store and its journal that are lost, emptied, set back or exchanged: told at start and by a check, until repaired."""
+"""A store or its journal that is lost, emptied, set back or exchanged: told at start and by a check, then repaired."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from secrets import token_bytes
 from triplewire.errors import DamagedJournal, StoreError
 from triplewire.hub.journal import Gap, Journal, Survey, Waiting
 from triplewire.hub.journal.entries import files_of
-from triplewire.hub.journal.journal import held, sync_folder
+from triplewire.hub.journal.journal import held
 from triplewire.hub.journal.mark import MARK
 from triplewire.hub.journal.survey import survey
-from triplewire.store import Reader, Store, Writer
+from triplewire.store import Reader, Store, Writer, sync_folder
 
 log = logging.getLogger("triplewire.hub")
 

@@ -107,7 +107,7 @@ def repair(store: StoreUrl) -> None:
     from triplewire.hub.pairs import repair as repaired
 
     problems = Problems()
-    with store_at(store, durable=True) as opened:
+    with store_at(store) as opened:
         done = repaired(opened)
     for text in done.wrong:
         problems.note(f"accepted: {text}")

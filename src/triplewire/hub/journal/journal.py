@@ -16,7 +16,7 @@ from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.hub.journal.entries import FileHead, files_of, first_of, path_of, spelled
 from triplewire.hub.journal.mark import Mark, MarkFile
 from triplewire.hub.journal.survey import Survey, survey
-from triplewire.store import NewEntry
+from triplewire.store import NewEntry, sync_folder
 
 log = logging.getLogger("triplewire.hub")
 
@@ -162,15 +162,6 @@ def make_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Let the names in a folder be on the disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def _cut(found: Survey) -> None:
