@@ -19,6 +19,7 @@ from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
+from triplewire.hub.health import Pulse
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
@@ -51,6 +52,13 @@ class Service:
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
+        self._pulse: Pulse | None = None
+
+    @property
+    def pulse(self) -> Pulse:
+        """Whether the main store answers; there once the service has started."""
+        assert self._pulse is not None, "the application has not started"
+        return self._pulse
 
     @property
     def gate(self) -> Gate:
@@ -66,6 +74,7 @@ class Service:
         is_on = not is_loopback(self.settings.host) if identity is None else identity
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=is_on)
+        self._pulse = Pulse(lambda: main.hub.batches(limit=1))
         if self.settings.deliver:
             self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
             self.deliverer.start()
@@ -102,6 +111,8 @@ class Service:
     async def close(self) -> None:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
+        if self._pulse is not None:
+            self._pulse.close()
         if self.deliverer is not None:
             await asyncio.to_thread(self.deliverer.stop)
         await self.tenants.close()

@@ -23,6 +23,7 @@ from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, St
 from triplewire.store.dialects import PostgresSql, SqliteSql
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
 from triplewire.store.sql import Sql
+from triplewire.store.watchdog import Watchdog
 
 _PRAGMAS = (
     "PRAGMA cache_size = -131072",  # KiB
@@ -31,6 +32,16 @@ _PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 32000",  # pages: a batch touches thousands, many of them in every batch
     "PRAGMA journal_size_limit = 268435456",
 )
+_LIMITS: dict[str, Any] = {
+    "connect_timeout": 10,  # seconds
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,  # milliseconds, in which what was sent must arrive
+}
+"""Towards a server, unless its url says otherwise: a machine or a network that is gone is noticed within a minute."""
+_ANSWER = 5
+"""Seconds that a server has to let somebody in, when it is asked whether it is there."""
 _WRITERS = 0x7472_6970_6C65_7769
 """The advisory lock of PostgreSQL that a writer holds: any number does, as long as all agree."""
 
@@ -289,9 +300,20 @@ def connect(url: str, timeout: float, *, create: bool = True, durable: bool = Fa
             raise StoreUnavailable(f"{url!r} names a host; a file has three slashes: 'sqlite:///{parsed.host}'")
         return _sqlite(parsed.database, timeout, create, durable=durable)
     if parsed.get_backend_name() in ("postgresql", "postgres"):
-        engine = create_engine(parsed.set(drivername="postgresql+psycopg"), max_overflow=50)
-        return PostgresDatabase(parsed.render_as_string(hide_password=True), engine, timeout)
+        return _postgres(parsed, timeout)
     raise _unknown(url)
+
+
+def _postgres(url: URL, timeout: float) -> Database:
+    limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), max_overflow=50, connect_args=limits)
+
+    def ask() -> None:
+        args, named = engine.dialect.create_connect_args(engine.url)
+        engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+
+    Watchdog(engine, ask)
+    return PostgresDatabase(url.render_as_string(hide_password=True), engine, timeout)
 
 
 def _unknown(url: str) -> StoreUnavailable:
