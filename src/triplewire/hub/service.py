@@ -15,7 +15,7 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
-from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.bodies import Arrivals, body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
@@ -44,6 +44,7 @@ class Service:
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
         self.is_stopping = False
+        self.arrivals = Arrivals()
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
@@ -105,6 +106,7 @@ class Service:
             self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
+        self.arrivals.end()
         for tenant in self.tenants:
             tenant.bell.ring_all()
 

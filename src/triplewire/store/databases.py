@@ -29,9 +29,13 @@ _PRAGMAS = (
     "PRAGMA cache_size = -131072",  # KiB
     "PRAGMA mmap_size = 1073741824",  # a batch reads thousands of pages of a large store, each a call otherwise
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 32000",  # pages: a batch touches thousands, many of them in every batch
-    "PRAGMA journal_size_limit = 268435456",
+    "PRAGMA journal_size_limit = 16777216",  # of the write-ahead log, when all of it is in the store
 )
+_LEAST_LOG, _MOST_LOG, _SHARE = 2_000, 32_000, 2
+"""Pages of the write-ahead log after which they are written into the store; and of a store, how many make one of them.
+
+Why so many: a batch touches thousands, many of them in every batch, and each is written once for all of these. Why not
+always the most: a small store should not need ten times its size beside it."""
 _LIMITS: dict[str, Any] = {
     "connect_timeout": 10,  # seconds
     "keepalives_idle": 30,
@@ -121,6 +125,8 @@ class SqliteDatabase(Database):
     def _transaction(self, *, writes: bool) -> Iterator[Sql]:
         with self.connected() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            if writes:
+                _bound_log(connection)
             try:
                 yield SqliteSql(connection, writes=writes)
             except BaseException:
@@ -179,6 +185,13 @@ class SqliteDatabase(Database):
         if isinstance(error, sqlite3.OperationalError) and any(word in reason for word in _OUTSIDE):
             return StoreUnavailable(f"{self.name}: the store cannot be used: {reason}; look at its folder and its disk")
         return None
+
+
+def _bound_log(connection: Connection) -> None:
+    """Let the write-ahead log grow with the store."""
+    (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
+    most = min(_MOST_LOG, max(_LEAST_LOG, pages // _SHARE))
+    connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint = {most}").close()
 
 
 _OUTSIDE = ("unable to open", "readonly", "disk", "attempt to write")
