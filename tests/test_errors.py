@@ -32,6 +32,7 @@ EXAMPLES = [
     errors.NotAStore("a diary"),
     errors.NewerStore("hub.db", found=3, known=2),
     errors.DamagedStore("torn"),
+    errors.DamagedJournal("hub.db.journal", ["position 7 (urn:a)"]),
     errors.StoreBusy("hub.db", 60.0),
     errors.ServiceError("anything"),
     errors.BadRequest("no uri"),

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from benchmarks.faults.world import World, signalled
 from tests.faults.disks import fill
+
+from benchmarks.faults.world import World, signalled
 
 Fault = Callable[[World, Random], None]
 _FROZEN = 4.0

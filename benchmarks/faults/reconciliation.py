@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import httpx
+from pyoxigraph import Triple
+
 from benchmarks.faults.load import Fate, Publisher
 from benchmarks.faults.receiver import Receiver
 from benchmarks.faults.world import SUBSCRIPTIONS, World
-from pyoxigraph import Triple
-
 from triplewire import compile, parse
 from triplewire.algebra.evaluate import evaluate
 

@@ -15,10 +15,11 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import httpx
-from benchmarks.faults.receiver import Receiver
-from benchmarks.faults.way import Way
 from tests.postgres import PostgresServer
 from tests.postgres import running as running_postgres
+
+from benchmarks.faults.receiver import Receiver
+from benchmarks.faults.way import Way
 
 Kind = Literal["sqlite", "postgresql"]
 
@@ -117,8 +118,8 @@ class World:
         with httpx.Client(base_url=self.own_url, timeout=60.0, trust_env=False) as client:
             for id, (scope, text) in SUBSCRIPTIONS.items():
                 client.post("/v1/subscriptions", json={"id": id, "text": text, "scope": scope}).raise_for_status()
-                hook = {"subscription": id, "url": f"http://127.0.0.1:{self.receiver.port}/{id}", "kind": "webhook"}
-                client.post("/v1/deliveries", json=hook).raise_for_status()
+                hook = {"url": f"http://127.0.0.1:{self.receiver.port}/{id}"}
+                client.post(f"/v1/subscriptions/{id}/deliveries", json=hook).raise_for_status()
 
     def close(self) -> None:
         """End everything."""

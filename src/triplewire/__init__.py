@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from triplewire.errors import (
         AccessDenied,
         BadRequest,
+        DamagedJournal,
         DamagedStore,
         DocumentError,
         DocumentTooLarge,
@@ -96,6 +97,7 @@ _HOMES = {
     "triplewire.errors": (
         "AccessDenied",
         "BadRequest",
+        "DamagedJournal",
         "DamagedStore",
         "DocumentError",
         "DocumentTooLarge",
@@ -170,6 +172,7 @@ __all__ = [
     "AccessDenied",
     "BadRequest",
     "Changed",
+    "DamagedJournal",
     "DamagedStore",
     "Document",
     "DocumentError",

@@ -23,6 +23,7 @@
     │   ├── NotAStore              what is there is something else
     │   ├── NewerStore             a newer Triplewire wrote it
     │   ├── DamagedStore           it is a store, but broken
+    │   ├── DamagedJournal         changes that it acknowledged cannot be read
     │   └── StoreBusy              another writer did not end in time
     └── ServiceError               a service did not do what it was asked
         ├── BadRequest             the request is not one that it understands
@@ -225,6 +226,25 @@ class NewerStore(StoreError):
 
 class DamagedStore(StoreError):
     """The store is broken: restore a backup."""
+
+
+class DamagedJournal(StoreError):
+    """Changes that were acknowledged cannot be read, or store and journal do not belong together.
+
+    `gone` says what, in parts of a sentence; with none, the files only need to be set right. Nothing was changed.
+    """
+
+    def __init__(self, name: str, gone: Sequence[str], *, reason: str = "") -> None:
+        told = reason or (
+            f"changes were acknowledged, and cannot be read: {'; '.join(gone)}"
+            if gone
+            else "its files are out of order"
+        )
+        super().__init__(
+            f"{name}: {told}. Restore the files if you can. If not, `triplewire store repair` saves what can be read, "
+            "keeps the files aside and goes on without the rest"
+        )
+        self.gone = tuple(gone)
 
 
 class StoreBusy(StoreError):

@@ -10,10 +10,10 @@ from tests.hub.test_applying import drained, published, uris
 
 from triplewire import Hub
 from triplewire.documents import Limits
-from triplewire.hub import journal as journals
 from triplewire.hub.applying import Applier
 from triplewire.hub.journal import HeldJournal, Journal
-from triplewire.hub.logs import back_up, folder_of, log_of
+from triplewire.hub.logs import back_up, log_of
+from triplewire.hub.pairs import folder_of
 from triplewire.store import Store
 
 
@@ -69,8 +69,7 @@ def test_what_is_dropped_while_it_is_held_is_still_there(tmp_path):
 
 def test_backups_beside_a_live_service_are_whole(new_url, tmp_path, monkeypatch):
     """One adds, one applies and drops files, and one backs up, all as fast as they can."""
-    monkeypatch.setattr(journals, "_LONGEST", 2_000)
-    monkeypatch.setattr(Journal.__init__, "__kwdefaults__", {"after": 0, "longest": 2_000})
+    monkeypatch.setattr(Journal.__init__, "__kwdefaults__", Journal.__init__.__kwdefaults__ | {"longest": 2_000})
     hub, stop, acknowledged = Hub(new_url("sqlite")), threading.Event(), [0]
     hub.subscribe("SELECT ?s ?o { ?s <urn:p> ?o }", id="all")
     log, applier = log_of(hub.store), Applier(hub, Limits())

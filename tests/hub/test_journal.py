@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -49,25 +50,45 @@ def test_what_was_added_is_read_in_order_in_parts_of_any_size(groups, longest, m
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(first=st.lists(entries, min_size=1, max_size=6), cut=st.integers(0, 2_000), later=entries)
-def test_what_was_cut_off_in_the_middle_of_writing_leaves_all_before_it(first, cut, later):
+@given(
+    first=st.lists(entries, min_size=1, max_size=6),
+    torn=st.lists(entries, min_size=1, max_size=4),
+    cut=st.integers(0, 2_000),
+    later=entries,
+)
+def test_what_was_cut_off_in_the_middle_of_writing_leaves_all_before_it(first, torn, cut, later):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        journal, ends = Journal(folder), []
-        path = folder / f"{1:020d}.log"
-        for entry in first:
-            journal.append([entry])
-            ends.append(path.stat().st_size)
+        journal, path = Journal(folder), folder / f"{1:020d}.log"
+        journal.append(first)
+        mark, end = (folder / "mark").read_bytes(), path.stat().st_size
+        journal.append(torn)
         journal.close()
-        cut = min(cut, ends[-1])
+        (folder / "mark").write_bytes(mark)  # the process died before it was acknowledged
         with path.open("rb+") as file:
-            file.truncate(cut)
-        whole = sum(end <= cut for end in ends)
-        assert [one.entry for one in read(folder)] == first[:whole]
+            file.truncate(max(end, path.stat().st_size - 1 - cut))
+        some = read(folder)
+        assert [one.entry for one in some] == [*first, *torn][: len(some)]
+        assert len(first) <= len(some) < len(first) + len(torn)
         journal = Journal(folder)
-        assert journal.append([later]) == whole + 1
-        assert [one.entry for one in read(folder)] == [*first[:whole], later]
+        assert journal.append([later]) > len(some)
+        assert [one.entry for one in read(folder)] == [*[one.entry for one in some], later]
         journal.close()
+
+
+def test_zeros_at_the_end_are_no_entry(tmp_path):
+    journal = Journal(tmp_path)
+    journal.append([NewEntry(READ, "urn:a", None, b"first")])
+    journal.close()
+    (path,) = tmp_path.glob("*.log")
+    for count in (1, 16, 28, 4096):
+        with path.open("ab") as file:
+            file.write(bytes(count))
+        assert [one.entry.uri for one in read(tmp_path)] == ["urn:a"]
+    journal = Journal(tmp_path)
+    assert journal.append([NewEntry(READ, "urn:b", None, b"second")]) == 2
+    assert [one.entry.uri for one in read(tmp_path)] == ["urn:a", "urn:b"]
+    journal.close()
 
 
 def test_damage_is_not_read_as_an_entry(tmp_path):
@@ -103,18 +124,32 @@ def test_files_go_when_all_of_them_is_applied_and_positions_go_on(tmp_path):
     journal.close()
 
 
-def test_journal_that_could_not_be_written_takes_nothing_more(tmp_path, monkeypatch):
+def test_journal_goes_on_when_the_disk_takes_something_again(tmp_path, monkeypatch):
     journal = Journal(tmp_path)
     journal.append([NewEntry(READ, "urn:1", None, b"x")])
+    real, torn = os.write, []
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
+    def full(file, data):
+        if torn:
+            raise OSError(28, "No space left on device")
+        torn.append(data)
+        return real(file, data[:20])
 
     with monkeypatch.context() as patched:
         patched.setattr("os.write", full)
-        with pytest.raises(StoreUnavailable, match="No space left"):
-            journal.append([NewEntry(READ, "urn:2", None, b"x")])
-    with pytest.raises(StoreUnavailable, match="restart"):
-        journal.append([NewEntry(READ, "urn:3", None, b"x")])
-    assert [one.entry.uri for one in read(tmp_path)] == ["urn:1"]
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable, match="No space left"):
+                journal.append([NewEntry(READ, "urn:2", None, b"x")])
+        assert "No space left" in journal.failure
+        journal.probe()
+        assert "No space left" in journal.failure
+    journal.probe()
+    assert journal.failure is None
+    last = journal.append([NewEntry(READ, "urn:3", None, b"x")])
+    assert last > 2, "somebody may have read what was refused, under this position"
+    assert [one.entry.uri for one in read(tmp_path)] == ["urn:1", "urn:3"]
+    assert [one.entry.uri for one in read(tmp_path, after=2)] == ["urn:3"]
+    journal.close()
+    journal = Journal(tmp_path)
+    assert journal.last == last
     journal.close()

@@ -86,10 +86,13 @@ def store_class() -> type[Store]:
 
 @contextmanager
 def store_at(given: str) -> Iterator[Store]:
-    """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well."""
+    """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well.
+
+    What a command says is done stays done, also if the machine loses its power: a token that was revoked, for example.
+    """
     kind = store_class()
     try:
-        store = kind.open(url_of(given), create=False)
+        store = kind.open(url_of(given), create=False, durable=True)
     except StoreError as error:
         usage(str(error))
     with _told(given), store:
@@ -134,7 +137,7 @@ def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
     from triplewire import Hub
 
     try:
-        hub = Hub(url_of(given))
+        hub = Hub(url_of(given), durable=True)
     except StoreError as error:
         usage(str(error))
     with _told(given), hub:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from triplewire.errors import SecretLocked
-from triplewire.store import DeliveryRecord, Store
+from triplewire.store import DeliveryRecord, Store, sync_folder
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -121,6 +121,7 @@ def make_key(path: Path) -> None:
         os.fsync(file.fileno())
     try:
         os.link(draft, path)  # whole or not at all, and never over another one
+        sync_folder(path.parent)  # before anything is sealed with it
     except FileExistsError:
         pass
     finally:

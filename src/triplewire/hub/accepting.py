@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from time import monotonic
 from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
@@ -83,6 +84,7 @@ class Accepting:
         self._bytes = 0
         self._before, self._done = log.last, log.applied()
         self._is_closing = False
+        self._progressed = monotonic()
         self._has_schema, self._has_lists = self._set_up()
         self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
@@ -94,6 +96,17 @@ class Accepting:
     def waiting(self) -> int:
         """How many changes wait to be applied."""
         return len(self._pending) + len(self._adding) + self._direct.waiting + max(0, self._before - self._done)
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing can be acknowledged now, as far as that is known."""
+        return self._log.failure
+
+    @property
+    def stalled(self) -> float:
+        """For how many seconds changes have waited without any of them being applied; 0, if none waits."""
+        is_all_applied = not self._pending and self._done >= self._before
+        return 0.0 if is_all_applied else monotonic() - self._progressed
 
     # -- changes
 
@@ -213,8 +226,10 @@ class Accepting:
                 self._work.set()
 
     def _added(self, some: list[_Adding], last: int) -> None:
-        if not self._pending and self._is_heard():
-            self._nudged.set()
+        if not self._pending:
+            self._progressed = monotonic()
+            if self._is_heard():
+                self._nudged.set()
         for position, one in enumerate(some, last - len(some) + 1):
             self._pending.append(_Pending(position, one.entry.uri, len(one.entry.content or b"")))
             self._positions[one.entry.uri] = position
@@ -254,6 +269,8 @@ class Accepting:
         while True:
             try:
                 await self._look()
+                if self._log.failure is not None:
+                    await loop.run_in_executor(self._thread, self._log.probe)
                 if loop.time() - refreshed > _LOOK_SELDOM:
                     await self.refresh()
                     refreshed = loop.time()
@@ -271,7 +288,7 @@ class Accepting:
         done = await asyncio.to_thread(self._log.applied)
         if done == self._done:
             return
-        self._done = done
+        self._done, self._progressed = done, monotonic()
         while self._pending and self._pending[0].position <= done:
             gone = self._pending.popleft()
             self._bytes -= gone.size

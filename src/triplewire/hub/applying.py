@@ -126,6 +126,8 @@ class Turn:
         self._finishes = True
         self._thread: threading.Thread | None = None
         self._changing = threading.Lock()
+        self.is_failing = False
+        """Whether what waits could not be applied the last time."""
 
     def start(self) -> None:
         """Begin, if it has not."""
@@ -148,12 +150,14 @@ class Turn:
         while not self._stop.is_set():
             try:
                 pause = self._once()
+                self.is_failing = False
             except Exception as error:  # the next time it may go well; until then, everything is kept
                 log.warning("changes wait, because they cannot be applied: %s", error)
-                pause = _TRY_AGAIN
+                pause, self.is_failing = _TRY_AGAIN, True
             self._stop.wait(pause)
         with suppress(Exception):
             self._finish()
+        self.is_failing = False  # from now on, it is another's matter
         self._lease.release()
 
     def _finish(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from triplewire.errors import BadRequest, RequestTooLarge, RequestTooSlow, UnsupportedMediaType
+from triplewire.errors import BadRequest, RequestTooLarge, RequestTooSlow, ServiceUnavailable, UnsupportedMediaType
 
 
 async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
@@ -16,13 +17,11 @@ async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
     _refuse(request, most)
     parts, length = [], 0
     try:
-        async with asyncio.timeout(seconds):
+        async with _within(request, seconds, f"the request did not arrive within {seconds:g} seconds"):
             async for part in request.stream():
                 length += len(part)
                 _refuse_longer(length, most)
                 parts.append(part)
-    except TimeoutError:
-        raise RequestTooSlow(f"the request did not arrive within {seconds:g} seconds") from None
     except ClientDisconnect:
         raise BadRequest("the client went away before its request was complete") from None
     return b"".join(parts)
@@ -35,14 +34,12 @@ async def lines_of(request: Request, *, most: int, longest: int, seconds: float)
     parts = request.stream()
     while True:
         try:
-            async with asyncio.timeout(seconds):
-                part = await anext(parts)
-        except StopAsyncIteration:
-            break
-        except TimeoutError:
-            raise RequestTooSlow(f"nothing of the request arrived for {seconds:g} seconds") from None
+            async with _within(request, seconds, f"nothing of the request arrived for {seconds:g} seconds"):
+                part = await anext(parts, None)
         except ClientDisconnect:
             raise BadRequest("the client went away before its request was complete") from None
+        if part is None:
+            break
         length += len(part)
         _refuse_longer(length, most)
         *whole, rest = (rest + part).split(b"\n")
@@ -53,6 +50,43 @@ async def lines_of(request: Request, *, most: int, longest: int, seconds: float)
             yield number, line
     if rest:
         yield number + 1, rest
+
+
+class Arrivals:
+    """The bodies that are being read: when the service stops, nobody waits for the rest of them."""
+
+    def __init__(self) -> None:
+        self._limits: set[asyncio.Timeout] = set()
+        self.is_over = False
+
+    def end(self) -> None:
+        """Let all of them be refused, now; and those that come later."""
+        self.is_over = True
+        for limit in self._limits:
+            limit.reschedule(asyncio.get_running_loop().time())
+
+    @asynccontextmanager
+    async def within(self, seconds: float) -> AsyncIterator[None]:
+        """TimeoutError if what is in the block takes longer, or the service stops."""
+        async with asyncio.timeout(0 if self.is_over else seconds) as limit:
+            self._limits.add(limit)
+            try:
+                yield
+            finally:
+                self._limits.discard(limit)
+
+
+@asynccontextmanager
+async def _within(request: Request, seconds: float, late: str) -> AsyncIterator[None]:
+    """RequestTooSlow for a body that takes longer, ServiceUnavailable as soon as the service stops."""
+    arrivals: Arrivals = request.app.state.service.arrivals
+    try:
+        async with arrivals.within(seconds):
+            yield
+    except TimeoutError:
+        if arrivals.is_over:
+            raise ServiceUnavailable("the service is stopping; send it again when it is back") from None
+        raise RequestTooSlow(late) from None
 
 
 def refuse_halves(body: bytes) -> None:

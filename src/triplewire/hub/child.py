@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,11 +14,13 @@ from contextlib import suppress
 
 from triplewire.hub.applying import GRACE
 from triplewire.hub.intake import ended
-from triplewire.hub.pipeline import APPLIED, READY
+from triplewire.hub.pipeline import ALIVE, APPLIED, READY
 from triplewire.hub.settings import Settings
 
 log = logging.getLogger("triplewire.hub")
 
+_SILENCE = 30.0
+"""Seconds without a sign of life of the process, after which it is ended: it may be frozen."""
 _PATIENCE = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds before it is started again, each time it has ended by itself; the last of them again and again."""
 
@@ -41,6 +45,9 @@ class Child:
         self._process: asyncio.subprocess.Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_closing = False
+        self.is_ready = False
+        self.trouble: str | None = None
+        """Why it is not there, after it has failed."""
 
     @property
     def pid(self) -> int | None:
@@ -66,7 +73,7 @@ class Child:
                 async with asyncio.timeout(3 * GRACE):
                     await process.wait()
             except TimeoutError:
-                process.kill()
+                _end(process)
                 await process.wait()
         if self._task is not None:
             await ended(self._task)
@@ -78,6 +85,7 @@ class Child:
             if self._is_closing:
                 return
             await asyncio.to_thread(self._gone)
+            self.trouble = self.trouble or "the pipeline has ended"
             failures = 1 if was_ready else failures + 1
             pause = _PATIENCE[min(failures, len(_PATIENCE)) - 1]
             log.warning("the pipeline has ended; this process applies changes, and starts it again in %g s", pause)
@@ -100,12 +108,32 @@ class Child:
         with suppress(ConnectionError):
             process.stdin.write(json.dumps(self._settings.plain()).encode() + b"\n")
             await process.stdin.drain()
-        is_ready = False
-        async for line in process.stdout:
-            if line.strip() == READY.encode():
-                is_ready = True
+        was_ready = False
+        while (line := await self._line(process)) is not None:
+            if line == READY:
+                was_ready, self.is_ready, self.trouble = True, True, None
                 await asyncio.to_thread(self._ready)
-            else:
-                self._applied(line.decode().strip().removeprefix(f"{APPLIED} "))
+            elif line != ALIVE:
+                self._applied(line.removeprefix(f"{APPLIED} "))
         await process.wait()
-        return is_ready
+        self.is_ready = False
+        return was_ready
+
+    async def _line(self, process: asyncio.subprocess.Process) -> str | None:
+        """What it says next; None when it has ended. One that gives no sign of life is ended."""
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(_SILENCE):
+                line = await process.stdout.readline()
+        except TimeoutError:
+            self.trouble = f"the pipeline gave no sign of life for {_SILENCE:g} seconds, and was ended"
+            log.error("%s", self.trouble)
+            _end(process)
+            return None
+        return line.decode().strip() if line else None
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """With all that it has started: Java would stay behind, and go on with a session that nobody has."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # it has a session of its own

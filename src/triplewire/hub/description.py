@@ -26,7 +26,14 @@ _ANSWER = {
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 _UNNEEDED = ("HTTPValidationError", "ValidationError")
-_OPEN = ("/v1/health", "/v1/challenges", "/v1/sessions", "/v1/feeds/{capability}")
+_OPEN = (
+    "/v1/health",
+    "/v1/health/ready",
+    "/v1/health/live",
+    "/v1/challenges",
+    "/v1/sessions",
+    "/v1/feeds/{capability}",
+)
 
 
 def describe(app: FastAPI) -> None:

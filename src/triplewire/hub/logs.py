@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
 from triplewire.engine.intake import Handled
-from triplewire.errors import StoreBusy, StoreError
-from triplewire.hub.journal import HeldJournal, Journal, JournalReader, Waiting
+from triplewire.errors import DamagedJournal, StoreBusy, StoreError
+from triplewire.hub import pairs
+from triplewire.hub.journal import HeldJournal, JournalReader, Waiting
+from triplewire.hub.pairs import applied_of, folder_of, move, position_of
 from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
 
-_POSITION, _MOVED = "hub.journal", "hub.journal.moved"
 _MUCH = 256 * 1024 * 1024
-_AT_ONCE = 1_000
 _LOOK_INTO_THE_STORE = 0.1
 """Seconds after which a log in the store is looked at again: a question to the database each time."""
 
@@ -39,6 +38,13 @@ class Log(Protocol):
 
     def applied(self) -> int:
         """The position up to which everything is applied, or set aside."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why nothing can be added now, as far as that is known."""
+
+    def probe(self) -> None:
+        """Try whether it goes again, after a failure; by the thread that adds."""
 
     def close(self) -> None:
         """Let go of it."""
@@ -66,6 +72,12 @@ class StoreLog:
         with self._store.reading() as reader:
             return reader.intake.first() - 1
 
+    failure = None
+    """What is wrong with the store, whoever asks the store is told."""
+
+    def probe(self) -> None:
+        """See `Log.probe`."""
+
     def close(self) -> None:
         """See `Log.close`."""
 
@@ -73,10 +85,10 @@ class StoreLog:
 class JournalLog:
     """A journal beside a store."""
 
-    def __init__(self, store: Store, folder: Path) -> None:
+    def __init__(self, store: Store) -> None:
+        """StoreBusy if another service adds to it; DamagedJournal if it is damaged, or is not the store's."""
         self._store = store
-        with store.reading() as reader:
-            self._journal = Journal(folder, after=_position(reader))
+        self._journal = pairs.open_journal(store)
 
     @property
     def last(self) -> int:
@@ -90,28 +102,30 @@ class JournalLog:
     def applied(self) -> int:
         """See `Log.applied`; files of which everything is applied go."""
         with self._store.reading() as reader:
-            position = _applied(reader)
-        self._journal.drop(position)
+            position, batch = applied_of(reader), reader.batches.last()
+        self._journal.drop(position, batch)
         return position
+
+    @property
+    def failure(self) -> str | None:
+        """See `Log.failure`."""
+        return self._journal.failure
+
+    def probe(self) -> None:
+        """See `Log.probe`."""
+        self._journal.probe()
 
     def close(self) -> None:
         """See `Log.close`."""
-        self._journal.close()
-
-
-def folder_of(url: str) -> Path | None:
-    """Where the journal of a store is; None if it has none."""
-    path = url.removeprefix("sqlite:///")
-    return None if path in (url, "", ":memory:") else Path(f"{path}.journal")
+        pairs.close_journal(self._store, self._journal)
 
 
 def log_of(store: Store) -> Log:
     """The log that a service adds to; of two services on one file, the second adds to the store itself."""
-    folder = folder_of(store.url)
-    if folder is None:
+    if folder_of(store.url) is None:
         return StoreLog(store)
     try:
-        return JournalLog(store, folder)
+        return JournalLog(store)
     except StoreBusy:
         return StoreLog(store)
 
@@ -143,9 +157,9 @@ class Backlog:
     def is_longer_than(self, count: int) -> bool:
         """Whether more than so many changes wait."""
         with self._store.reading() as reader:
-            waiting, position = reader.intake.waiting(), _position(reader)
+            waiting, position = reader.intake.waiting(), position_of(reader)
         if self._journal is not None and waiting <= count:
-            waiting += len(self._journal.after(position, most=count + 1, most_bytes=_MUCH))
+            waiting += len(self._after(position, most=count + 1, most_bytes=_MUCH))
         return waiting > count
 
     def gather(self, *, most: int) -> int:
@@ -153,8 +167,8 @@ class Backlog:
         if self._journal is None:
             return 0
         with self._store.writing() as writer:
-            some = self._journal.after(_position(writer), most=most, most_bytes=_MUCH)
-            _move(writer, some)
+            some = self._journal.after(position_of(writer), most=most, most_bytes=_MUCH)
+            move(writer, some)
         return len(some)
 
     def some(self, *, most: int, most_bytes: int) -> tuple[list[Submission], type[Handled]]:
@@ -165,20 +179,23 @@ class Backlog:
             found = _of_intake(reader, most, most_bytes)
             if found or self._journal is None:
                 return found, Handled
-            position = _position(reader)
-        waiting = self._journal.after(position, most=most, most_bytes=most_bytes)
+            position = position_of(reader)
+        waiting = self._after(position, most=most, most_bytes=most_bytes)
         if not waiting:
             self._end = end
         return [Submission(one.position, (one.entry,)) for one in waiting], Noted
 
-
-def _move(writer: Writer, some: Sequence[Waiting]) -> None:
-    """Entries of the journal, to the store's own log."""
-    if some:
-        before = _applied(writer)
-        moved = writer.intake.append_each([one.entry for one in some], _now())
-        writer.settings.set(_POSITION, some[-1].position)
-        writer.settings.set(_MOVED, [before, moved])
+    def _after(self, position: int, *, most: int, most_bytes: int) -> list[Waiting]:
+        """What the journal has after a position; files may be gone because somebody has applied them meanwhile."""
+        assert self._journal is not None
+        try:
+            return self._journal.after(position, most=most, most_bytes=most_bytes)
+        except DamagedJournal:
+            with self._store.reading() as reader:
+                now = position_of(reader)
+            if now == position:
+                raise
+            return self._journal.after(now, most=most, most_bytes=most_bytes)
 
 
 def back_up(store: Store, path: Path) -> int:
@@ -186,7 +203,7 @@ def back_up(store: Store, path: Path) -> int:
 
     What waits in the journal is on the copied store's own log: each change is applied in the copy, or waits there. The
     journal is held before the store is copied. So whatever was acknowledged by then is in one of them: it is dropped
-    from the journal only if the store has it.
+    from the journal only if the store has it. The copy has no journal: it is not the store that the journal knows.
     """
     folder = folder_of(store.url)
     waiting = 0
@@ -194,9 +211,8 @@ def back_up(store: Store, path: Path) -> int:
     def complete(writer: Writer) -> None:
         nonlocal waiting
         if held is not None:
-            entries = held.after(_position(writer))
-            while some := list(islice(entries, _AT_ONCE)):
-                _move(writer, some)
+            move(writer, held.after(position_of(writer)))
+        pairs.part(writer)
         waiting = writer.intake.waiting()
 
     with nullcontext() if folder is None else HeldJournal(folder) as held:
@@ -211,9 +227,9 @@ class Noted(Handled):
 
     def note(self, writer: Writer, now: str) -> None:
         """See `Handled.note`."""
-        if _position(writer) >= self.first:
+        if position_of(writer) >= self.first:
             raise StoreError("another process has taken these changes off the journal; let one apply them, not two")
-        writer.settings.set(_POSITION, self.until)
+        pairs.note(writer, self.until)
         writer.intake.reject(self.rejected, now)
 
 
@@ -235,17 +251,6 @@ def _of_intake(reader: Reader, most: int, most_bytes: int) -> list[Submission]:
         else:
             found.append(Submission(entry.position, (plain,)))
     return found
-
-
-def _position(reader: Reader) -> int:
-    """Up to where the journal is taken: applied, or moved to the store's own log."""
-    return int(reader.settings.get(_POSITION, 0))
-
-
-def _applied(reader: Reader) -> int:
-    """Up to where the journal is applied: not what was moved, as long as some of it waits there."""
-    before, moved = reader.settings.get(_MOVED, [0, 0])
-    return int(before) if reader.intake.first() <= moved else _position(reader)
 
 
 def _now() -> str:

@@ -355,11 +355,14 @@ class ResourceTold(BaseModel):
 
 
 class Health(BaseModel):
-    """How the service is."""
+    """How the service is: whether it lives, whether it is ready for work, and what is not as it should be."""
 
-    status: Literal["ok", "stopping"]
+    status: Literal["ok", "failing", "stopping"]
     version: str
     identity: bool
+    live: bool
+    ready: bool
+    reasons: list[str]
 
 
 class AskForChallenge(Message):

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -127,8 +129,10 @@ class _Part:
         self._turn.stop()
 
 
-READY, APPLIED = "ready", "applied"
-"""What a child says to the process that started it; the second with the name of a tenant."""
+READY, APPLIED, ALIVE = "ready", "applied", "alive"
+"""What a child says to the process that started it; the second with the name of a tenant, the third now and then."""
+_HEARTBEAT = 2.0
+"""Seconds between two signs of life."""
 
 
 def main() -> None:
@@ -138,17 +142,30 @@ def main() -> None:
     """
     settings = Settings.of(json.loads(sys.stdin.readline()))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_keep_saying_so, name="triplewire heartbeat", daemon=True).start()
     pipeline = Pipeline(
         settings,
         tell=lambda text: print(f"pipeline: {text}", file=sys.stderr, flush=True),
-        applied=lambda name: print(f"{APPLIED} {name}\n", end="", flush=True),
+        applied=lambda name: _say(f"{APPLIED} {name}"),
     )
     with suppress(KeyboardInterrupt):
         signal.signal(signal.SIGTERM, _end)  # a service manager may send it to all processes of a service
-        print(READY, flush=True)
+        _say(READY)
         for _ in sys.stdin:
             pipeline.look()
     pipeline.close()
+
+
+def _say(text: str) -> None:
+    """One line, at once: several threads speak."""
+    with suppress(OSError):  # whoever started this is gone, which is the end of the input as well
+        os.write(sys.stdout.fileno(), f"{text}\n".encode())
+
+
+def _keep_saying_so() -> None:
+    while True:
+        _say(ALIVE)
+        time.sleep(_HEARTBEAT)
 
 
 def _end(*_: object) -> None:

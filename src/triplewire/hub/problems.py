@@ -33,6 +33,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.MatchLimitExceeded: 422,
     errors.StoreUnavailable: 503,
     errors.StoreBusy: 503,
+    errors.DamagedJournal: 503,
     errors.BadRequest: 400,
     errors.UnknownDocument: 404,
     errors.UnknownDelivery: 404,

@@ -15,10 +15,11 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
-from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.bodies import Arrivals, body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
+from triplewire.hub.health import Pulse
 from triplewire.hub.identity import Gate, is_loopback
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
@@ -43,6 +44,7 @@ class Service:
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
         self.is_stopping = False
+        self.arrivals = Arrivals()
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
@@ -51,6 +53,13 @@ class Service:
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
+        self._pulse: Pulse | None = None
+
+    @property
+    def pulse(self) -> Pulse:
+        """Whether the main store answers; there once the service has started."""
+        assert self._pulse is not None, "the application has not started"
+        return self._pulse
 
     @property
     def gate(self) -> Gate:
@@ -66,6 +75,7 @@ class Service:
         is_on = not is_loopback(self.settings.host) if identity is None else identity
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=is_on)
+        self._pulse = Pulse(lambda: main.hub.batches(limit=1))
         if self.settings.deliver:
             self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
             self.deliverer.start()
@@ -96,12 +106,15 @@ class Service:
             self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
+        self.arrivals.end()
         for tenant in self.tenants:
             tenant.bell.ring_all()
 
     async def close(self) -> None:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
+        if self._pulse is not None:
+            self._pulse.close()
         if self.deliverer is not None:
             await asyncio.to_thread(self.deliverer.stop)
         await self.tenants.close()

@@ -16,6 +16,7 @@ from triplewire.store.compaction import Compacted
 from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
+from triplewire.store.folders import sync_folder
 from triplewire.store.intake import FILE, READ, RESTRICT, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.leases import Lease
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
@@ -72,5 +73,6 @@ __all__ = [
     "digest",
     "is_storable",
     "scoped",
+    "sync_folder",
     "triples_of",
 ]

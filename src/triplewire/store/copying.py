@@ -19,6 +19,7 @@ from sqlalchemy import Table
 from triplewire.errors import DamagedStore, NotAStore, StoreError
 from triplewire.store import schema
 from triplewire.store.databases import Database, SqliteDatabase, file
+from triplewire.store.folders import sync_folder
 from triplewire.store.migrations import current_version, prepare, version_of
 from triplewire.store.sql import Sql, columns_of
 
@@ -45,6 +46,7 @@ def back_up(database: Database, path: Path, complete: Callable[[Sql], None]) -> 
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise StoreError(f"{path}: the backup cannot be written: {error}") from error
     finally:

@@ -23,14 +23,29 @@ from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, St
 from triplewire.store.dialects import PostgresSql, SqliteSql
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
 from triplewire.store.sql import Sql
+from triplewire.store.watchdog import Watchdog
 
 _PRAGMAS = (
     "PRAGMA cache_size = -131072",  # KiB
     "PRAGMA mmap_size = 1073741824",  # a batch reads thousands of pages of a large store, each a call otherwise
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 32000",  # pages: a batch touches thousands, many of them in every batch
-    "PRAGMA journal_size_limit = 268435456",
+    "PRAGMA journal_size_limit = 16777216",  # of the write-ahead log, when all of it is in the store
 )
+_LEAST_LOG, _MOST_LOG, _SHARE = 2_000, 32_000, 2
+"""Pages of the write-ahead log after which they are written into the store; and of a store, how many make one of them.
+
+Why so many: a batch touches thousands, many of them in every batch, and each is written once for all of these. Why not
+always the most: a small store should not need ten times its size beside it."""
+_LIMITS: dict[str, Any] = {
+    "connect_timeout": 10,  # seconds
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,  # milliseconds, in which what was sent must arrive
+}
+"""Towards a server, unless its url says otherwise: a machine or a network that is gone is noticed within a minute."""
+_ANSWER = 5
+"""Seconds that a server has to let somebody in, when it is asked whether it is there."""
 _WRITERS = 0x7472_6970_6C65_7769
 """The advisory lock of PostgreSQL that a writer holds: any number does, as long as all agree."""
 
@@ -110,6 +125,8 @@ class SqliteDatabase(Database):
     def _transaction(self, *, writes: bool) -> Iterator[Sql]:
         with self.connected() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            if writes:
+                _bound_log(connection)
             try:
                 yield SqliteSql(connection, writes=writes)
             except BaseException:
@@ -168,6 +185,13 @@ class SqliteDatabase(Database):
         if isinstance(error, sqlite3.OperationalError) and any(word in reason for word in _OUTSIDE):
             return StoreUnavailable(f"{self.name}: the store cannot be used: {reason}; look at its folder and its disk")
         return None
+
+
+def _bound_log(connection: Connection) -> None:
+    """Let the write-ahead log grow with the store."""
+    (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
+    most = min(_MOST_LOG, max(_LEAST_LOG, pages // _SHARE))
+    connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint = {most}").close()
 
 
 _OUTSIDE = ("unable to open", "readonly", "disk", "attempt to write")
@@ -289,9 +313,20 @@ def connect(url: str, timeout: float, *, create: bool = True, durable: bool = Fa
             raise StoreUnavailable(f"{url!r} names a host; a file has three slashes: 'sqlite:///{parsed.host}'")
         return _sqlite(parsed.database, timeout, create, durable=durable)
     if parsed.get_backend_name() in ("postgresql", "postgres"):
-        engine = create_engine(parsed.set(drivername="postgresql+psycopg"), max_overflow=50)
-        return PostgresDatabase(parsed.render_as_string(hide_password=True), engine, timeout)
+        return _postgres(parsed, timeout)
     raise _unknown(url)
+
+
+def _postgres(url: URL, timeout: float) -> Database:
+    limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), max_overflow=50, connect_args=limits)
+
+    def ask() -> None:
+        args, named = engine.dialect.create_connect_args(engine.url)
+        engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+
+    Watchdog(engine, ask)
+    return PostgresDatabase(url.render_as_string(hide_password=True), engine, timeout)
 
 
 def _unknown(url: str) -> StoreUnavailable:

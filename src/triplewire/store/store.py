@@ -87,7 +87,7 @@ class Store:
     def restore(cls, path: str | Path, url: str) -> Store:
         """Open a new or empty store, filled with what a backup holds."""
         with copying.sound_backup(Path(path)) as backup:  # first of all, so that a bad one leaves no new store behind
-            store = cls.open(url)
+            store = cls.open(url, durable=True)
             try:
                 copying.fill(store._database, backup)
             except BaseException:

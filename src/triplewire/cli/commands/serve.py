@@ -139,7 +139,7 @@ def serve(settings: Settings, roles: Collection[Role]) -> None:
         settings = replace(settings, pipeline="none")
     if Role.deliver not in roles:
         settings = replace(settings, deliver=False)
-    store_class().open(settings.store).close()
+    _expect_whole(settings.store)
     server = Server(settings, when_started=lambda: note(_where(address_of(socket, settings), settings)))
     socket = server.bound()
     with socket:
@@ -147,6 +147,14 @@ def serve(settings: Settings, roles: Collection[Role]) -> None:
     if not server.started:
         usage("the service could not start; the lines above say why")
     note("stopped; everything that was acknowledged is kept")
+
+
+def _expect_whole(url: str) -> None:
+    """The store is made, if there is none; DamagedJournal says what is gone of what was acknowledged."""
+    from triplewire.hub.pairs import refuse_damage
+
+    with store_class().open(url) as store:
+        refuse_damage(store)
 
 
 def work(settings: Settings, roles: Collection[Role]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +59,7 @@ def check(
         int | None, typer.Option("--sample", min=1, metavar="N", help="Answer only N queries again, chosen by chance.")
     ] = None,
 ) -> None:
-    """Verify a store: its invariants, and that the rows on record are what the queries mean.
+    """Verify a store: its invariants, its journal, and that the rows on record are what the queries mean.
 
     Every query is answered again from scratch, which takes long on a large store;
     --sample takes some of them. Others may go on working meanwhile. The exit code is 1
@@ -71,12 +72,48 @@ def check(
       triplewire store check postgresql://me@host/hub --sample 1000
     """
     problems = Problems()
+    with store_at(store) as opened:
+        for problem in _problems_of_journal(opened):
+            problems.report(store, problem)
     with hub_on(store) as hub, Bar("checking", problems.console) as bar:
         for problem in hub.check(sample=sample, progress=bar.show):
             problems.report(store, problem)
     if not problems.count:
         problems.note("the store is well")
     raise typer.Exit(problems.exit_code)
+
+
+def _problems_of_journal(store: Store) -> Iterator[str]:
+    from triplewire.hub.pairs import problems
+
+    return problems(store)
+
+
+@app.command()
+def repair(store: StoreUrl) -> None:
+    """Go on after the journal beside a store was damaged or lost: save what can be read, accept what is gone.
+
+    A service that finds its journal damaged, missing, or beside another store does not
+    start, and says what is gone. If the files cannot be brought back, this moves every
+    change that can be read into the store, where the service applies it, and keeps the
+    files in a folder inside the journal's. A journal of another store is set aside whole.
+    Stop the service first.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire store repair hub.db
+    """
+    from triplewire.hub.pairs import repair as repaired
+
+    problems = Problems()
+    with store_at(store) as opened:
+        done = repaired(opened)
+    for text in done.wrong:
+        problems.note(f"accepted: {text}")
+    problems.note(f"{counted(done.saved, 'change')} that waited saved")
+    if done.aside is not None:
+        problems.note(f"the files as they were are in {done.aside}")
 
 
 @app.command()

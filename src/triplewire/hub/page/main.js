@@ -123,7 +123,7 @@ function leave() {
 
 async function begin() {
   try {
-    const health = await get("/v1/health");
+    const health = await get("/v1/health/live");
     wantsIdentity = health.identity;
     if (wantsIdentity) await resume();
     document.getElementById("version").textContent = `Version ${health.version}`;

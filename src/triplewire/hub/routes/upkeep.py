@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from triplewire.errors import NotAllowed
+from triplewire.hub.health import Ailment, ailments
 from triplewire.hub.keys import signed_text
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
-from triplewire.hub.service import Administering, BoundedRoute, Reading, service_of
+from triplewire.hub.service import Administering, BoundedRoute, Reading, Service, service_of
 from triplewire.hub.settings import MAIN
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
 
+_NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Health, "description": "It cannot do its work now."}}
 
-@router.get("/health", summary="Is it well?", response_model=Health)
+
+@router.get("/health", summary="Is it well?", response_model=Health, responses=_NOT_READY)
+@router.get("/health/ready", summary="Is it ready for work?", response_model=Health, responses=_NOT_READY)
 async def health(request: Request, response: Response) -> Health:
-    """200 when the service can read its store; no identity is needed."""
+    """200 when the service can do its work, 503 when it cannot: `reasons` say why. No identity is needed."""
     service = service_of(request)
-    main = await service.tenants.get(MAIN)
-    await run_in_threadpool(lambda: main.hub.batches(limit=1))
-    if service.is_stopping:
+    of_store = await service.pulse.ailment()
+    told = _told(service, [*([] if of_store is None else [of_store]), *ailments(service)])
+    if not told.ready:
         response.status_code = 503
-    is_on = service.gate.is_on
-    return Health(status="stopping" if service.is_stopping else "ok", version=version("triplewire"), identity=is_on)
+    return told
+
+
+@router.get("/health/live", summary="Does it live?", response_model=Health)
+async def live(request: Request) -> Health:
+    """200 as long as the process answers at all, whatever it knows to be wrong; the store is not asked."""
+    service = service_of(request)
+    return _told(service, ailments(service))
+
+
+def _told(service: Service, found: Sequence[Ailment]) -> Health:
+    is_ready = not service.is_stopping and not any(each.is_severe for each in found)
+    return Health(
+        status="stopping" if service.is_stopping else "ok" if is_ready else "failing",
+        version=version("triplewire"),
+        identity=service.gate.is_on,
+        live=True,
+        ready=is_ready,
+        reasons=[each.reason for each in found],
+    )
 
 
 @router.get(

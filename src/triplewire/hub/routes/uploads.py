@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from pyoxigraph import NamedNode, RdfFormat, parse, serialize
 
 from triplewire.documents.formats import essence
@@ -17,7 +17,7 @@ from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, Tripl
 from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.messages import Refused, Uploaded
 from triplewire.hub.orders import Order, Receipt
-from triplewire.hub.problems import problem_of
+from triplewire.hub.problems import problem_of, status_of
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Access, Publishing, listed
 from triplewire.model import Access as AccessList
@@ -30,6 +30,12 @@ _BYTES_AT_ONCE = 8 * 1024 * 1024
 _MOST_PROBLEMS = 1_000
 _GRAPH_AT_THE_END = re.compile(rb"<([^<>\"{}|^`\\\s]+)>[ \t]*\.[ \t\r]*$")
 _TEXT = {"schema": {"type": "string"}}
+_WELL, _SOME, _AWAY = 200, 207, 503
+"""All documents went in; some were refused for what they say; some, because the store is away. The worst is told."""
+_MIXED: dict[int | str, dict[str, Any]] = {
+    _SOME: {"model": Uploaded, "description": "Some were refused: `problems` say which, and why."},
+    _AWAY: {"model": Uploaded, "description": "Some could not be taken: send all of them again, later."},
+}
 _BODY = {"requestBody": {"required": True, "content": {_QUADS: _TEXT, _LINES[0]: _TEXT}}}
 
 
@@ -65,15 +71,17 @@ class _Graph:
     "/documents",
     summary="Publish many documents",
     response_model=Uploaded,
+    responses=_MIXED,
     openapi_extra=_BODY | {"parameters": WITH_A_LIST},
 )
-async def upload(request: Request, access: Publishing) -> Uploaded:
+async def upload(request: Request, response: Response, access: Publishing) -> Uploaded:
     """Publish many documents in one request.
 
     As N-Quads, each named graph is a document, and the lines of a graph follow each other. As JSON lines, each line is
     an object with `uri`, `content` and perhaps `media_type`, `readers` and `writers`, or with `uri` and
     `"retract": true`; otherwise `reader` and `writer` of the address are those of all documents. They are applied
-    as they arrive; one that is bad is reported, and the others are applied. To send all of them again is harmless.
+    as they arrive; one that is bad is reported, and the others are applied: 207. If some were refused because the
+    service could not take them, it is 503, whatever became of the others. To send all of them again is harmless.
     """
     settings = access.service.settings
     lines = lines_of(
@@ -92,15 +100,17 @@ async def upload(request: Request, access: Publishing) -> Uploaded:
     given = list_given(request, access)
     told = Uploaded(published=0, retracted=0, unchanged=0, refused=0, problems=[])
     some: list[Item] = []
-    size = 0
+    size, status = 0, _WELL
     async for coming in items:
         item = _permitted(access, coming, given)
         some.append(item)
         size += len(item.order.data or b"") if item.order is not None else 0
         if len(some) >= _AT_ONCE or size >= _BYTES_AT_ONCE:
-            await _apply(access, some, told)
+            status = max(status, await _apply(access, some, told))
             some, size = [], 0
-    await _apply(access, some, told)
+    response.status_code = max(status, await _apply(access, some, told))
+    if response.status_code == _AWAY:
+        response.headers["Retry-After"] = "5"
     return told
 
 
@@ -118,8 +128,9 @@ def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
     )
 
 
-async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
-    """Hand these in, and note what became of each."""
+async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
+    """Hand these in, and note what became of each; the status that tells it."""
+    status = _WELL
     orders = [item.order for item in items if item.order is not None]
     answers = iter(await asyncio.gather(*map(access.tenant.intake.submit, orders), return_exceptions=True))
     for item in items:
@@ -130,10 +141,12 @@ async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
             told.retracted += answer.changed and answer.digest is None
         elif isinstance(answer, TriplewireError):
             told.refused += 1
+            status = max(status, _AWAY if status_of(answer) >= 500 else _SOME)
             if len(told.problems) < _MOST_PROBLEMS:
                 told.problems.append(Refused(line=item.line, uri=item.uri, problem=problem_of(answer)))
         elif answer is not None:
             raise answer
+    return status
 
 
 async def graphs_of(lines: AsyncIterator[tuple[int, bytes]], most: int) -> AsyncIterator[Item]:

@@ -102,8 +102,11 @@ class Stream:
     ) -> None:
         self._spark, self._plan, self._tell, self._heard = spark, plan, tell, heard
         self._finder = SparkFinder(spark.sparkContext, plan.store, small=plan.small, most_triples=plan.most_triples)
-        self._hub = Hub(plan.store, limits=plan.limits, most_triples=plan.most_triples, finder=self._finder)
-        self._store = Store.open(plan.store)
+        # Durable, because what a batch has applied leaves the log that it came from: a journal, a topic, a folder.
+        self._hub = Hub(
+            plan.store, limits=plan.limits, most_triples=plan.most_triples, finder=self._finder, durable=True
+        )
+        self._store = Store.open(plan.store, durable=True)
         self.meter = Meter(self._store, plan.source)
         self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
         self._ear = Ear(self.meter.hear)

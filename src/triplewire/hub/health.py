@@ -1,0 +1,79 @@
+"""Health: whether a service lives, whether it is ready for work, and what is not as it should be.
+
+It is told to anybody, so it names no files, hosts or tenants: the log does. The store is asked in a thread of its own,
+one question at a time and with a limit: one that hangs holds up nobody who asks for health, and piles up no threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from triplewire.errors import StoreError
+
+if TYPE_CHECKING:
+    from triplewire.hub.service import Service
+    from triplewire.hub.tenants import Tenant
+
+_LIMIT = 3.0
+"""Seconds that the store has for its answer."""
+_STALLED = 60.0
+"""Seconds without a batch, while changes wait, that are worth to be told."""
+
+
+class Ailment(NamedTuple):
+    """What is not as it should be; something that is `severe` makes a service not ready."""
+
+    reason: str
+    is_severe: bool = True
+
+
+class Pulse:
+    """Asks a store, and waits no longer than it should."""
+
+    def __init__(self, question: Callable[[], object]) -> None:
+        self._question = question
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-health")
+        self._asked: Future[object] | None = None
+        self._since = 0.0
+
+    async def ailment(self) -> Ailment | None:
+        """What is wrong with the store, if anything is."""
+        if self._asked is None or self._asked.done():
+            self._asked, self._since = self._thread.submit(self._question), monotonic()
+        asked = self._asked
+        try:
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(asked)), _LIMIT)
+        except TimeoutError:
+            return Ailment(f"the store has not answered for {monotonic() - self._since:.0f} seconds")
+        except StoreError:
+            return Ailment("the store cannot be used; the log says why")
+        return None
+
+    def close(self) -> None:
+        """Ask no more; nobody waits for an answer that does not come."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def ailments(service: Service) -> list[Ailment]:
+    """What this process knows to be wrong, without a question to a store."""
+    found = [ailment for tenant in service.tenants for ailment in _of_tenant(tenant)]
+    if service.pipeline is not None and service.pipeline.trouble is not None:
+        found.append(Ailment(f"{service.pipeline.trouble}; until it is back, this process applies changes", False))
+    return list(dict.fromkeys(found))
+
+
+def _of_tenant(tenant: Tenant) -> list[Ailment]:
+    found = []
+    if tenant.intake.failure is not None:
+        found.append(Ailment(tenant.intake.failure))
+    if tenant.turn.is_failing:
+        found.append(Ailment("changes wait, and cannot be applied; the log says why"))
+    elif tenant.intake.stalled > _STALLED:
+        found.append(
+            Ailment(f"changes wait, and none was applied for {tenant.intake.stalled:.0f} seconds", is_severe=False)
+        )
+    return found

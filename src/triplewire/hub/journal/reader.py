@@ -1,0 +1,162 @@
+"""The entries of a journal, read while another process adds some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, NamedTuple, Self
+
+from triplewire.errors import DamagedJournal
+from triplewire.hub.journal.entries import Waiting, entries_in, files_of, first_of, head_of
+from triplewire.hub.journal.mark import mark_in
+from triplewire.hub.journal.survey import Gap
+
+
+class _Part(NamedTuple):
+    """A file, open, to be read from a byte on."""
+
+    path: Path
+    file: BinaryIO
+    start: int
+
+
+class _Found(NamedTuple):
+    """An entry, and where the next one begins."""
+
+    waiting: Waiting
+    path: Path
+    end: int
+
+
+class _Missing(Exception):
+    """What follows `position` is not in the files, and something later is."""
+
+    def __init__(self, position: int, until: int) -> None:
+        super().__init__(position, until)
+        self.gap = Gap(position + 1, until)
+
+
+def _following(parts: Iterable[_Part], position: int) -> Iterator[_Found]:
+    """The entries after a position, one behind the other; _Missing where one is left out that was acknowledged."""
+    for path, file, start in parts:
+        head = head_of(file, first_of(path))
+        if head is None:  # it is being begun, or damaged: what follows it, or the mark, tells
+            continue
+        if head.follows > position:
+            raise _Missing(position, head.follows)
+        for one in entries_in(file, head, start):
+            if one.position <= position:
+                continue
+            if one.position != position + 1 and not (position < head.first == one.position):
+                raise _Missing(position, one.position - 1)
+            position = one.position
+            yield _Found(one.waiting, path, one.end)
+
+
+class JournalReader:
+    """What follows a position, as far as it is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._next = (0, Path(), 0)  # after this position, this file goes on at this byte
+
+    def after(self, position: int, *, most: int, most_bytes: int) -> list[Waiting]:
+        """The entries that follow a position, as far as they are whole; at least one, if there is one.
+
+        DamagedJournal if there is none, although one was acknowledged.
+        """
+        acknowledged = mark_in(self._folder).last  # before the files: then these have at least that
+        found: list[Waiting] = []
+        size = 0
+        try:
+            with self._parts(position) as parts:
+                for waiting, path, end in _following(parts, position):
+                    size += len(waiting.entry.content or b"")
+                    if found and (len(found) >= most or size > most_bytes):
+                        return found
+                    found.append(waiting)
+                    self._next = (waiting.position, path, end)
+        except _Missing as missing:
+            if not found:
+                raise DamagedJournal(str(self._folder), [str(missing.gap)]) from None
+        if not found and position < acknowledged:
+            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, acknowledged))])
+        return found
+
+    def end(self) -> tuple[str, int]:
+        """Something that is another after each entry that is added."""
+        files = files_of(self._folder)
+        try:
+            return (files[-1].name, files[-1].stat().st_size) if files else ("", 0)
+        except FileNotFoundError:
+            return ("", 0)
+
+    @contextmanager
+    def _parts(self, position: int) -> Iterator[Iterator[_Part]]:
+        """The files that may have what follows, each opened when it is its turn, with the byte to begin at."""
+
+        def opened() -> Iterator[_Part]:
+            for path, start in self._places(position):
+                with suppress(FileNotFoundError):  # all of it was applied meanwhile
+                    yield _Part(path, stack.enter_context(path.open("rb")), start)
+
+        with ExitStack() as stack:
+            yield opened()
+
+    def _places(self, position: int) -> Iterator[tuple[Path, int]]:
+        files = files_of(self._folder)
+        known, path, end = self._next
+        if known == position and path in files:
+            yield path, end
+            files = files[files.index(path) + 1 :]
+        else:
+            before = [path for path in files if first_of(path) <= position + 1]
+            files = files[max(0, len(before) - 1) :]
+        for each in files:
+            yield each, 0
+
+
+class HeldJournal:
+    """A journal as it is when this is made, and what is added later, as far as it is not dropped by then.
+
+    Files that are dropped meanwhile stay here: they are open.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open = ExitStack()
+        self._files: dict[Path, BinaryIO] = {}
+        self._acknowledged = mark_in(folder).last
+        self._hold()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def after(self, position: int) -> Iterator[Waiting]:
+        """The entries that follow a position which the store has had since this was made; none is left out.
+
+        DamagedJournal if one that was acknowledged by then cannot be read.
+        """
+        self._hold()
+        until = position
+        try:
+            for found in _following((_Part(path, file, 0) for path, file in self._files.items()), position):
+                position = found.waiting.position
+                yield found.waiting
+        except _Missing as missing:  # either it is damaged, or it was added, applied and dropped since
+            until = missing.gap.last
+        if position < self._acknowledged:
+            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, max(until, self._acknowledged)))])
+
+    def _hold(self) -> None:
+        for path in files_of(self._folder):
+            if path not in self._files:
+                with suppress(FileNotFoundError):  # all of it is applied
+                    self._files[path] = self._open.enter_context(path.open("rb"))

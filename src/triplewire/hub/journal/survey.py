@@ -1,0 +1,201 @@
+"""A survey of a journal: what of it can be read, what was acknowledged and is gone, and what is only a torn tail.
+
+It reads all files and decides nothing: `Journal` goes by it when it is opened, and whoever repairs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from triplewire.errors import DamagedJournal
+from triplewire.hub.journal.entries import (
+    Damage,
+    FileHead,
+    Waiting,
+    Whole,
+    entries_in,
+    files_of,
+    first_of,
+    head_of,
+    pieces_of,
+)
+from triplewire.hub.journal.mark import Mark, mark_in
+
+_MOST_URIS = 10
+
+
+class Gap(NamedTuple):
+    """Positions from `first` to `last` that were acknowledged and cannot be read, with the uris that can."""
+
+    first: int
+    last: int
+    uris: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        several = f"positions {self.first} to {self.last}" if self.last > self.first else f"position {self.first}"
+        named = ", ".join(self.uris[:_MOST_URIS]) + (" …" if len(self.uris) > _MOST_URIS else "")
+        return f"{several} ({named})" if named else several
+
+
+class Place(NamedTuple):
+    """Where an entry is."""
+
+    position: int
+    path: Path
+    start: int
+    head: FileHead
+
+
+class Tail(NamedTuple):
+    """The byte from which a file is not worth to be kept; 0: nothing of it is."""
+
+    path: Path
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is in a journal after the position that its store has taken.
+
+    `places` are the entries that can be read, in order; `gone` what was acknowledged and cannot; `torn` what was never
+    acknowledged. `is_in_order` says whether a reader gets along with the files as they are.
+    """
+
+    folder: Path
+    mark: Mark
+    identities: frozenset[bytes]
+    places: tuple[Place, ...]
+    gone: tuple[Gap, ...]
+    torn: tuple[Tail, ...]
+    is_in_order: bool
+    last: int
+
+    def entries(self) -> Iterator[Waiting]:
+        """What can be read, in order."""
+        for place in self.places:
+            with place.path.open("rb") as file:
+                yield next(entries_in(file, place.head, place.start)).waiting
+
+    def refuse_damage(self) -> None:
+        """DamagedJournal if something is gone, or the files must be set right before a reader can use them."""
+        if self.gone or not self.is_in_order:
+            raise DamagedJournal(str(self.folder), [str(gap) for gap in self.gone])
+
+
+@dataclass(slots=True)
+class _File:
+    """One file, taken apart."""
+
+    path: Path
+    head: FileHead
+    is_named: bool
+    whole: list[Whole]
+    damage: list[Damage]
+
+    @property
+    def acknowledged(self) -> int:
+        """What was acknowledged as this file says; if its head is damaged, its first entry may have been, too."""
+        if self.is_named:
+            return self.head.follows
+        is_torn = not self.whole and all(each.end <= len(self.head.spelled()) for each in self.damage)
+        return 0 if is_torn else self.head.first
+
+
+def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
+    """Look through a journal whose store has taken what is up to `after`; `identity` helps where a head is damaged."""
+    mark = mark_in(folder)
+    files = list(_taken_apart(files_of(folder), identity or mark.identity))
+    acknowledged = max(
+        [mark.last, *(file.acknowledged for file in files)] + [one.before for file in files for one in file.whole]
+    )
+    places = _kept(files, after, acknowledged)
+    never = [(file.head.follows, file.head.first) for file in files if file.is_named]
+    gone = list(_gaps([place.position for place in places], never, after, acknowledged))
+    uris = {position: uri for file in files for each in file.damage for position, uri in each.uris.items()}
+    last = max([acknowledged, *(place.position for place in places), *(one.position for f in files for one in f.whole)])
+    return Survey(
+        folder,
+        mark,
+        frozenset(file.head.identity for file in files if file.is_named and file.head.identity),
+        tuple(places),
+        tuple(Gap(*gap, tuple(uris[p] for p in range(gap[0], gap[1] + 1) if p in uris)) for gap in gone),
+        tuple(_torn(files, places, after, acknowledged)),
+        _is_in_order(files, places, after, acknowledged),
+        last,
+    )
+
+
+def _taken_apart(paths: Iterable[Path], identity: bytes) -> Iterator[_File]:
+    for path in paths:
+        named = first_of(path)
+        try:
+            with path.open("rb") as file:
+                head = head_of(file, named)
+            data = path.read_bytes()
+        except FileNotFoundError:  # all of it was applied meanwhile
+            continue
+        assumed = head or FileHead(identity or bytes(16), named - 1, named)
+        parts = list(pieces_of(data, assumed))
+        whole = [part for part in parts if isinstance(part, Whole)]
+        yield _File(path, assumed, head is not None, whole, [part for part in parts if isinstance(part, Damage)])
+
+
+def _kept(files: Sequence[_File], after: int, acknowledged: int) -> list[Place]:
+    """The entries that count: all that were acknowledged, and those that follow them without a gap."""
+    found: dict[int, Place] = {}
+    for file in files:
+        for one in file.whole:
+            if one.position > after:
+                found.setdefault(one.position, Place(one.position, file.path, one.start, file.head))
+    kept: list[Place] = []
+    begins = {file.head.first for file in files if file.is_named}
+    for position in sorted(found):
+        is_next = position in begins or position - 1 in (after, acknowledged) or position - 1 in found
+        if position > acknowledged and not is_next:
+            break
+        kept.append(found[position])
+    return kept
+
+
+def _gaps(
+    positions: Sequence[int], never: Sequence[tuple[int, int]], after: int, acknowledged: int
+) -> Iterator[tuple[int, int]]:
+    """The stretches up to what was acknowledged that are neither here nor were left out on purpose."""
+    known = sorted([(p, p) for p in positions] + [(follows + 1, first - 1) for follows, first in never])
+    at = after + 1
+    for first, last in known:
+        if min(first, acknowledged + 1) > at:
+            yield at, min(first - 1, acknowledged)
+        at = max(at, last + 1)
+    if at <= acknowledged:
+        yield at, acknowledged
+
+
+def _torn(files: Sequence[_File], places: Sequence[Place], after: int, acknowledged: int) -> Iterator[Tail]:
+    """Where the last files are to be cut: behind the last entry that counts."""
+    last = max([after, acknowledged, *(place.position for place in places)])
+    for file in files:
+        ends = [one.end for one in file.whole if one.position <= last]
+        end = max(ends, default=0)
+        is_more = any(each.start >= end for each in file.damage) or len(ends) < len(file.whole)
+        if is_more or not ends:
+            yield Tail(file.path, end)
+
+
+def _is_in_order(files: Sequence[_File], places: Sequence[Place], after: int, acknowledged: int) -> bool:
+    """Whether the entries that wait lie one behind the other, with nothing but a torn tail between or behind them."""
+    last = max([acknowledged, *(place.position for place in places)])
+    if last <= after:
+        return True
+    seen: list[int] = []
+    for file in files:
+        ends = [one.end for one in file.whole if one.position <= last]
+        if not ends:
+            continue
+        if not file.is_named or any(each.start < max(ends) for each in file.damage):
+            return False
+        seen += [one.position for one in file.whole if one.position <= last]
+    return seen == sorted(set(seen))

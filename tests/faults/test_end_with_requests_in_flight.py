@@ -1,0 +1,56 @@
+"""A service that is told to end while bodies are arriving: they are refused with 503, nothing is thrown at the log."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from tests.hub.processes import put, serving
+
+BODIES = {
+    "a document": ("PUT /v1/document?uri=urn:a", "text/turtle"),
+    "many documents": ("POST /v1/documents", "application/x-ndjson"),
+    "changes": ("POST /v1/changes", "application/json"),
+    "a call": ("POST /v1/xml-rpc", "text/xml"),
+    "a subscription": ("POST /v1/subscriptions", "application/json"),
+}
+
+
+def half_sent(url: str, line: str, kind: str) -> socket.socket:
+    """A connection over which half of a request was sent."""
+    where = urlsplit(url)
+    found = socket.create_connection((where.hostname, where.port), timeout=30)
+    method, target = line.split(" ")
+    head = f"{method} {target} HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: {kind}\r\nContent-Length: 1000\r\n\r\n"
+    found.sendall(head.encode() + b"<urn:s> ")
+    return found
+
+
+def answer_of(found: socket.socket) -> bytes:
+    got = b""
+    with found:
+        while part := found.recv(65536):
+            got += part
+    return got
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_bodies_in_flight_are_refused_and_the_end_is_quiet_and_soon(tmp_path, number):
+    with serving(tmp_path, "hub.db", "--pipeline", "engine") as (service, url):
+        with httpx.Client() as client:
+            assert put(client, url, "urn:b", "<urn:s> <urn:p> 1 .").status_code == 202
+        sent = [half_sent(url, *each) for each in BODIES.values()]
+        time.sleep(0.5)
+        began = time.monotonic()
+        service.process.send_signal(number)
+        answers = [answer_of(each) for each in sent]
+        service.process.wait(30)
+        assert time.monotonic() - began < 8
+        service.heard("stopped; everything that was acknowledged is kept")
+        assert service.process.returncode == 0
+    assert [answer.split(b" ")[1] for answer in answers] == [b"503"] * len(BODIES)
+    assert not [line for line in service.said if "Traceback" in line or "Error" in line], service.said

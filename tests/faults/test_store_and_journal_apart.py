@@ -1,0 +1,250 @@
+"""A store or its journal that is lost, emptied, set back or exchanged: told at start and by a check, then repaired."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.faults.damage import files, flip_bytes
+from tests.hub.test_applying import drained, published, uris
+from typer.testing import CliRunner
+
+from triplewire import Hub
+from triplewire.cli.app import app
+from triplewire.documents import Limits
+from triplewire.errors import DamagedJournal, StoreBusy
+from triplewire.hub.applying import Applier
+from triplewire.hub.logs import back_up, log_of
+from triplewire.hub.pairs import folder_of, problems, repair
+from triplewire.store import Store
+
+
+def url(folder: Path, name: str = "hub.db") -> str:
+    return f"sqlite:///{folder / name}"
+
+
+def killed_service(folder: Path, *, applied: int = 3, waiting: int = 4, name: str = "hub.db") -> None:
+    """A store and a journal as a killed service leaves them."""
+    with Hub(url(folder, name), durable=True) as hub:
+        log = log_of(hub.store)
+        if applied:
+            log.append([published(n) for n in range(applied)])
+            drained(Applier(hub, Limits()))
+            log.applied()
+        for n in range(applied, applied + waiting):
+            log.append([published(n)])
+        shutil.copytree(folder_of(hub.store.url), folder / "as it was")
+        shutil.copy(folder / name, folder / "store as it was")
+        with hub.store.writing() as writer:
+            known = writer.settings.get("hub.journal.known")
+        log.close()
+        with hub.store.writing() as writer:
+            writer.settings.set("hub.journal.known", known)  # there was no end in peace
+
+
+def refused(folder: Path, match: str) -> None:
+    with Store.open(url(folder)) as store:
+        assert list(problems(store)), "a check tells it"
+        with pytest.raises(DamagedJournal, match=match):
+            log_of(store)
+    told = CliRunner().invoke(app, ["store", "check", str(folder / "hub.db")])
+    assert told.exit_code == 1
+    started = CliRunner().invoke(app, ["serve", str(folder / "hub.db"), "--port", "0"])
+    assert started.exit_code != 0
+    assert "triplewire store repair" in " ".join(started.output.split())
+
+
+def repaired(folder: Path) -> list[str]:
+    """The documents that are there when the operator has repaired it, and a service has worked and taken more."""
+    told = CliRunner().invoke(app, ["store", "repair", str(folder / "hub.db")])
+    assert told.exit_code == 0, told.output
+    with Hub(url(folder)) as hub:
+        assert not list(problems(hub.store))
+        log = log_of(hub.store)
+        log.append([published(99)])
+        drained(Applier(hub, Limits()))
+        log.close()
+        found = uris(hub)
+        assert "urn:doc:99" in found
+        return [uri for uri in found if uri != "urn:doc:99"]
+
+
+def all_of(*numbers: int) -> list[str]:
+    return [f"urn:doc:{n}" for n in numbers]
+
+
+def test_flipped_bytes_lose_one_change_and_the_others_are_applied_in_order(tmp_path):
+    killed_service(tmp_path, applied=0, waiting=8)
+    (path,) = files(tmp_path / "hub.db.journal")
+    data = bytearray(path.read_bytes())
+    data[data.index(b"urn:doc:3") - 12] ^= 0xFF
+    path.write_bytes(data)
+    refused(tmp_path, r"position 4")
+    assert repaired(tmp_path) == all_of(0, 1, 2, 4, 5, 6, 7)
+    (kept,) = (tmp_path / "hub.db.journal").glob("repaired-*/*.log")
+    assert kept.read_bytes() == data, "the file is kept"
+
+
+def test_deleted_journal(tmp_path):
+    killed_service(tmp_path)
+    shutil.rmtree(tmp_path / "hub.db.journal")
+    refused(tmp_path, "missing")
+    assert repaired(tmp_path) == all_of(0, 1, 2)
+
+
+def test_emptied_journal(tmp_path):
+    killed_service(tmp_path)
+    for path in files(tmp_path / "hub.db.journal"):
+        path.write_bytes(b"")
+    refused(tmp_path, "positions 4 to 7")
+    assert repaired(tmp_path) == all_of(0, 1, 2)
+
+
+def test_deleted_files_of_a_journal(tmp_path):
+    killed_service(tmp_path)
+    for path in files(tmp_path / "hub.db.journal"):
+        path.unlink()
+    refused(tmp_path, "positions 4 to 7")
+
+
+def test_lost_write_ahead_log(tmp_path):
+    """A store that lost its last commits, beside a journal that has dropped what these had applied."""
+    killed_service(tmp_path, applied=3, waiting=0)
+    old = (tmp_path / "hub.db").read_bytes()
+    shutil.rmtree(tmp_path / "as it was")
+    with Hub(url(tmp_path)) as hub:
+        hub.publish("<urn:s> <urn:p> 1 .", uri="urn:direct")
+        log = log_of(hub.store)
+        log.applied()
+        log.close()
+    (tmp_path / "hub.db").write_bytes(old)
+    refused(tmp_path, "older than its journal")
+    assert repaired(tmp_path) == all_of(0, 1, 2)
+
+
+def test_store_that_was_set_back_to_before_what_its_journal_dropped(tmp_path):
+    killed_service(tmp_path, applied=0, waiting=2)
+    old = (tmp_path / "hub.db").read_bytes()
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        log.append([published(7)])
+        log.applied()  # drops the first file
+        log.close()
+    (tmp_path / "hub.db").write_bytes(old)
+    refused(tmp_path, "positions 1 to 2")
+    assert repaired(tmp_path) == all_of(7)
+
+
+def test_empty_store_beside_a_full_journal(tmp_path):
+    killed_service(tmp_path)
+    (tmp_path / "hub.db").unlink()
+    Store.open(url(tmp_path)).close()
+    refused(tmp_path, "another store.*4 changes wait")
+    assert repaired(tmp_path) == []
+    assert list((tmp_path / "hub.db.journal").glob("of-another-store-*/*.log")), "nothing is thrown away"
+
+
+def test_another_store_beside_a_full_journal(tmp_path):
+    killed_service(tmp_path)
+    (tmp_path / "b").mkdir()
+    killed_service(tmp_path / "b", applied=1, waiting=0)
+    shutil.copy(tmp_path / "b" / "hub.db", tmp_path / "hub.db")
+    refused(tmp_path, "another store")
+
+
+def test_new_store_beside_a_journal_in_which_nothing_waits_is_served(tmp_path):
+    killed_service(tmp_path, applied=3, waiting=0)
+    (tmp_path / "hub.db").unlink()
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(1)])
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(1)
+        log.close()
+
+
+def test_restored_backup_is_served_and_a_journal_that_was_left_there_is_told(tmp_path):
+    killed_service(tmp_path)
+    with Store.open(url(tmp_path)) as store:
+        assert back_up(store, tmp_path / "backup") == 4
+    Store.restore(tmp_path / "backup", url(tmp_path, "elsewhere.db")).close()
+    with Hub(url(tmp_path, "elsewhere.db")) as hub:
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(7))
+        log.close()
+    (tmp_path / "hub.db").unlink()
+    Store.restore(tmp_path / "backup", url(tmp_path)).close()
+    refused(tmp_path, "another store")
+    assert repaired(tmp_path) == all_of(*range(7))
+
+
+def test_store_that_is_copied_alone_after_an_end_in_peace_is_served(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(1)])
+        drained(Applier(hub, Limits()))
+        log.close()
+    shutil.copy(tmp_path / "hub.db", tmp_path / "copy.db")
+    with Hub(url(tmp_path, "copy.db")) as copy:
+        assert not list(problems(copy.store))
+        log = log_of(copy.store)
+        log.append([published(2)])
+        drained(Applier(copy, Limits()))
+        assert uris(copy) == all_of(1, 2)
+        log.close()
+
+
+def test_store_that_is_copied_alone_while_something_waited_says_what_is_missing(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(1), published(2)])
+        log.close()
+    shutil.rmtree(tmp_path / "hub.db.journal")
+    refused(tmp_path, "positions 1 to 2")
+
+
+def test_damage_of_what_is_applied_already_is_no_reason_to_refuse(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(n) for n in range(5)])
+        drained(Applier(hub, Limits()))
+        log.append([published(n) for n in range(5, 8)])
+        log.close()
+        (path,) = files(folder_of(hub.store.url))
+        data = bytearray(path.read_bytes())
+        data[data.index(b"urn:doc:2") + 12] ^= 0xFF
+        path.write_bytes(data)
+        log = log_of(hub.store)
+        log.append([published(8)])
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(9))
+        log.close()
+
+
+def test_applier_of_a_live_service_stops_at_damage_and_loses_nothing_behind_it(tmp_path):
+    killed_service(tmp_path, applied=0, waiting=6)
+    flip_bytes(tmp_path / "hub.db.journal", random.Random(3))
+    with Hub(url(tmp_path)) as hub, pytest.raises(DamagedJournal):
+        drained(Applier(hub, Limits()))
+    with Store.open(url(tmp_path)) as store, pytest.raises(DamagedJournal):
+        back_up(store, tmp_path / "backup")
+
+
+def test_repair_waits_for_nobody_who_adds(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        with pytest.raises(StoreBusy):
+            repair(hub.store)
+        log.close()
+
+
+def test_repair_of_what_is_well_loses_nothing_and_may_be_repeated(tmp_path):
+    killed_service(tmp_path)
+    with Store.open(url(tmp_path)) as store:
+        assert repair(store).saved == 4
+        assert repair(store).saved == 0
+    assert repaired(tmp_path) == all_of(*range(7))
