@@ -95,8 +95,8 @@ def _check_rows(
     found.wrong += [f"{id}: the row {row} is missing" for row in meant - rows]
     found.wrong += [f"{id}: the row {row} is there, and should not be" for row in rows - meant]
     replayed: set[Row] = set()
-    last = 0
-    for event in _events(client, id):
+    last = count = 0
+    for count, event in enumerate(_events(client, id), 1):
         row = _row(event["row"])
         if event["cursor"] <= last or (event["kind"] == "matched") is (row in replayed):
             found.doubled.append(f"{id}: event {event['cursor']}, {event['kind']} {row}")
@@ -106,7 +106,7 @@ def _check_rows(
         else:
             replayed.add(row)
     found.wrong += [f"{id}: its events do not lead to {row}" for row in rows ^ replayed]
-    found.counts[f"rows of {id}"], found.counts[f"events of {id}"] = len(rows), last
+    found.counts[f"rows of {id}"], found.counts[f"events of {id}"] = len(rows), count
 
 
 def _evaluated(text: str, scope: str, documents: list[tuple[Triple, ...]]) -> set[Row]:
@@ -149,7 +149,7 @@ def _check_hooks(client: httpx.Client, id: str, receiver: Receiver, found: Found
     found.wrong += [f"{id}: a web hook for an event that is not in the log: {cursor}" for cursor in {*got} - {*wanted}]
     if got != sorted(got):
         found.wrong.append(f"{id}: web hooks came out of order")
-    found.repeated += sum(count - 1 for name, count in receiver.got.items() if name.startswith(f"{id}:"))
-    late = [(name, lag) for name, lag in receiver.lags.items() if name.startswith(f"{id}:") and lag > LATE]
+    found.repeated += sum(count - 1 for name, count in dict(receiver.got).items() if name.startswith(f"{id}:"))
+    late = [(name, lag) for name, lag in dict(receiver.lags).items() if name.startswith(f"{id}:") and lag > LATE]
     found.late += [f"{name}: its web hook came {lag:.0f} seconds after its commit" for name, lag in late]
     found.counts[f"web hooks of {id}"] = len(got)
