@@ -45,6 +45,7 @@ def reconcile(world: World, publishers: Iterable[Publisher]) -> Found:
         for id, (scope, text) in SUBSCRIPTIONS.items():
             _check_rows(client, id, scope, text, contents, found)
             _check_hooks(client, id, world.receiver, found)
+    found.counts["batches"], found.counts["of these by Spark"] = world.batches()
     return found
 
 
@@ -95,8 +96,8 @@ def _check_rows(
     found.wrong += [f"{id}: the row {row} is missing" for row in meant - rows]
     found.wrong += [f"{id}: the row {row} is there, and should not be" for row in rows - meant]
     replayed: set[Row] = set()
-    last = count = 0
-    for count, event in enumerate(_events(client, id), 1):
+    events, last = list(_events(client, id)), 0
+    for event in events:
         row = _row(event["row"])
         if event["cursor"] <= last or (event["kind"] == "matched") is (row in replayed):
             found.doubled.append(f"{id}: event {event['cursor']}, {event['kind']} {row}")
@@ -106,7 +107,7 @@ def _check_rows(
         else:
             replayed.add(row)
     found.wrong += [f"{id}: its events do not lead to {row}" for row in rows ^ replayed]
-    found.counts[f"rows of {id}"], found.counts[f"events of {id}"] = len(rows), count
+    found.counts[f"rows of {id}"], found.counts[f"events of {id}"] = len(rows), len(events)
 
 
 def _evaluated(text: str, scope: str, documents: list[tuple[Triple, ...]]) -> set[Row]:

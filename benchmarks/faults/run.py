@@ -85,6 +85,8 @@ def _break(world: World, report: Report, options: argparse.Namespace) -> None:
     waiting: list[faults.Fault] = []
     time.sleep(options.pause)
     while time.monotonic() < ends:
+        if world.pipeline == "spark":
+            world.wait_for_spark()
         waiting = waiting or chance.sample(faults.of(world), len(faults.of(world)))
         fault = waiting.pop()
         print(f"  {faults.name_of(fault)}", flush=True)

@@ -20,6 +20,7 @@ from tests.postgres import running as running_postgres
 
 from benchmarks.faults.receiver import Receiver
 from benchmarks.faults.way import Way
+from triplewire.store import Store
 
 Kind = Literal["sqlite", "postgresql"]
 
@@ -64,7 +65,7 @@ class World:
     def start(self) -> None:
         """Start the service, and wait until it is ready."""
         command = [sys.executable, "-m", "triplewire.cli", "serve", self.store, "--port", str(self.port)]
-        environment = os.environ | {"TRIPLEWIRE_REACH": "127.0.0.0/8", "TRIPLEWIRE_SPARK_FROM": "150"}
+        environment = os.environ | {"TRIPLEWIRE_REACH": "127.0.0.0/8", "TRIPLEWIRE_SPARK_FROM": "1"}
         with self.log.open("ab") as log:
             self.service = subprocess.Popen(
                 [*command, "--pipeline", self.pipeline], cwd=self.folder, stderr=log, stdout=log, env=environment
@@ -112,6 +113,19 @@ class World:
                 if parent == self.service.pid and b"triplewire.hub.pipeline" in (path / "cmdline").read_bytes():
                     found.append(int(path.name))
         return found
+
+    def batches(self) -> tuple[int, int]:
+        """How many batches were committed, and how many of them by a stream on Spark."""
+        url = self.store if self.postgres is not None else f"sqlite:///{self.folder / self.store}"
+        with Store.open(url, create=False) as store, store.reading() as reader:
+            ids = [batch.id for batch in reader.batches.listing(limit=1_000_000)]
+        return len(ids), sum(id.startswith("stream-") for id in ids)
+
+    def wait_for_spark(self) -> None:
+        """Wait until a stream has applied a batch; if it does not come, the engine applies, as it should."""
+        before, ends = self.batches()[1], time.monotonic() + _PATIENCE / 2
+        while self.batches()[1] == before and time.monotonic() < ends:
+            time.sleep(0.5)
 
     def subscribe(self) -> None:
         """The standing queries, each with a web hook."""
