@@ -6,7 +6,6 @@ import argparse
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,7 +27,7 @@ class Report:
     store: str
     pipeline: str
     minutes: float
-    done: Counter[str] = field(default_factory=Counter)
+    done: dict[str, int] = field(default_factory=dict)
     told: Tally = field(default_factory=Tally)
     found: Found = field(default_factory=Found)
 
@@ -91,7 +90,7 @@ def _break(world: World, report: Report, options: argparse.Namespace) -> None:
         fault = waiting.pop()
         print(f"  {faults.name_of(fault)}", flush=True)
         fault(world, chance)
-        report.done[faults.name_of(fault)] += 1
+        report.done[faults.name_of(fault)] = report.done.get(faults.name_of(fault), 0) + 1
         time.sleep(options.pause)
 
 
