@@ -100,6 +100,7 @@ class Tenants:
             own.store,
             seconds=settings.query_seconds,
             most_bytes=settings.query_bytes,
+            memory=settings.query_memory,
             processes=settings.query_processes,
             quotas=quotas,
         )
