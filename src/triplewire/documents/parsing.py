@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from triplewire.documents import blank_nodes, contexts, encoding, feeds, formats, markup, nesting, prefixes, reader, xml
-from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, XML, Syntax
+from triplewire.documents import blank_nodes, encoding, feeds, formats, markup, nesting, reader, xml
+from triplewire.documents.formats import RDF_XML, XML, Syntax
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 from triplewire.model import RDF, Document
@@ -32,7 +32,7 @@ def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits:
         if syntax is RDF_XML or syntax is XML:
             text = encoding.recoded(raw, uri, media_type=media_type, is_text=isinstance(data, str))
             return _from_xml(text, syntax, uri, limits)
-        return _from_rdf(_prepared(raw, syntax, uri, limits), syntax, uri, limits)
+        return _from_rdf(encoding.checked(raw, uri), syntax, uri, limits)
     except DocumentError:
         formats.refuse_html(raw, uri)  # the likeliest mistake deserves its own words, whatever the page was called
         raise
@@ -49,7 +49,7 @@ def _from_xml(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document
         if RDF.encode() not in text:
             reason = f"this is XML, but not RDF/XML: the namespace {RDF} is not in it"
             raise DocumentError(reason, uri=uri)
-        return _from_rdf(text, RDF_XML, uri, limits)
+        return _from_rdf(text, RDF_XML, uri, limits, found)
     if found.name[1].lower() == "html":
         raise formats.html_not_served(uri)
     return Document(uri, b"", xml.canonical(text, found, uri=uri))
@@ -63,8 +63,8 @@ def _is_rdf(found: markup.Markup) -> bool:
     return any(name.startswith(f"{prefix}:") for prefix in prefixes for name in (*found.attributes, found.root))
 
 
-def _from_rdf(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document:
-    lines = reader.read(text, syntax, uri=uri, limits=limits)
+def _from_rdf(text: bytes, syntax: Syntax, uri: str, limits: Limits, checked: markup.Markup | None = None) -> Document:
+    lines = reader.read(text, syntax, uri=uri, limits=limits, checked=checked)
     if b")" in lines and _TRIPLE_TERM_END in lines:
         raise nesting.triple_terms_not_served(uri)
     return Document.from_lines(uri, blank_nodes.named(lines, uri=uri, limits=limits))
@@ -87,14 +87,3 @@ def _raw(data: bytes | str, uri: str, limits: Limits) -> bytes:
         reason = f"{len(raw)} bytes are over the limit of {limits.bytes}; split it, or raise Limits(bytes=...)"
         raise DocumentTooLarge(reason, uri=uri)
     return raw
-
-
-def _prepared(raw: bytes, syntax: Syntax, uri: str, limits: Limits) -> bytes:
-    """UTF-8 that is safe to hand to the parser."""
-    text = encoding.checked(raw, uri)
-    nesting.check(text, syntax, uri=uri, limits=limits)
-    if syntax is JSON_LD:
-        contexts.check(text, uri=uri, limits=limits)
-    elif syntax is TURTLE or syntax is TRIG:
-        prefixes.check(text, uri=uri, limits=limits)
-    return text

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store, parse
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from triplewire.engine.respelling import respelled
 from triplewire.errors import QueryError, QuerySyntaxError, UnsupportedQuery
 from triplewire.languages.sparql.tokens import tokenize
+from triplewire.model.flat import triples_in
 from triplewire.store import DocumentRecord, Reader, triples_of
 
 Results = QuerySolutions | QueryBoolean | QueryTriples
@@ -63,7 +64,7 @@ class Replica:
         for record, content in documents:
             graph = self._graph(record)
             lines = "\n".join([f"{s} {p} {o} ." for s, p, o in triples_of(record.id, content)])
-            triples = [quad.triple for quad in parse(lines.encode(), format=RdfFormat.N_TRIPLES)]
+            triples = list(triples_in(lines.encode()))
             self._dataset.extend([Quad(s, p, o, graph) for s, p, o in triples])
             self._dataset.extend([Quad(s, p, o) for s, p, o in triples])
 

@@ -54,13 +54,17 @@ class Confinement:
     def enter(self, keep: int) -> None:
         """Give everything up but the descriptor `keep`, and standard error for last words."""
         _close_all_but(keep)
+        self.limit()
+        _limit(resource.RLIMIT_NOFILE, 0)
+        _filter_calls()
+
+    def limit(self) -> None:
+        """Give up memory and time alone: for work that has to open files."""
         if self.memory is not None and (taken := _address_space()) is not None:
             _limit(resource.RLIMIT_AS, taken + self.memory)
         if self.seconds is not None:
             _limit(resource.RLIMIT_CPU, ceil(self.seconds) + 1)
         _limit(resource.RLIMIT_CORE, 0)
-        _limit(resource.RLIMIT_NOFILE, 0)
-        _filter_calls()
 
 
 def _close_all_but(keep: int) -> None:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from triplewire import feeds
-from triplewire.documents import Limits, parse
+from triplewire.documents import Limits
 from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, TriplewireError, UnknownSubscription
 from triplewire.hub.bodies import body_of
 from triplewire.hub.messages import NewSubscription
@@ -74,9 +74,10 @@ class Caller:
         text = data.encode() if isinstance(data, str) else data
         refuse_unread(media_type or None)
         limits = Limits(bytes=self.access.service.settings.document_bytes)
+        parse = self.access.service.tenants.parsers.parse
         document = await run_in_threadpool(parse, text, uri=uri, media_type=media_type or None, limits=limits)
         receipt = await self.access.tenant.intake.submit(
-            Order(uri, text, media_type or None, tell=True, by=self.access.viewer)
+            Order(uri, text, media_type or None, tell=True, by=self.access.viewer, document=document)
         )
         standing = [await self._standing(each) for each in feeds.subscriptions_in(document)]
         return _told(receipt) | {"subscriptions": standing}
