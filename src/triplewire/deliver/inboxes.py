@@ -17,8 +17,11 @@ from triplewire.outbound import Connections, Refused, Reply, Unreachable
 
 INBOX = "http://www.w3.org/ns/ldp#inbox"
 _ACCEPT = "text/turtle, application/n-triples;q=0.9, */*;q=0.1"
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]+))*)")
-_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
+# Possessive, and a target ends at the next `<`: what a receiver sends is read once, whatever it is.
+_LINK = re.compile(r"<([^<>]*+)>((?:\s*+;\s*+[\w*-]++\s*+=\s*+(?:\"[^\"]*+\"|[^\s;,\"]++))*+)")
+_REL = re.compile(r";\s*+rel\s*+=\s*+(?:\"([^\"]*+)\"|([^\s;,\"]++))", re.IGNORECASE)
+_LONGEST = 8_192
+"""Characters of a Link header that are looked at."""
 _SERVED = ("text/turtle", "application/n-triples")
 _LIMITS = Limits(bytes=256 * 1024, triples=10_000, expanded=4 * 1024 * 1024, effort=100_000)
 """Of what a target says of itself: a deliverer reads it between two deliveries to others."""
@@ -39,7 +42,7 @@ def linked(header: str, base: str) -> str | None:
     >>> linked('<../inbox/>; rel="http://www.w3.org/ns/ldp#inbox"', "https://a.example/things/1")
     'https://a.example/inbox/'
     """
-    for target, parameters in _LINK.findall(header):
+    for target, parameters in _LINK.findall(header[:_LONGEST]):
         relations = [quoted or plain for quoted, plain in _REL.findall(parameters)]
         if any(INBOX in relation.split() for relation in relations):
             return str(urljoin(base, target))
