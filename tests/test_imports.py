@@ -20,7 +20,7 @@ ORDER = (
     ("store",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
-    ("feeds", "outbound"),
+    ("feeds", "outbound", "isolation"),
     ("deliver", "polling"),
     ("pipeline", "edge", "network"),
     ("hub",),

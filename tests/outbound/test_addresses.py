@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from triplewire.outbound import ANYWHERE, PUBLIC, Reach, Refused, resolved
+from triplewire.outbound import ANYWHERE, PUBLIC, Reach, Refused, addresses, resolved
 from triplewire.outbound.addresses import is_public
 
 
@@ -56,7 +56,7 @@ def test_a_name_with_one_private_address_among_public_ones_is_refused(monkeypatc
         return [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.1", 80))]
 
     async def asked():
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", both)
+        monkeypatch.setattr(addresses, "looked_up", both)
         await resolved("two.example", 80, PUBLIC)
 
     with pytest.raises(Refused):

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from certificates import make_certificate, needs_openssl
-from triplewire.outbound import PUBLIC, Connections, Reach, Refused, Unreachable, connections
+from triplewire.outbound import PUBLIC, Connections, Reach, Refused, Unreachable, addresses, connections
 
 LOOPBACK = Reach.of("127.0.0.0/8")
 FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -123,13 +123,11 @@ def test_a_name_that_means_another_address_later_is_checked_again(monkeypatch):
     places = iter(["127.0.0.1", "10.0.0.1"])
 
     async def test():
-        loop = asyncio.get_running_loop()
-
-        async def lookup(host, port, **_):
+        async def lookup(host, port):
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(places), port))]
 
         async with server(FINE, FINE, ends=True) as (port, asked):
-            monkeypatch.setattr(loop, "getaddrinfo", lookup)
+            monkeypatch.setattr(addresses, "looked_up", lookup)
             with pytest.raises(Refused):
                 await asking(port, 2, host="rebinding.example")
             return asked

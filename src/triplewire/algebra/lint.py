@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering import contradiction, covers
+from triplewire.algebra.covering import Budget, contradiction, covers
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.wording import word_list, word_triple
@@ -20,13 +20,15 @@ Severity = OneOf["error", "warning", "note"]
 _NAMED = "named"
 """What joins all that is said of named resources."""
 _MOST_TRIPLES = 3
+_MOST_STEPS = 500_000
+"""About a second, whatever the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something to look at. `branch` counts from 0; `others` are the subscriptions that it has to do with.
 
-    Kinds: `never-matches`, `cartesian`, `covered`, `equivalent`, `redundant-branch`, `unselective`.
+    Kinds: `never-matches`, `cartesian`, `covered`, `equivalent`, `redundant-branch`, `unselective`, `not-decided`.
     """
 
     kind: str
@@ -40,16 +42,22 @@ class Finding:
 
 
 def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxonomy: Taxonomy = EMPTY) -> list[Finding]:
-    """What is wrong with the pattern, alone and next to other subscriptions; the worst first."""
+    """What is wrong with the pattern, alone and next to other subscriptions; the worst first.
+
+    It is bounded: a pattern with so many alternatives that not all of them can be compared is told to be one.
+    """
     if isinstance(pattern, PathQuery):
         return [*_expression_alone(pattern), *_covered(pattern, others or {}, taxonomy)]
-    never = [*_never_matches(pattern, taxonomy)]
+    budget = Budget(_MOST_STEPS)
+    never = [*_never_matches(pattern, taxonomy, budget)]
     dead = {finding.branch for finding in never}
     findings = [*never]
     for number, branch in enumerate(pattern.branches):
         if number not in dead:
             findings += [*_cartesian(number, branch), *_unselective(number, branch)]
-    findings += _redundant_branches(pattern, dead, taxonomy)
+    findings += _redundant_branches(pattern, dead, taxonomy, budget)
+    if budget.is_spent:
+        findings.append(_not_decided(pattern))
     if len(never) < max(1, len(pattern.branches)):
         findings += _covered(pattern, others or {}, taxonomy)
     return sorted(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
@@ -71,10 +79,18 @@ def _alternative(pattern: Pattern, number: int) -> str:
     return "the pattern" if len(pattern.branches) == 1 else f"alternative {number + 1}"
 
 
-def _never_matches(pattern: Pattern, taxonomy: Taxonomy) -> Iterator[Finding]:
+def _not_decided(pattern: Pattern) -> Finding:
+    message = (
+        f"its {len(pattern.branches)} alternatives are too many, or too involved, to be looked at one by one and in "
+        "pairs: some of them may never match, or add nothing"
+    )
+    return Finding("not-decided", message, "note")
+
+
+def _never_matches(pattern: Pattern, taxonomy: Taxonomy, budget: Budget) -> Iterator[Finding]:
     if not pattern.branches:
         yield Finding("never-matches", "the pattern can never match: it has no alternative left", "error")
-    found = {i: c for i, b in enumerate(pattern.branches) if (c := contradiction(b, taxonomy)) is not None}
+    found = {i: c for i, b in enumerate(pattern.branches) if (c := contradiction(b, taxonomy, budget)) is not None}
     severity: Severity = "error" if len(found) == len(pattern.branches) else "warning"
     for number, reason in found.items():
         which = "one of them" if len(reason.conditions) > 1 else "it"
@@ -133,12 +149,16 @@ def _has_constant(expression: Expression) -> bool:
     return not isinstance(expression, Variable)
 
 
-def _redundant_branches(pattern: Pattern, dead: set[int | None], taxonomy: Taxonomy) -> Iterator[Finding]:
+def _redundant_branches(
+    pattern: Pattern, dead: set[int | None], taxonomy: Taxonomy, budget: Budget
+) -> Iterator[Finding]:
     alone = {i: _branch_alone(pattern, branch) for i, branch in enumerate(pattern.branches) if i not in dead}
     gone: set[int] = set()
     for one, other in permutations(reversed(alone), 2):
+        if budget.is_spent:
+            return
         narrow, wide = alone[one], alone[other]
-        if not {one, other} & gone and narrow.answer == wide.answer and covers(wide, narrow, taxonomy):
+        if not {one, other} & gone and narrow.answer == wide.answer and covers(wide, narrow, taxonomy, budget):
             gone.add(one)
             message = f"alternative {one + 1} adds nothing: alternative {other + 1} has all of its answers; remove it"
             yield Finding("redundant-branch", message, "note", one)

@@ -12,11 +12,9 @@ from pyoxigraph import (
     QueryBoolean,
     QueryResultsFormat,
     QuerySolutions,
-    RdfFormat,
     Triple,
     parse_query_results,
 )
-from pyoxigraph import parse as parse_rdf
 
 from triplewire.client.connection import Connection, error_in
 from triplewire.client.messages import (
@@ -59,6 +57,7 @@ from triplewire.model import (
     Subscription,
     Term,
 )
+from triplewire.model.flat import triples_in
 
 _PAGE = 1_000
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -302,7 +301,7 @@ class Client(Connection):
         head = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in (prefixes or {}).items())
         answer = self._ask("POST", "/sparql", data={"query": head + sparql}, headers={"Accept": _ANSWERS})
         if answer.headers["content-type"].startswith("application/n-triples"):
-            return [quad.triple for quad in parse_rdf(answer.content, format=RdfFormat.N_TRIPLES)]
+            return list(triples_in(answer.content))
         found = parse_query_results(answer.content, format=QueryResultsFormat.JSON)
         assert isinstance(found, QuerySolutions | QueryBoolean)
         return found

@@ -9,11 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from pyoxigraph import (
-    RdfFormat,
-    Triple,
-)
-from pyoxigraph import parse as parse_rdf
+from pyoxigraph import Triple
 
 from triplewire.errors import (
     BadRequest,
@@ -30,6 +26,7 @@ from triplewire.model import (
     Subscription,
     parse_term,
 )
+from triplewire.model.flat import triples_in
 
 XML = "application/xml"
 
@@ -105,7 +102,7 @@ def row_of(told: Mapping[str, str]) -> Row:
 
 def triples_of(told: Sequence[str]) -> tuple[Triple, ...]:
     lines = "".join(f"{triple} .\n" for triple in told)
-    return tuple(quad.triple for quad in parse_rdf(lines.encode(), format=RdfFormat.N_TRIPLES))
+    return tuple(triples_in(lines.encode()))
 
 
 def told_of(answer: httpx.Response) -> Told:

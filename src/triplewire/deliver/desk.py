@@ -15,7 +15,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -55,6 +55,7 @@ class Destination:
 
     record: DeliveryRecord
     queries: tuple[int, ...]
+    account: str | None = None
     has_news: bool = True
     replays: bool = False
     is_held: bool = True
@@ -186,6 +187,11 @@ class Desk:
         is_ours = destination.is_held and time.monotonic() < self._leased_until - self.manners.seconds
         return is_ours and not self._is_stopping
 
+    def turn(self, destination: Destination) -> AbstractAsyncContextManager[None]:
+        """Wait until a request to it may be sent."""
+        is_suspect = destination.record.failures > 0
+        return self.lanes.turn(destination.host, account=destination.account, is_suspect=is_suspect)
+
     def note(self, destination: Destination) -> None:
         """Write this destination's record soon."""
         self.achieved.dirty[destination.record.id] = destination
@@ -264,21 +270,23 @@ class Desk:
     async def _renew(self) -> None:
         began = time.monotonic()
         busy = {id for id, each in self.destinations.items() if each.task is not None}
-        records, queries, replaying = await asyncio.to_thread(self._held, busy)
+        records, queries, owners, replaying = await asyncio.to_thread(self._held, busy)
         self._leased_until, self._renew_at = began + self.manners.lease, began + self.manners.lease / 4
         held = {record.id: record for record in records}
         for id in self.destinations.keys() - held.keys():
             self.destinations.pop(id).is_held = False
-        for record, own in zip(records, queries, strict=True):
+        for record, own, owner in zip(records, queries, owners, strict=True):
             known = self.destinations.get(record.id)
             if known is None:
-                self.destinations[record.id] = Destination(record, own, replays=record.id in replaying)
+                self.destinations[record.id] = Destination(
+                    record, own, account=owner and f"{self.name} {owner}", replays=record.id in replaying
+                )
                 continue
             known.replays = record.id in replaying
             if known.record.revision != record.revision:
                 known.record, known.inbox, known.has_news = _merged(known.record, record), None, True
 
-    def _held(self, busy: set[str]) -> tuple[list[DeliveryRecord], list[tuple[int, ...]], set[str]]:
+    def _held(self, busy: set[str]) -> tuple[list[DeliveryRecord], list[tuple[int, ...]], list[str | None], set[str]]:
         now = time.time()
         until = int(1000 * (now + self.manners.lease))
         with self.store.writing() as writer:
@@ -287,7 +295,8 @@ class Desk:
             records = reader.deliveries.held_by(self._deliverer)
             found = reader.subscriptions.find([record.subscription for record in records])
             queries: list[tuple[int, ...]] = [() if one is None else (one.query, -one.number) for one in found]
-            return records, queries, reader.deliveries.replaying()
+            owners = [None if one is None else one.owner for one in found]
+            return records, queries, owners, reader.deliveries.replaying()
 
     def _let_go(self) -> None:
         with self.store.writing() as writer:

@@ -9,15 +9,22 @@ from __future__ import annotations
 import re
 from urllib.parse import urljoin
 
-from pyoxigraph import NamedNode, RdfFormat, parse
+from pyoxigraph import NamedNode
 
+from triplewire.documents import Limits, parse
+from triplewire.errors import DocumentError
 from triplewire.outbound import Connections, Refused, Reply, Unreachable
 
 INBOX = "http://www.w3.org/ns/ldp#inbox"
 _ACCEPT = "text/turtle, application/n-triples;q=0.9, */*;q=0.1"
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]+))*)")
-_REL = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]+))", re.IGNORECASE)
-_FORMATS = {"text/turtle": RdfFormat.TURTLE, "application/n-triples": RdfFormat.N_TRIPLES}
+# Possessive, and a target ends at the next `<`: what a receiver sends is read once, whatever it is.
+_LINK = re.compile(r"<([^<>]*+)>((?:\s*+;\s*+[\w*-]++\s*+=\s*+(?:\"[^\"]*+\"|[^\s;,\"]++))*+)")
+_REL = re.compile(r";\s*+rel\s*+=\s*+(?:\"([^\"]*+)\"|([^\s;,\"]++))", re.IGNORECASE)
+_LONGEST = 8_192
+"""Characters of a Link header that are looked at."""
+_SERVED = ("text/turtle", "application/n-triples")
+_LIMITS = Limits(bytes=256 * 1024, triples=10_000, expanded=4 * 1024 * 1024, effort=100_000)
+"""Of what a target says of itself: a deliverer reads it between two deliveries to others."""
 
 
 async def inbox_of(connections: Connections, url: str) -> str:
@@ -35,7 +42,7 @@ def linked(header: str, base: str) -> str | None:
     >>> linked('<../inbox/>; rel="http://www.w3.org/ns/ldp#inbox"', "https://a.example/things/1")
     'https://a.example/inbox/'
     """
-    for target, parameters in _LINK.findall(header):
+    for target, parameters in _LINK.findall(header[:_LONGEST]):
         relations = [quoted or plain for quoted, plain in _REL.findall(parameters)]
         if any(INBOX in relation.split() for relation in relations):
             return str(urljoin(base, target))
@@ -44,15 +51,17 @@ def linked(header: str, base: str) -> str | None:
 
 def _stated(reply: Reply, url: str) -> str:
     """The inbox that the body states for the url."""
-    kind = _FORMATS.get(reply.headers.get("content-type", "").partition(";")[0].strip().lower())
-    if kind is None:
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _SERVED:
         return url
     try:
-        found = [
-            quad.object.value
-            for quad in parse(reply.body, format=kind, base_iri=url)
-            if quad.predicate.value == INBOX and quad.subject == NamedNode(url) and isinstance(quad.object, NamedNode)
-        ]
-    except (SyntaxError, ValueError):
+        stated = parse(reply.body, uri=url, media_type=kind, limits=_LIMITS).triples
+    except DocumentError:
         return url
+    target = NamedNode(url)
+    found = [
+        triple.object.value
+        for triple in stated
+        if triple.predicate.value == INBOX and triple.subject == target and isinstance(triple.object, NamedNode)
+    ]
     return found[0] if found else url

@@ -74,7 +74,7 @@ async def _deliver(desk: Desk, destination: Destination, message: Message) -> bo
 
 async def _sent(desk: Desk, destination: Destination, message: Message) -> Answer | None:
     """What the receiver said; None if this process may not send any more when its turn has come."""
-    async with desk.lanes.turn(destination.host, is_suspect=destination.record.failures > 0):
+    async with desk.turn(destination):
         if not _may(desk, destination):
             return None
         record = destination.record
@@ -172,7 +172,7 @@ async def _digest(desk: Desk, destination: Destination) -> None:
 
 async def _verify(desk: Desk, destination: Destination) -> bool:
     """Ask a subscriber whether it was meant; whether the delivery may go on."""
-    async with desk.lanes.turn(destination.host, is_suspect=destination.record.failures > 0):
+    async with desk.turn(destination):
         if not desk.may_send(destination):
             return False
         is_meant, reason = await websub.is_meant(desk.connections, destination.record)

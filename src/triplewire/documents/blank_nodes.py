@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 
-from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, parse, serialize
+from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat, serialize
 
 from triplewire.documents.effort import is_within
 from triplewire.documents.limits import Limits
 from triplewire.documents.refinement import order_of
 from triplewire.documents.surroundings import Surroundings, surroundings
 from triplewire.errors import DocumentError, DocumentTooLarge
+from triplewire.model.flat import quads_in
 
 # A literal that imitates a blank node is followed by its quote, so the end of the line tells them apart.
 _BLANK_NODE = re.compile(rb'^_:| _:[^\s"<>]+ \.$', re.MULTILINE)
@@ -57,7 +58,7 @@ def _refuse_unwritable(lines: bytes, uri: str) -> None:
 
 
 def _by_rdfc(lines: bytes) -> bytes:
-    dataset = Dataset(parse(lines, format=RdfFormat.N_TRIPLES))
+    dataset = Dataset(quads_in(lines))
     dataset.canonicalize(CanonicalizationAlgorithm.RDFC_1_0)
     return serialize(dataset, format=RdfFormat.N_TRIPLES) or b""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from triplewire.documents import blank_nodes, contexts, encoding, feeds, formats, markup, nesting, prefixes, reader, xml
-from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, XML, Syntax
+from triplewire.documents import blank_nodes, encoding, feeds, formats, markup, nesting, reader, xml
+from triplewire.documents.formats import RDF_XML, XML, Syntax
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 from triplewire.model import RDF, Document
@@ -32,7 +32,7 @@ def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits:
         if syntax is RDF_XML or syntax is XML:
             text = encoding.recoded(raw, uri, media_type=media_type, is_text=isinstance(data, str))
             return _from_xml(text, syntax, uri, limits)
-        return _from_rdf(_prepared(raw, syntax, uri, limits), syntax, uri, limits)
+        return _from_rdf(encoding.checked(raw, uri), syntax, uri, limits)
     except DocumentError:
         formats.refuse_html(raw, uri)  # the likeliest mistake deserves its own words, whatever the page was called
         raise
@@ -46,7 +46,7 @@ def _from_xml(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document
     """
     found = markup.check(text, uri=uri, limits=limits)
     if syntax is RDF_XML or _is_rdf(found):
-        return _from_rdf(text, RDF_XML, uri, limits)
+        return _from_rdf(text, RDF_XML, uri, limits, found)
     if found.name[1].lower() == "html":
         raise formats.html_not_served(uri)
     return Document(uri, b"", xml.canonical(text, found, uri=uri))
@@ -60,8 +60,8 @@ def _is_rdf(found: markup.Markup) -> bool:
     return any(name.startswith(f"{prefix}:") for prefix in prefixes for name in (*found.attributes, found.root))
 
 
-def _from_rdf(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> Document:
-    lines = reader.read(text, syntax, uri=uri, limits=limits)
+def _from_rdf(text: bytes, syntax: Syntax, uri: str, limits: Limits, checked: markup.Markup | None = None) -> Document:
+    lines = reader.read(text, syntax, uri=uri, limits=limits, checked=checked)
     if b")" in lines and _TRIPLE_TERM_END in lines:
         raise nesting.triple_terms_not_served(uri)
     return Document.from_lines(uri, blank_nodes.named(lines, uri=uri, limits=limits))
@@ -84,31 +84,3 @@ def _raw(data: bytes | str, uri: str, limits: Limits) -> bytes:
         reason = f"{len(raw)} bytes are over the limit of {limits.bytes}; split it, or raise Limits(bytes=...)"
         raise DocumentTooLarge(reason, uri=uri)
     return raw
-
-
-def _tell_earlier_mistake(text: bytes, syntax: Syntax, refusal: DocumentError, uri: str, limits: Limits) -> None:
-    """`DocumentError` if the lines before the refused one are wrong: `<<` may come of a mistake that is further up."""
-    if refusal.line is None or isinstance(refusal, DocumentTooLarge):
-        return
-    before = b"".join(text.splitlines(keepends=True)[: refusal.line - 1])
-    try:
-        reader.read(_prepared(before, syntax, uri, limits), syntax, uri=uri, limits=limits)
-    except DocumentError as mistake:
-        is_the_cut = "end" in mistake.reason.lower()  # a statement that goes on in the refused line
-        if mistake.line is not None and not is_the_cut:
-            raise mistake from None
-
-
-def _prepared(raw: bytes, syntax: Syntax, uri: str, limits: Limits) -> bytes:
-    """UTF-8 that is safe to hand to the parser."""
-    text = encoding.checked(raw, uri)
-    try:
-        nesting.check(text, syntax, uri=uri, limits=limits)
-    except DocumentError as refusal:
-        _tell_earlier_mistake(text, syntax, refusal, uri, limits)
-        raise
-    if syntax is JSON_LD:
-        contexts.check(text, uri=uri, limits=limits)
-    elif syntax is TURTLE or syntax is TRIG:
-        prefixes.check(text, uri=uri, limits=limits)
-    return text

@@ -1,4 +1,10 @@
-"""UTF-8 text to N-Triples by pyoxigraph, with its errors turned into ours."""
+"""UTF-8 text to N-Triples by pyoxigraph, with its errors turned into ours: the gate to the parser.
+
+The parser cannot be stopped, and what nests too deeply ends the process. So what would be too dear or too deep is
+looked for first, here, where no way to the parser goes around it.
+
+Invariant: but for `model.flat`, which reads lines, nothing else calls the parser.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +17,8 @@ from operator import attrgetter
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 from pyoxigraph import parse as parse_rdf
 
-from triplewire.documents import xml_literals
-from triplewire.documents.formats import RDF_XML, Syntax
+from triplewire.documents import contexts, markup, nesting, prefixes, xml_literals
+from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, Syntax
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 
@@ -22,8 +28,13 @@ _TRIPLE = attrgetter("triple")
 _N_TRIPLES = RdfFormat.N_TRIPLES
 
 
-def read(text: bytes, syntax: Syntax, *, uri: str, limits: Limits) -> bytes:
-    """The triples as N-Triples lines, in the order and with the blank nodes of the text."""
+def read(text: bytes, syntax: Syntax, *, uri: str, limits: Limits, checked: markup.Markup | None = None) -> bytes:
+    """The triples as N-Triples lines, in the order and with the blank nodes of the text.
+
+    XML that was `checked` already is not checked again.
+    """
+    if checked is None:
+        _check(text, syntax, uri, limits)
     try:
         return _written(xml_literals.spelled(text) if syntax is RDF_XML else text, syntax, uri, limits)
     except (DocumentError, KeyboardInterrupt, SystemExit, MemoryError):
@@ -36,6 +47,35 @@ def read(text: bytes, syntax: Syntax, *, uri: str, limits: Limits) -> bytes:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise DocumentError(f"not readable as {syntax.name}: {error}", uri=uri) from error
+
+
+def _check(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> None:
+    """DocumentError for what the parser could die of, or work on for too long."""
+    if syntax is RDF_XML:
+        markup.check(text, uri=uri, limits=limits)
+        return
+    try:
+        nesting.check(text, syntax, uri=uri, limits=limits)
+    except DocumentError as refusal:
+        _tell_earlier_mistake(text, syntax, refusal, uri, limits)
+        raise
+    if syntax is JSON_LD:
+        contexts.check(text, uri=uri, limits=limits)
+    elif syntax is TURTLE or syntax is TRIG:
+        prefixes.check(text, uri=uri, limits=limits)
+
+
+def _tell_earlier_mistake(text: bytes, syntax: Syntax, refusal: DocumentError, uri: str, limits: Limits) -> None:
+    """`DocumentError` if the lines before the refused one are wrong: `<<` may come of a mistake that is further up."""
+    if refusal.line is None or isinstance(refusal, DocumentTooLarge):
+        return
+    before = b"".join(text.splitlines(keepends=True)[: refusal.line - 1])
+    try:
+        read(before, syntax, uri=uri, limits=limits)
+    except DocumentError as mistake:
+        is_the_cut = "end" in mistake.reason.lower()  # a statement that goes on in the refused line
+        if mistake.line is not None and not is_the_cut:
+            raise mistake from None
 
 
 def _written(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> bytes:

@@ -15,8 +15,8 @@ from typing import Any
 
 from pyoxigraph import Literal, NamedNode, Triple, Variable
 
-from triplewire.algebra.covering import covers
-from triplewire.algebra.evaluate import evaluate, substitute
+from triplewire.algebra.covering import Budget, covers
+from triplewire.algebra.evaluate import substitute
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.lint import Finding, lint
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
@@ -41,6 +41,9 @@ MOST_SAMPLED = 500
 """So many answers are followed through their documents' histories; the estimate is scaled up from them."""
 MOST_COMPARED = 200
 """So many other queries are compared with it."""
+_MOST_STEPS = 500_000
+"""And so far, all of them together: about two seconds."""
+_MOST_BRANCHES_TRIED = 8
 _MOST_TRIED = 256
 _MOST_SHOWN = 5
 _DAY, _HOUR = 86_400, 3_600
@@ -309,9 +312,10 @@ def _compared(
     )
     queries = [query for query in standing.queries(reader, ids).values() if _sees_as_much(query, *asked)]
     alike = [query for query in queries if set(query.pattern.answer) == set(pattern.answer)][:MOST_COMPARED]
-    wider = [query for query in alike if covers(query.pattern, pattern, standing.taxonomy)]
+    budget = Budget(_MOST_STEPS)
+    wider = [query for query in alike if covers(query.pattern, pattern, standing.taxonomy, budget)]
     alike = [query for query in wider if (query.scope, query.viewer) == (asked[0], asked[2])]
-    equal = [query for query in alike if covers(pattern, query.pattern, standing.taxonomy)]
+    equal = [query for query in alike if covers(pattern, query.pattern, standing.taxonomy, budget)]
     return _subscribers(reader, equal), _subscribers(reader, [query for query in wider if query not in equal])
 
 
@@ -332,9 +336,9 @@ def _example(reader: Reader, pattern: Pattern, rows: dict[Terms, Derivation], ta
     """
     for derivation in rows.values():
         return spelled_triples(reader, derivation)
-    for branch in pattern.branches:
+    for branch in pattern.branches[:_MOST_BRANCHES_TRIED]:
         triples = _made_up(branch, taxonomy)
-        if triples and evaluate(pattern, triples, taxonomy):
+        if triples:  # and all conditions hold, so that they are an answer: to evaluate could take for ever
             return triples
     return ()
 

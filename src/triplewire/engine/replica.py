@@ -9,21 +9,25 @@ join with its rows.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store, parse
+from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, Store
 
+from triplewire.engine.respelling import respelled
 from triplewire.errors import QueryError, QuerySyntaxError, UnsupportedQuery
 from triplewire.languages.sparql.tokens import tokenize
+from triplewire.model.flat import triples_in
 from triplewire.store import DocumentRecord, Reader, triples_of
 
 Results = QuerySolutions | QueryBoolean | QueryTriples
 _UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "COPY", "MOVE", "ADD", "WITH"])
 _KEPT = 4
 """Copies that are in memory at the same time, each of all that its viewer may read."""
+_PLACE = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _FORMS = frozenset(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"])
 
 
@@ -60,7 +64,7 @@ class Replica:
         for record, content in documents:
             graph = self._graph(record)
             lines = "\n".join([f"{s} {p} {o} ." for s, p, o in triples_of(record.id, content)])
-            triples = [quad.triple for quad in parse(lines.encode(), format=RdfFormat.N_TRIPLES)]
+            triples = list(triples_in(lines.encode()))
             self._dataset.extend([Quad(s, p, o, graph) for s, p, o in triples])
             self._dataset.extend([Quad(s, p, o) for s, p, o in triples])
 
@@ -89,15 +93,15 @@ class Replica:
         named_graphs: Sequence[str] = (),
     ) -> Results:
         """What a SELECT, an ASK, a CONSTRUCT or a DESCRIBE finds; in these graphs alone, if any is named."""
-        refuse_unserved(text)
+        served = _served(text)
         options: dict[str, Any] = {"prefixes": dict(prefixes or {})}
         if default_graphs or named_graphs:
             options["default_graph"] = [_named(uri) for uri in default_graphs]
             options["named_graphs"] = [_named(uri) for uri in named_graphs]
         try:
-            return self._dataset.query(text, **options)
+            return self._dataset.query(served, **options)
         except SyntaxError as error:
-            raise QuerySyntaxError(str(error), language="sparql") from None
+            raise _syntax_error(str(error)) from None
 
 
 class Replicas:
@@ -124,13 +128,20 @@ def _named(uri: str) -> NamedNode:
         raise QueryError(f"the graph {uri} has no IRI as its name: {error}", language="sparql") from None
 
 
-def refuse_unserved(text: str) -> None:
-    """UnsupportedQuery for updates, because documents change by being published, and for asking other servers."""
-    words = [str(token).upper() for token in tokenize(text) if str(token).isidentifier()]
+def _syntax_error(told: str) -> QuerySyntaxError:
+    """What the engine says is wrong, with the place where it says so."""
+    place = _PLACE.match(told)
+    if place is None:
+        return QuerySyntaxError(told, language="sparql")
+    return QuerySyntaxError(place[3], language="sparql", line=int(place[1]), column=int(place[2]))
+
+
+def _served(text: str) -> str:
+    """The text for the engine; UnsupportedQuery for updates, because documents change by being published."""
+    tokens = tokenize(text)
+    words = (str(token).upper() for token in tokens if str(token).isidentifier())
     form = next((word for word in words if word in _FORMS | _UPDATES), None)
     if form in _UPDATES:
         hint = "Change documents with publish and retract; ask with SELECT, ASK, CONSTRUCT or DESCRIBE."
         raise UnsupportedQuery(f"{form} is an update, and this only asks", language="sparql", hint=hint)
-    if "SERVICE" in words:
-        hint = "Publish what the other server has, and ask for it here."
-        raise UnsupportedQuery("SERVICE asks another server, which a hub never does", language="sparql", hint=hint)
+    return respelled(text, tokens)

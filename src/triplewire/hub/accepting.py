@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from time import monotonic
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import Counts, GroupCommit, Room, ended
 from triplewire.hub.logs import Log
 from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
+from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Publish
 from triplewire.store import NewEntry
 
@@ -71,11 +73,13 @@ class Accepting:
         *,
         is_heard: Callable[[], bool] = lambda: True,
         patience: float = 60.0,
+        parsers: Parsers | None = None,
     ) -> None:
+        self._parse = parse if parsers is None else parsers.parse
         self._hub, self._limits, self._room, self._log = hub, limits, room, log
         self._tell_applied, self._is_heard, self._patience = applied, is_heard, patience
         self._waiters = 0
-        self._direct = GroupCommit(hub, limits, room, applied)
+        self._direct = GroupCommit(hub, limits, room, applied, parsers=parsers)
         self._adding: list[_Adding] = []
         self._pending: deque[_Pending] = deque()
         self._arriving: dict[str, asyncio.Future[int]] = {}
@@ -114,6 +118,7 @@ class Accepting:
         """See `Intake.accept`."""
         if self._is_plain(order):
             document = await self._read(order)
+            order = replace(order, document=document)
             if not states_taxonomy(document) and order.uri not in self._held:
                 return await self._acknowledged(document, order.by)
         return await self.submit(order)
@@ -200,8 +205,10 @@ class Accepting:
         data = order.data or b""
         is_quick = len(data) <= _SMALL and b"_:" not in data and b"[" not in data  # no blank nodes to name
         if is_quick:
-            return parse(data, uri=order.uri, media_type=order.media_type, limits=self._limits)
-        return await asyncio.to_thread(parse, data, uri=order.uri, media_type=order.media_type, limits=self._limits)
+            return self._parse(data, uri=order.uri, media_type=order.media_type, limits=self._limits)
+        return await asyncio.to_thread(
+            self._parse, data, uri=order.uri, media_type=order.media_type, limits=self._limits
+        )
 
     # -- the log
 

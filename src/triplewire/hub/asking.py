@@ -1,19 +1,14 @@
 """Asking: SPARQL queries of strangers, answered within a time and a size.
 
-SPARQL can ask for more than any machine can do, and a query that runs cannot be stopped from outside. So queries run in
-processes of their own (`questions`), each with its own copy of the current metadata; one that takes too long is killed,
-and the next query gets a new one.
+SPARQL can ask for more than any machine can do, and a query that runs cannot be stopped from outside. So processes of
+their own answer (`questions`), each with its own copy of the current metadata, and each query in a child that has no
+network and may die: of its time, of its memory, of what the engine cannot follow. The copy outlives it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import pickle
-import subprocess
-import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
 from time import monotonic
@@ -22,9 +17,12 @@ from anyio import CapacityLimiter, to_thread
 
 from triplewire.errors import QueryLimitExceeded, ServiceUnavailable
 from triplewire.hub.quotas import Quotas
+from triplewire.isolation import Ended, Process, TooLate
 
 _LOADING = 600.0
 """How long a new process may take to read all documents, before its first query counts."""
+_GRACE = 5.0
+"""Seconds beyond those of a query, until the process that answers it is taken for stuck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,16 @@ class Question:
     default_graphs: Sequence[str] = ()
     named_graphs: Sequence[str] = ()
     viewer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where the documents are, and what an answer may be and cost: bytes, seconds, and bytes of memory."""
+
+    url: str
+    most_bytes: int
+    seconds: float
+    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +71,23 @@ class Asker:
     """
 
     def __init__(
-        self, url: str, *, seconds: float, most_bytes: int, processes: int = 1, quotas: Quotas | None = None
+        self,
+        url: str,
+        *,
+        seconds: float,
+        most_bytes: int,
+        memory: int = 1 << 30,
+        processes: int = 1,
+        quotas: Quotas | None = None,
     ) -> None:
-        self._url, self._seconds, self._most_bytes, self._quotas = url, seconds, most_bytes, quotas
-        self._idle: SimpleQueue[_Process | None] = SimpleQueue()
+        self._beginning, self._quotas = Beginning(url, most_bytes, seconds, memory), quotas
+        self._idle: SimpleQueue[_Answerer | None] = SimpleQueue()
         for _ in range(processes):
             self._idle.put(None)
         self._processes = processes
         self._turns = asyncio.Semaphore(processes)
         self._threads = CapacityLimiter(processes)
-        self._asked: set[_Process] = set()
+        self._asked: set[_Answerer] = set()
         self._is_closed = False
 
     async def ask(self, question: Question) -> Answer:
@@ -81,7 +96,7 @@ class Asker:
         QuotaSpent if others of the tenant have used up its seconds, also while this one waited for its turn.
         """
         try:
-            async with asyncio.timeout(2 * self._seconds):
+            async with asyncio.timeout(2 * self._beginning.seconds):
                 await self._turns.acquire()
         except TimeoutError:
             raise ServiceUnavailable("others ask too much just now; try again in a few seconds") from None
@@ -94,17 +109,17 @@ class Asker:
         process = self._idle.get()
         try:
             if process is None or not process.is_alive:
-                process = _Process()
+                process = _Answerer()
             self._asked.add(process)
             if self._is_closed:
                 raise ServiceUnavailable("the service is stopping; try again when it is back")
             if self._quotas is not None:
                 self._quotas.check_sparql()
-            process.begin(self._url, self._most_bytes)
+            process.begin(self._beginning)
             process.catch_up(question.viewer)
             began = monotonic()  # to load the copy is not the fault of this query
             try:
-                return process.ask(question, self._seconds)
+                return process.answer(question, self._beginning.seconds)
             finally:
                 if self._quotas is not None:
                     self._quotas.spend_sparql(monotonic() - began)
@@ -124,67 +139,47 @@ class Asker:
                 process.end()
 
 
-class _Process:
-    def __init__(self) -> None:
-        self._has_begun = False
-        command = [sys.executable, "-m", "triplewire.hub.questions"]
-        # In a session of its own, so that Ctrl-C is a matter of the service alone.
-        self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+class _Answerer(Process):
+    """A process that answers; it is told once where the documents are."""
 
-    def begin(self, url: str, most_bytes: int) -> None:
+    def __init__(self) -> None:
+        super().__init__("triplewire.hub.questions")
+        self._has_begun = False
+
+    def begin(self, beginning: Beginning) -> None:
         """Tell it where the documents are, if it does not know yet."""
         if not self._has_begun:
-            self._exchange((url, most_bytes), _LOADING, "the documents could not be read in time")
+            self._tell(beginning)
             self._has_begun = True
 
-    def kill(self) -> None:
-        """End it in the middle of whatever it does; who waits for it is told."""
-        self._popen.kill()
-
-    @property
-    def is_alive(self) -> bool:
-        return self._popen.poll() is None
-
     def catch_up(self, viewer: str | None) -> None:
-        self._exchange(CatchUp(viewer), _LOADING, "the documents could not be read in time")
+        """Have it know what a viewer may read now."""
+        self._tell(CatchUp(viewer))
 
-    def ask(self, question: Question, seconds: float) -> Answer:
-        answer = self._exchange(question, seconds, f"the query took longer than {seconds:g} seconds; ask for less")
+    def answer(self, question: Question, seconds: float) -> Answer:
+        """The answer; it ends a question that takes too long by itself, and is ended if it does not."""
+        try:
+            answer = self.ask(question, seconds + _GRACE)
+        except TooLate:
+            raise too_long(seconds) from None
+        except Ended:
+            raise _ended() from None
         assert isinstance(answer, Answer)
         return answer
 
-    def _exchange(self, message: object, seconds: float, too_late: str) -> object:
-        """Say something and wait for the answer; the process is killed when it does not come in time."""
-        assert self._popen.stdin is not None
-        assert self._popen.stdout is not None
-        late = threading.Event()
-
-        def kill() -> None:
-            late.set()
-            self._popen.kill()
-
-        timer = threading.Timer(seconds, kill)
-        timer.start()
+    def _tell(self, message: object) -> None:
         try:
-            pickle.dump(message, self._popen.stdin)
-            self._popen.stdin.flush()
-            answer = pickle.load(self._popen.stdout)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            timer.cancel()
-            self.end()
-            if late.is_set():
-                raise QueryLimitExceeded(too_late) from None
-            raise ServiceUnavailable("the process that answers queries ended; try again") from None
-        finally:
-            timer.cancel()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+            self.ask(message, _LOADING)
+        except TooLate:
+            raise QueryLimitExceeded("the documents could not be read in time") from None
+        except Ended:
+            raise _ended() from None
 
-    def end(self) -> None:
-        self._popen.kill()
-        self._popen.wait()
-        for pipe in (self._popen.stdin, self._popen.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+
+def too_long(seconds: float) -> QueryLimitExceeded:
+    """The error for a query that does not end in time."""
+    return QueryLimitExceeded(f"the query took longer than {seconds:g} seconds; ask for less")
+
+
+def _ended() -> ServiceUnavailable:
+    return ServiceUnavailable("the process that answers queries ended; try again")

@@ -30,7 +30,7 @@ async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
 async def lines_of(request: Request, *, most: int, longest: int, seconds: float) -> AsyncIterator[tuple[int, bytes]]:
     """Its lines with their numbers, as they arrive; each part of it must come within `seconds`."""
     _refuse(request, most)
-    number, length, rest = 0, 0, b""
+    number, length, rest = 0, 0, bytearray()
     parts = request.stream()
     while True:
         try:
@@ -42,14 +42,22 @@ async def lines_of(request: Request, *, most: int, longest: int, seconds: float)
             break
         length += len(part)
         _refuse_longer(length, most)
-        *whole, rest = (rest + part).split(b"\n")
-        if len(rest) > longest:
-            raise RequestTooLarge(f"line {number + len(whole) + 1} is longer than the {longest} bytes that are read")
+        *whole, last = part.split(b"\n")  # only the new part is looked at: a long line comes in many of them
         for line in whole:
             number += 1
-            yield number, line
+            rest += line
+            _refuse_long_line(number, rest, longest)
+            yield number, bytes(rest)
+            rest.clear()
+        rest += last
+        _refuse_long_line(number + 1, rest, longest)
     if rest:
-        yield number + 1, rest
+        yield number + 1, bytes(rest)
+
+
+def _refuse_long_line(number: int, line: bytearray, longest: int) -> None:
+    if len(line) > longest:
+        raise RequestTooLarge(f"line {number} is longer than the {longest} bytes that are read")
 
 
 class Arrivals:

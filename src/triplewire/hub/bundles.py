@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
-from triplewire.hub.orders import Order, Receipt, change_of, permit, seen
+from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease
@@ -43,11 +42,11 @@ class Bundle:
         """How many bytes it has."""
         return sum(len(order.data or b"") for order in self.orders)
 
-    def apply(self, hub: Hub, door: Lease, limits: Limits, quotas: Quotas | None) -> BundleReceipt:
+    def apply(self, hub: Hub, door: Lease, parse: Parse, quotas: Quotas | None) -> BundleReceipt:
         """Apply it; an error, if anything speaks against any of it, and then nothing has changed."""
         orders = [order for order in self.orders if _concerns(hub, order)]
         before = _records(hub, orders)
-        changes = [change_of(order, limits) for order in orders]
+        changes = [change_of(order, parse) for order in orders]
         if not _is_known(hub, self.id):  # what was applied already is asked for again, and was right then
             _refuse_lists_of_nothing(orders, before)
             for order in orders:

@@ -12,9 +12,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from triplewire.documents import Limits
+from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
 from triplewire.errors import (
     SchemaViolation,
@@ -22,8 +23,9 @@ from triplewire.errors import (
     StoreError,
     UnknownDocument,
 )
-from triplewire.hub.orders import Acknowledged, Order, Receipt, change_of, permit, seen
+from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
+from triplewire.isolation.parsing import Parsers
 from triplewire.model import Change, Publish
 from triplewire.store import DocumentRecord, Lease
 
@@ -40,7 +42,7 @@ class Job(Protocol):
     @property
     def size(self) -> int: ...
 
-    def apply(self, hub: Hub, door: Lease, limits: Limits, quotas: Quotas | None) -> Any:
+    def apply(self, hub: Hub, door: Lease, parse: Parse, quotas: Quotas | None) -> Any:
         """Do it, and tell what became of it; an error, if anything speaks against it."""
 
 
@@ -128,8 +130,11 @@ class GroupCommit:
     document is refused alone: the others of its batch are applied.
     """
 
-    def __init__(self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None]) -> None:
-        self._hub, self._limits, self._room, self._applied = hub, limits, room, applied
+    def __init__(
+        self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None], *, parsers: Parsers | None = None
+    ) -> None:
+        self._hub, self._room, self._applied = hub, room, applied
+        self._parse: Parse = partial(parse if parsers is None else parsers.parse, limits=limits)
         self._door = hub.store.lease(WRITERS)
         self._queue: list[_Waiting | _Alone] = []
         self._bytes = 0
@@ -219,7 +224,7 @@ class GroupCommit:
     def _do(self, job: Job) -> Any:
         self.counts.batches += 1
         try:
-            told = job.apply(self._hub, self._door, self._limits, self._room.quotas)
+            told = job.apply(self._hub, self._door, self._parse, self._room.quotas)
         except Exception as error:
             self.counts.refused += len(job.uris)
             return error
@@ -249,7 +254,7 @@ class GroupCommit:
                     order.expected.check(order.uri, digest)
                 if order.data is None and not is_there and (order.id is None or order.restricts):
                     raise UnknownDocument(order.uri)
-                yield _Read(waiting, change_of(order, self._limits), digest, is_there)
+                yield _Read(waiting, change_of(order, self._parse), digest, is_there)
             except Exception as error:
                 answers[id(waiting)] = error
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from triplewire.documents import Limits, parse
 from triplewire.engine import Hub
 from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
@@ -16,7 +15,7 @@ from triplewire.errors import (
     UnknownDocument,
     VersionConflict,
 )
-from triplewire.model import Access, Change, Event, Publish, Restrict, Retract
+from triplewire.model import Access, Change, Document, Event, Publish, Restrict, Retract
 from triplewire.store import EVERYBODY
 
 
@@ -48,7 +47,8 @@ class Order:
 
     With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
     causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
-    `access` the document gets this list; an order that `restricts` changes nothing but the list.
+    `access` the document gets this list; an order that `restricts` changes nothing but the list. `document` is what
+    the data means, once it is read.
     """
 
     uri: str
@@ -60,6 +60,7 @@ class Order:
     by: str | None = None
     access: Access | None = None
     restricts: bool = False
+    document: Document | None = None
 
     @property
     def is_alone(self) -> bool:
@@ -104,13 +105,21 @@ def permit(hub: Hub, order: Order) -> None:
             raise
 
 
-def change_of(order: Order, limits: Limits) -> Change:
+class Parse(Protocol):
+    """Makes a document of bytes, within the limits of the service and perhaps in a process that may die of it."""
+
+    def __call__(self, data: bytes, *, uri: str, media_type: str | None) -> Document: ...
+
+
+def change_of(order: Order, parse: Parse) -> Change:
     """The change that is ordered; DocumentError for what is no document."""
     if order.restricts:
         return Restrict(order.uri, order.access, order.by)
     if order.data is None:
         return Retract(order.uri, order.by)
-    document = parse(order.data, uri=order.uri, media_type=order.media_type, limits=limits)
+    document = order.document
+    if document is None:
+        document = parse(order.data, uri=order.uri, media_type=order.media_type)
     return Publish(document, access=order.access, by=order.by)
 
 

@@ -1,26 +1,30 @@
 """`python -m triplewire.hub.questions`: the process that answers SPARQL queries for `asking`.
 
-It hears pickled messages on standard input and answers each on standard output: first the store's url and the most
-bytes of an answer, then `CatchUp` and a question of the same viewer by turns. It ends when its input does, so also when
-the service dies.
+It is told where the store is (`Beginning`), then `CatchUp` and a question of the same viewer by turns. It reads the
+store, so it has a network, if the store needs one; so each question is answered by a forked child that has none
+(`isolation.Confinement`), no file, little memory and little time. What kills the child leaves the copy as it was.
+
+Invariant: no text of a stranger is read by the engine outside of a confinement.
 """
 
 from __future__ import annotations
 
-import pickle
 import sys
 from io import BytesIO
 from itertools import islice
-from typing import IO
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
 from triplewire.engine.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
-from triplewire.hub.asking import Answer, CatchUp, Question
+from triplewire.hub.asking import Answer, Beginning, CatchUp, Question, too_long
 from triplewire.hub.negotiation import best
 from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph
+from triplewire.isolation import Confinement, Died, in_child
+from triplewire.isolation.processes import serve
 from triplewire.store import Store
+
+_TOO_MUCH = "the query takes more memory than it may have, or nests deeper than the engine can follow; ask for less"
 
 
 class _Bounded(BytesIO):
@@ -51,32 +55,62 @@ def answered(replica: Replica, question: Question, most_bytes: int) -> Answer:
     return Answer(media_type, output.getvalue())
 
 
-def serve(heard: IO[bytes], said: IO[bytes]) -> None:
-    """Answer until nobody asks any more."""
-    url, most_bytes = pickle.load(heard)
-    replicas, replica = Replicas(), Replica()
-    with Store.open(url, create=False) as store:
-        message: object = None
-        while True:
-            answer: object = None
-            try:
-                if isinstance(message, Question):
-                    answer = answered(replica, message, most_bytes)
-                elif isinstance(message, CatchUp):
-                    replica = Replica()  # so that nothing is left of another viewer's, should the next line fail
-                    with store.reading() as reader:
-                        replica = replicas.of(reader, message.viewer)
-            except TriplewireError as error:
-                answer = error
-            except (OSError, ValueError, RuntimeError) as error:
-                answer = QueryLimitExceeded(f"the query could not be answered: {error}")
-            pickle.dump(answer, said)
-            said.flush()
-            try:
-                message = pickle.load(heard)
-            except EOFError:
-                return
+class Answering:
+    """What is between two messages: the store, and the copy of the viewer who asked last."""
+
+    def __init__(self) -> None:
+        self._beginning: Beginning | None = None
+        self._store: Store | None = None
+        self._replicas, self._replica = Replicas(), Replica()
+
+    def answered(self, message: object) -> object:
+        """The answer to a message, an error among them."""
+        try:
+            if isinstance(message, Beginning):
+                self._beginning, self._store = message, Store.open(message.url, create=False)
+            elif isinstance(message, CatchUp):
+                self._catch_up(message.viewer)
+            elif isinstance(message, Question):
+                return self._in_confinement(message)
+        except TriplewireError as error:
+            return error
+        return None
+
+    def _catch_up(self, viewer: str | None) -> None:
+        assert self._store is not None
+        self._replica = Replica()  # so that nothing is left of another viewer's, should the next line fail
+        with self._store.reading() as reader:
+            self._replica = self._replicas.of(reader, viewer)
+
+    def _in_confinement(self, question: Question) -> object:
+        """The answer of a child that has this process's copy, and nothing else that it could reach."""
+        begun = self._beginning
+        assert begun is not None
+        told = in_child(
+            lambda _: _told(self._replica, question, begun.most_bytes),
+            None,
+            confinement=Confinement(memory=begun.memory, seconds=begun.seconds),
+            seconds=begun.seconds,
+        )
+        if not isinstance(told, Died):
+            return told
+        return too_long(begun.seconds) if told.is_late else QueryLimitExceeded(_TOO_MUCH)
+
+
+def _told(replica: Replica, question: Question, most_bytes: int) -> object:
+    """In the child: the answer, or an error that says nothing but what is wrong with the query.
+
+    The engine's own words are kept back, but for those on syntax: they could be of what nobody should read.
+    """
+    try:
+        return answered(replica, question, most_bytes)
+    except TriplewireError as error:
+        return error
+    except MemoryError:
+        return QueryLimitExceeded(_TOO_MUCH)
+    except Exception:
+        return QueryLimitExceeded("the query could not be answered; ask for less, or otherwise")
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(sys.stdin.buffer, sys.stdout.buffer, Answering().answered)

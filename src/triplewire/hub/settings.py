@@ -80,6 +80,8 @@ class Settings:
     """And how long they may be together."""
     query_seconds: float = 20.0
     query_bytes: int = 64 * 1024 * 1024
+    query_memory: int = 1024 * 1024 * 1024
+    """How many bytes of memory a SPARQL query may take, besides the documents."""
     query_processes: int = 1
     longest_wait: float = 60.0
     """How long a request for events may wait for one."""

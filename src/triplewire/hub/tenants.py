@@ -18,6 +18,7 @@ from triplewire.hub.listening import Bell, Together
 from triplewire.hub.logs import log_of
 from triplewire.hub.quotas import Quotas
 from triplewire.hub.settings import Settings, TenantSettings
+from triplewire.isolation.parsing import Parsers
 
 
 @dataclass(slots=True)
@@ -50,6 +51,7 @@ class Tenants:
     def __init__(self, settings: Settings, *, opened: Callable[[], None] = lambda: None) -> None:
         """`opened` is called when one is there that was not."""
         self._settings, self._tell_opened = settings, opened
+        self.parsers = Parsers()
         self._open: dict[str, Tenant] = {}
         self._opening = asyncio.Lock()
         self._applies_here = settings.pipeline != "none"
@@ -100,12 +102,20 @@ class Tenants:
             own.store,
             seconds=settings.query_seconds,
             most_bytes=settings.query_bytes,
+            memory=settings.query_memory,
             processes=settings.query_processes,
             quotas=quotas,
         )
         log = await asyncio.to_thread(log_of, hub.store)
         intake = Accepting(
-            hub, limits, room, log, bell.ring, is_heard=lambda: bell.count > 0, patience=settings.longest_wait
+            hub,
+            limits,
+            room,
+            log,
+            bell.ring,
+            is_heard=lambda: bell.count > 0,
+            patience=settings.longest_wait,
+            parsers=self.parsers,
         )
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
         return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker, quotas)
@@ -119,6 +129,7 @@ class Tenants:
         for tenant in self._open.values():
             await tenant.close()
         self._open = {}
+        await asyncio.to_thread(self.parsers.close)
 
 
 def _in_this_loop(call: Callable[[], None]) -> Callable[[], None]:

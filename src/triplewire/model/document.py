@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from pyoxigraph import Quad, RdfFormat, Triple, parse, serialize
+from pyoxigraph import Quad, RdfFormat, Triple, serialize
+
+from triplewire.model.flat import triples_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,7 @@ class Document:
     @property
     def triples(self) -> tuple[Triple, ...]:
         """The triples, as pyoxigraph's."""
-        quads = parse(self.ntriples, format=RdfFormat.N_TRIPLES)
-        return tuple(quad.triple for quad in quads)
+        return tuple(triples_in(self.ntriples))
 
     @property
     def parts(self) -> tuple[Document, ...]:

@@ -8,9 +8,10 @@ to the very address that was checked, not to the name, which could mean another 
 from __future__ import annotations
 
 import asyncio
-import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from triplewire.outbound.lookups import looked_up
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _LOOKUP = 5.0
@@ -57,7 +58,7 @@ async def resolved(host: str, port: int, reach: Reach) -> str:
     """The address to connect to for a host; `Refused` if it has none, or one that must not be asked."""
     try:
         async with asyncio.timeout(_LOOKUP):
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = await looked_up(host, port)
     except (OSError, UnicodeError) as error:
         raise Nameless(f"the name {host!r} has no address ({error or 'nobody answered in time'})") from None
     addresses = [str(place[0]) for *_, place in found]

@@ -6,9 +6,9 @@ no rule of either is repeated in a DataFrame expression, so that Spark gives the
 
 `session` starts a Spark that is tuned for this, `java` finds what that needs, `daemon` is what its Python workers are
 forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files that hold many. `batch` matches
-them: `images` brings the index to the workers, `worker` is what they do, `isolation` how they survive a document that
-kills, `tally` how they tell how far they are, `watching` who listens. `outputs` and `parts` write the answers. `graph`
-matches the documents as one graph, with answers that join them.
+them: `images` brings the index to the workers, `worker` is what they do (`triplewire.isolation` is how they survive a
+document that kills), `tally` how they tell how far they are, `watching` who listens. `outputs` and `parts` write the
+answers. `graph` matches the documents as one graph, with answers that join them.
 """
 
 from __future__ import annotations

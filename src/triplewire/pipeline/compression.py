@@ -15,6 +15,8 @@ from triplewire.documents.formats import media_type_of
 COMPRESSED = (".gz", ".bz2")
 """The suffixes of what is read through."""
 
+_MOST_STREAMS = 1_000
+"""After each of them what is left is copied, so that many empty ones would take quadratic time."""
 _COLUMNS = ("uri", "content", "media_type", "problem")
 
 
@@ -48,7 +50,11 @@ def decompressed(packed: bytes, uri: str, limit: int) -> Plain:
     start: Callable[[], Any] = (lambda: zlib.decompressobj(wbits=31)) if is_gzip else bz2.BZ2Decompressor
     content = bytearray()
     try:
+        streams = 0
         while packed and len(content) <= limit:
+            streams += 1
+            if streams > _MOST_STREAMS:
+                return Plain(None, f"it has more than {_MOST_STREAMS} compressed parts; compress it as one")
             stream = start()
             content += stream.decompress(packed, limit + 1 - len(content))
             if not stream.eof and len(content) <= limit:

@@ -12,11 +12,11 @@ import pyarrow
 
 from triplewire.documents import Limits
 from triplewire.errors import DocumentError
+from triplewire.isolation import Died, isolated
 from triplewire.matching import Index
 from triplewire.matching.findings import Answers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
-from triplewire.pipeline.isolation import Died, isolated
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
 
 if TYPE_CHECKING:

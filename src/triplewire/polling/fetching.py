@@ -150,12 +150,15 @@ async def _body(response: httpx.Response, most: int) -> bytes:
     if coding not in ("identity", "", "gzip", "x-gzip"):
         raise _Unusable(f"it is packed as {coding}, which was not asked for")
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16) if "gzip" in coding else None
-    body = bytearray()
+    body, sent = bytearray(), 0
     try:
         async for chunk in response.aiter_raw():
+            sent += len(chunk)
             body += chunk if unpacking is None else unpacking.decompress(chunk, most + 1 - len(body))
-            if len(body) > most:
+            if len(body) > most or sent > most:
                 raise _Unusable(f"it is longer than {most} bytes")
+            if unpacking is not None and unpacking.eof:
+                break  # what follows the end is nobody's, and would be kept
     except zlib.error as error:
         raise _Unusable(f"it cannot be unpacked: {error}") from None
     if unpacking is not None and not unpacking.eof:

@@ -11,6 +11,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire import Feed, Hub, parse
 from triplewire.errors import DocumentError, TriplewireError
+from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Event
 from triplewire.polling import roster
 from triplewire.polling.fetching import Manners, fetch
@@ -39,7 +40,7 @@ class Asked:
 class Poller:
     """Follows the feeds of a hub. The list and its state are in the hub's store, so another process can go on.
 
-    `clock` gives seconds since 1970.
+    `clock` gives seconds since 1970. With `parsers` a feed that ends a process ends one of theirs.
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class Poller:
         manners: Manners = Manners(),  # noqa: B008  # frozen
         drop_missing: bool = False,
         clock: Callable[[], float] = time.time,
+        parsers: Parsers | None = None,
     ) -> None:
+        self._parse = parse if parsers is None else parsers.parse
         self._hub, self._pace, self._manners, self._clock = hub, pace, manners, clock
         self._drop_missing = drop_missing
         self._ended: dict[str, float] = {}
@@ -92,7 +95,7 @@ class Poller:
         others: Sequence[TriplewireError] = ()
         if isinstance(answer, Fresh):
             try:
-                document = parse(answer.body, uri=feed.uri, media_type=answer.media_type or None)
+                document = self._parse(answer.body, uri=feed.uri, media_type=answer.media_type or None)
                 outcome = self._hub.publish(document, drop_missing=self._drop_missing)
                 events, others = list(outcome), [*outcome.warnings, *outcome.errors]
                 feed = replace(feed, title=_title(document) or feed.title)

@@ -4,10 +4,11 @@ What comes in: patterns and a taxonomy. What goes out: `covers`, a yes that is a
 reason for which a conjunction can never match. The way: `mappings` finds one pattern's triples among the other's,
 `solver` decides whether the conditions that are left can fail; it goes through choices (`demands`), families of the
 taxonomy (`families`) and sorts of terms (`sorts`), reads each condition as a fact (`facts`) and settles the facts of
-one case (`cases`, `lines`). It never looks at triples: what it says holds for all of them.
+one case (`cases`, `lines`), as far as a `budget` goes. It never looks at triples: what it says holds for all of them.
 """
 
+from triplewire.algebra.covering.budget import Budget
 from triplewire.algebra.covering.containment import covers
 from triplewire.algebra.covering.contradictions import Contradiction, contradiction, satisfiable
 
-__all__ = ["Contradiction", "contradiction", "covers", "satisfiable"]
+__all__ = ["Budget", "Contradiction", "contradiction", "covers", "satisfiable"]

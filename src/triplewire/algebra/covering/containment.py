@@ -15,6 +15,7 @@ from itertools import islice
 
 from pyoxigraph import Literal, Variable
 
+from triplewire.algebra.covering.budget import STEPS, Budget, TooHard
 from triplewire.algebra.covering.demands import (
     UNTRUE,
     Demand,
@@ -24,7 +25,7 @@ from triplewire.algebra.covering.demands import (
 )
 from triplewire.algebra.covering.facts import identity_of
 from triplewire.algebra.covering.mappings import Homomorphism, mappings, same
-from triplewire.algebra.covering.solver import Solver, TooHard
+from triplewire.algebra.covering.solver import Solver
 from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, sort_of
 from triplewire.algebra.pattern import (
     Call,
@@ -41,8 +42,8 @@ from triplewire.algebra.substitution import replace_nodes, replace_variables
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.xpath.query import PathQuery
 
-STEPS = 50_000
-"""How far the search for mappings and cases goes before the answer is `not known to be covered`."""
+_ALL_BRANCHES = 10 * STEPS
+"""How far the search for mappings and cases goes before the answer is `not known to be covered`; STEPS for a branch."""
 _ALTERNATIVES = 48
 
 
@@ -58,20 +59,21 @@ class Side:
     places: dict[str, frozenset[Sort]]
 
 
-def covers(a: Pattern, b: Pattern, taxonomy: Taxonomy = EMPTY) -> bool:
+def covers(a: Pattern, b: Pattern, taxonomy: Taxonomy = EMPTY, budget: Budget | None = None) -> bool:
     """True only if every answer of b is an answer of a, over every set of triples.
 
     Columns correspond by name if both patterns have the same names, else by position. It is also complete (false only
     if some set of triples shows otherwise) for conjunctions with comparisons, `contains`, `starts`, `ends`, `same` and
-    is-a, as far as the budget of STEPS goes. Of XPath it is known only whether both are the same expression.
+    is-a, as far as the budget goes. Of XPath it is known only whether both are the same expression.
     """
     if len(a.answer) != len(b.answer):
         return False
     if isinstance(a, PathQuery) or isinstance(b, PathQuery):
         return a == b
     answer = b.answer if set(a.answer) != set(b.answer) else a.answer
+    whole = Budget(_ALL_BRANCHES, budget)
     wider = [side(branch, a.answer) for branch in a.branches]
-    return all(_branch_covered(wider, side(branch, answer), taxonomy) for branch in b.branches)
+    return all(_branch_covered(wider, side(branch, answer), taxonomy, whole) for branch in b.branches)
 
 
 def side(branch: Conjunction, answer: tuple[str, ...]) -> Side:
@@ -106,9 +108,9 @@ def misplaced(branch: Conjunction) -> TriplePattern | None:
     return None
 
 
-def _branch_covered(wider: list[Side], narrow: Side, taxonomy: Taxonomy) -> bool:
-    solver = Solver(taxonomy, STEPS)
+def _branch_covered(wider: list[Side], narrow: Side, taxonomy: Taxonomy, budget: Budget) -> bool:
     try:
+        solver = Solver(taxonomy, budget.for_one())
         if misplaced(narrow.branch) or not solver.satisfiable(demanded(narrow.conditions), narrow.places):
             return True
         target = narrow if narrow.optional else _with_identities(narrow)

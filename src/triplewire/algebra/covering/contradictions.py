@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triplewire.algebra.covering.containment import STEPS, misplaced, side
+from triplewire.algebra.covering.budget import STEPS, Budget, TooHard
+from triplewire.algebra.covering.containment import misplaced, side
 from triplewire.algebra.covering.demands import demanded
 from triplewire.algebra.covering.derived import Derived
 from triplewire.algebra.covering.families import is_family_test
-from triplewire.algebra.covering.solver import Places, Solver, TooHard
+from triplewire.algebra.covering.solver import Places, Solver
 from triplewire.algebra.pattern import Conjunction, Expression, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.wording import word_condition, word_triple
+
+_ALL_CONDITIONS = 10 * STEPS
+"""How far one conjunction is looked at: whether it is a contradiction, and which of its conditions say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,9 @@ def satisfiable(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> bool:
     return contradiction(conjunction, taxonomy) is None
 
 
-def contradiction(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> Contradiction | None:
+def contradiction(
+    conjunction: Conjunction, taxonomy: Taxonomy = EMPTY, budget: Budget | None = None
+) -> Contradiction | None:
     """Why the conjunction can never match; None if it can, or if that is too hard to tell."""
     triple = misplaced(conjunction)
     if triple is not None:
@@ -38,43 +44,50 @@ def contradiction(conjunction: Conjunction, taxonomy: Taxonomy = EMPTY) -> Contr
             f"`{word_triple(triple)}` has a literal where no triple has one: only objects are literals"
         )
     seen = side(conjunction, ())
-    if not _contradict(seen.conditions, seen.places, taxonomy):
+    whole = Budget(_ALL_CONDITIONS, budget)
+    if not _contradict(seen.conditions, seen.places, taxonomy, whole):
         return None
-    core = _fewest(seen.conditions, seen.places, taxonomy)
+    core = _fewest(seen.conditions, seen.places, taxonomy, whole)
     originals = tuple(conjunction.conditions[seen.conditions.index(condition)] for condition in core)
-    return Contradiction(_reason(originals, core, seen.places, taxonomy), originals)
+    return Contradiction(_reason(originals, core, seen.places, taxonomy, whole), originals)
 
 
-def _contradict(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> bool:
-    if not _may_hold(conditions, places, taxonomy):
+def _contradict(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy, budget: Budget) -> bool:
+    if not _may_hold(conditions, places, taxonomy, budget):
         return True
     derived = Derived(conditions, places)
-    return derived.is_impossible or (derived.has_any and not _may_hold(derived.conditions, derived.places, taxonomy))
+    if derived.is_impossible:
+        return True
+    return derived.has_any and not _may_hold(derived.conditions, derived.places, taxonomy, budget)
 
 
-def _may_hold(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> bool:
+def _may_hold(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy, budget: Budget) -> bool:
     try:
-        return Solver(taxonomy, STEPS).satisfiable(demanded(conditions), places)
+        return Solver(taxonomy, budget.for_one()).satisfiable(demanded(conditions), places)
     except TooHard:
         return True
 
 
-def _fewest(conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> tuple[Expression, ...]:
+def _fewest(
+    conditions: tuple[Expression, ...], places: Places, taxonomy: Taxonomy, budget: Budget
+) -> tuple[Expression, ...]:
     """Leave out one condition after the other, as long as the rest is a contradiction."""
     core = conditions
     for condition in conditions:
         fewer = tuple(other for other in core if other is not condition)
-        if _contradict(fewer, places, taxonomy):
+        if _contradict(fewer, places, taxonomy, budget):
             core = fewer
     return core
 
 
-def _reason(shown: tuple[Expression, ...], core: tuple[Expression, ...], places: Places, taxonomy: Taxonomy) -> str:
+def _reason(
+    shown: tuple[Expression, ...], core: tuple[Expression, ...], places: Places, taxonomy: Taxonomy, budget: Budget
+) -> str:
     text = " and ".join(f"`{word_condition(condition)}`" for condition in shown)
     if all(map(is_family_test, core)):
         return f"nothing in the taxonomy passes {text}" + ("" if len(core) == 1 else " at once")
     verb = "can never hold" if len(core) == 1 else "contradict each other"
-    if _contradict(core, {}, taxonomy):
+    if _contradict(core, {}, taxonomy, budget):
         return f"{text} {verb}"
     return f"{text} {verb}, because {_standing(core, places)}"
 

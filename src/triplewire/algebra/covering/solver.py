@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.covering.budget import Budget
 from triplewire.algebra.covering.cases import Assertion, consistent
 from triplewire.algebra.covering.demands import (
     TRUE,
@@ -36,10 +37,8 @@ Atoms = dict[Expression, Accepted]
 
 _STEPS_OF_A_CASE = 20
 """What a case costs, in comparisons of two triple patterns."""
-
-
-class TooHard(Exception):
-    """The budget is spent, and nothing is proved."""
+_ASSERTIONS_PER_STEP = 60
+"""To put n comparisons on a line, with all that follows, takes about n⁴ operations; so many of them are a step."""
 
 
 @dataclass
@@ -58,7 +57,7 @@ class State:
 class Solver:
     """Decides demands against one taxonomy, within one budget."""
 
-    def __init__(self, taxonomy: Taxonomy, budget: int) -> None:
+    def __init__(self, taxonomy: Taxonomy, budget: Budget) -> None:
         self._taxonomy = taxonomy
         self._families = Families(taxonomy)
         self._budget = budget
@@ -84,9 +83,7 @@ class Solver:
 
     def spend(self, steps: int) -> None:
         """Take some steps; TooHard when there were too many."""
-        self._budget -= steps
-        if self._budget < 0:
-            raise TooHard
+        self._budget.spend(steps)
 
     def _assume(self, demands: Iterable[Demand], places: Places) -> State | None:
         """Take compound demands apart, put identities in; None if that alone is contradictory."""
@@ -171,9 +168,12 @@ class Solver:
                 yield from self._assignments(names, options, shared, wider)
 
     def _fits(self, atoms: Atoms, kinds: Mapping[str, Kind]) -> bool:
-        self.spend(_STEPS_OF_A_CASE)
+        self.spend(_STEPS_OF_A_CASE + len(atoms))
         assertions = self._assertions(atoms, kinds)
-        return assertions is not None and consistent(assertions, kinds, self._taxonomy)
+        if assertions is None:
+            return False
+        self.spend(len(assertions) ** 4 // _ASSERTIONS_PER_STEP)
+        return consistent(assertions, kinds, self._taxonomy)
 
     def _assertions(self, atoms: Atoms, kinds: Mapping[str, Kind]) -> list[Assertion] | None:
         """The facts that the atoms' accepted outcomes ask for; None if one cannot have any of its outcomes."""

@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,6 +70,7 @@ def run(
       triplewire poll hub.db --export-opml > feeds.opml
     """
     try:
+        from triplewire.isolation.parsing import Parsers
         from triplewire.polling import Manners, Pace, Poller
     except ImportError as error:
         usage(f"polling needs httpx: pip install 'triplewire[poll]' ({error})")
@@ -78,9 +80,9 @@ def run(
     except ValueError as error:
         usage(f"--every {every}: {error}")
     known = options.prefixes_of(prefix)
-    with hub_on(store, create=True) as hub:
+    with hub_on(store, create=True) as hub, closing(Parsers(1)) as parsers:
         manners = Manners(timeout=timeout, pause=pause, allow_private=allow_private)
-        poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing)
+        poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing, parsers=parsers)
         _change_list(poller, feeds, opml, remove, problems)
         if export_opml:
             _print_opml(poller)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 
 from lxml import etree
-from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple, parse
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from triplewire.documents import nesting, reader
 from triplewire.documents.feeds.mapping import DC, RSS
@@ -15,6 +15,7 @@ from triplewire.documents.formats import RDF_XML
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 from triplewire.model import RDF
+from triplewire.model.flat import triples_in
 
 _TYPE = NamedNode(RDF + "type")
 _CHANNEL = NamedNode(RSS + "channel")
@@ -44,7 +45,7 @@ def own_triples(root: etree._Element, *, uri: str, limits: Limits) -> list[Tripl
         return []
     if _TRIPLE_TERM_END in lines:
         raise nesting.triple_terms_not_served(uri)
-    return [quad.triple for quad in parse(lines, format=RdfFormat.N_TRIPLES)]
+    return list(triples_in(lines))
 
 
 def channel_of(triples: Iterable[Triple]) -> str | None:

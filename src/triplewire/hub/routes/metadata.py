@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pyoxigraph import NamedNode, Triple
 from starlette.concurrency import run_in_threadpool
 
-from triplewire.documents import Limits, parse
+from triplewire.documents import Limits
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.asking import Question
@@ -132,6 +132,7 @@ async def _sent(request: Request, access: Access, uri: str) -> Document:
     refuse_unread(media_type)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
     limits = Limits(bytes=settings.document_bytes)
+    parse = access.service.tenants.parsers.parse
     return await run_in_threadpool(lambda: parse(data, uri=uri, media_type=media_type, limits=limits))
 
 

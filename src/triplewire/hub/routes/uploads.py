@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pyoxigraph import NamedNode, RdfFormat, parse, serialize
+from pyoxigraph import NamedNode, RdfFormat, serialize
 
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
@@ -21,6 +21,7 @@ from triplewire.hub.problems import problem_of, status_of
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Access, Publishing, listed
 from triplewire.model import Access as AccessList
+from triplewire.model.flat import quad_in
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -181,7 +182,7 @@ async def graphs_of(lines: AsyncIterator[tuple[int, bytes]], most: int) -> Async
 def _read_quad(number: int, line: bytes) -> tuple[str, bytes, TriplewireError | None]:
     """The graph of a line, its triple, and what is wrong with it; BadRequest where nobody can say which graph it is."""
     try:
-        (quad,) = parse(line, format=RdfFormat.N_QUADS)
+        quad = quad_in(line)
         if not isinstance(quad.graph_name, NamedNode):
             raise BadRequest(f"line {number} names no graph, and its graph's IRI is the uri of its document")
         return quad.graph_name.value, serialize([quad.triple], format=RdfFormat.N_TRIPLES) or b"", None

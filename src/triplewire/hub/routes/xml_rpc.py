@@ -14,16 +14,17 @@ from typing import Any, get_args, get_origin
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 from xml.parsers.expat import ExpatError
-from xmlrpc.client import Fault, ResponseError, dumps, loads
+from xmlrpc.client import Fault, ResponseError, dumps
 
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from triplewire import feeds
-from triplewire.documents import Limits, parse
+from triplewire.documents import Limits
 from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, TriplewireError, UnknownSubscription
 from triplewire.hub.bodies import body_of
+from triplewire.hub.calls import read_call
 from triplewire.hub.messages import NewSubscription
 from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.problems import status_of
@@ -52,7 +53,7 @@ async def call(request: Request, access: Reading) -> Response:
     settings = access.service.settings
     body = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
     try:
-        name, parameters = _read(body)
+        name, parameters = await run_in_threadpool(_read, body)
         found = (await _method(name)(Caller(access), *parameters),)
         answer = dumps(found, methodresponse=True)
     except TriplewireError as error:
@@ -74,9 +75,10 @@ class Caller:
         text = data.encode() if isinstance(data, str) else data
         refuse_unread(media_type or None)
         limits = Limits(bytes=self.access.service.settings.document_bytes)
+        parse = self.access.service.tenants.parsers.parse
         document = await run_in_threadpool(parse, text, uri=uri, media_type=media_type or None, limits=limits)
         receipt = await self.access.tenant.intake.submit(
-            Order(uri, text, media_type or None, tell=True, by=self.access.viewer)
+            Order(uri, text, media_type or None, tell=True, by=self.access.viewer, document=document)
         )
         standing = [await self._standing(each) for each in feeds.subscriptions_in(document)]
         return _told(receipt) | {"subscriptions": standing}
@@ -177,10 +179,8 @@ _METHODS: Mapping[str, Method] = {
 
 def _read(body: bytes) -> tuple[str, tuple[Any, ...]]:
     """The method and the parameters that a request names."""
-    if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise Fault(_NOT_READ, "a call has no document type and no entities of its own")
     try:
-        parameters, name = loads(body, use_builtin_types=True)
+        parameters, name = read_call(body)
     except (ExpatError, ResponseError, ValueError, TypeError, LookupError) as error:
         raise Fault(_NOT_READ, f"this is no call of XML-RPC: {error}") from None
     method = _method(name or "")

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from lark import Token
-from pyoxigraph import Literal, NamedNode, RdfFormat, parse
+from pyoxigraph import Literal, NamedNode
 
 from triplewire.languages.sparql.faults import Place, syntax_error
 from triplewire.model import XSD
+from triplewire.model.flat import resolved
 
 KNOWN_PREFIXES: Final = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -78,13 +79,10 @@ def _iri(text: str, token: Token) -> NamedNode:
 
 def _resolve(text: str, base: str, token: Token) -> NamedNode:
     """As documents resolve theirs: the same code reads both, so both mean the same IRI."""
-    document = f"<{text}> <{text}> <{text}> .".encode()
     try:
-        (quad,) = parse(document, format=RdfFormat.TURTLE, base_iri=base)
+        return resolved(text, base)
     except (SyntaxError, ValueError) as error:
         raise syntax_error(f"<{text}> is not a reference: {error}", Place.of(token)) from None
-    resolved: NamedNode = quad.predicate
-    return resolved
 
 
 def _undeclared(prefix: str, token: Token) -> Exception:

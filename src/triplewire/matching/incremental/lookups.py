@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-import pyoxigraph
+from pyoxigraph import Triple as RdfTriple
 
 from triplewire.model import Term, parse_term
 
@@ -48,7 +48,7 @@ class Lookups(Protocol):
 class Memory:
     """Triples in memory, for small graphs."""
 
-    def __init__(self, triples: Iterable[pyoxigraph.Triple] = ()) -> None:
+    def __init__(self, triples: Iterable[RdfTriple] = ()) -> None:
         self._numbers: dict[str, int] = {}
         self._texts: list[str] = [""]
         self._present: set[Triple] = set()
@@ -68,7 +68,7 @@ class Memory:
         """The term of a number."""
         return parse_term(self._texts[number])
 
-    def triple(self, triple: pyoxigraph.Triple) -> Triple:
+    def triple(self, triple: RdfTriple) -> Triple:
         """A triple as numbers, whether it is there or not."""
         subject, predicate, object = triple
         return self.number(subject), self.number(predicate), self.number(object)

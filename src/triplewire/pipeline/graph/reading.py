@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pyarrow
 
 from triplewire.documents import Limits
+from triplewire.isolation import Died, isolated
 from triplewire.matching import Index
 from triplewire.matching.incremental.numbering import Numbering, Numbers
 from triplewire.matching.whole.reading import kept_of
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
-from triplewire.pipeline.isolation import Died, isolated
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
 from triplewire.pipeline.worker import Given, Reader, given, is_second_attempt, parts, read_one, set_aside
 

@@ -12,8 +12,8 @@ from pyspark import TaskContext
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.engine.intake import change_of, entry_of
 from triplewire.errors import TriplewireError
+from triplewire.isolation import Died, isolated
 from triplewire.model import Change
-from triplewire.pipeline.isolation import Died, isolated
 from triplewire.pipeline.streaming.entries import Waiting, entries_in, table_of
 from triplewire.store import NewEntry, NewRejection
 

@@ -2,10 +2,11 @@
 
 import os
 import signal
+import time
 
 import pytest
 
-from triplewire.pipeline.isolation import Died, in_child, isolated
+from triplewire.isolation import Died, in_child, isolated
 
 
 def doubled(numbers):
@@ -44,3 +45,13 @@ def test_nothing_to_do_is_done():
 def test_death_says_how():
     assert "exit code 7" in str(in_child(doubled, [-1]))
     assert "SIGKILL" in str(in_child(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1]))
+
+
+def test_child_that_takes_too_long_is_killed():
+    began = time.monotonic()
+    assert in_child(lambda _: time.sleep(60), None, seconds=0.2).is_late
+    assert time.monotonic() - began < 10
+
+
+def test_child_in_time_tells_its_result():
+    assert in_child(doubled, [1], seconds=30) == [2]

@@ -1,0 +1,66 @@
+"""What a confined process cannot do any more; each way to keep it from the network is enough by itself."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from triplewire.isolation import Confinement, Died, confinement, in_child
+
+is_linux = pytest.mark.skipif(sys.platform != "linux", reason="seccomp and RLIMIT_AS as Linux has them")
+
+
+def tried(work):
+    """What a confined child says that became of some work."""
+
+    def attempt(_):
+        try:
+            return work()
+        except OSError as error:
+            return type(error).__name__, error.errno
+
+    return in_child(attempt, None, confinement=Confinement(memory=64 << 20, seconds=30), seconds=30)
+
+
+def test_confined_process_has_no_network_no_files_and_no_programs():
+    for work in (socket.socket, lambda: os.open("/etc/passwd", os.O_RDONLY), lambda: subprocess.run(["true"])):
+        name, _ = tried(work)
+        assert name in ("OSError", "PermissionError")
+
+
+def test_confined_process_still_computes():
+    assert tried(lambda: sum(range(10))) == 45
+
+
+@is_linux
+def test_seccomp_alone_keeps_it_from_the_network(monkeypatch):
+    monkeypatch.setattr(confinement, "_limit", lambda kind, most: None)
+    assert tried(socket.socket)[0] == "PermissionError"
+
+
+def test_no_new_file_alone_keeps_it_from_the_network(monkeypatch):
+    monkeypatch.setattr(confinement, "_filter_calls", lambda: None)
+    assert tried(socket.socket)[0] == "OSError"
+
+
+@is_linux
+def test_memory_over_the_limit_is_refused():
+    def much():
+        try:
+            return len(b"x" * (256 << 20))
+        except MemoryError:
+            return "refused"
+
+    assert tried(much) == "refused"
+
+
+def test_endless_work_is_ended():
+    def endless(_):
+        while True:
+            pass
+
+    died = in_child(endless, None, confinement=Confinement(seconds=0.5), seconds=30)
+    assert isinstance(died, Died)
+    assert not died.is_late, "the limit on processor time ends it first"
