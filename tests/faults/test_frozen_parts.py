@@ -6,9 +6,11 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from tests.hub.processes import put
 
@@ -116,3 +118,18 @@ def test_frozen_pipeline_is_noticed_ended_and_replaced(tmp_path, monkeypatch):
         assert client.get(f"{service.url}/v1/document", params={"uri": "urn:b"}).status_code == 200
         until(lambda: pipeline.is_ready and pipeline.pid != first)
         assert healthy(service.url).json()["reasons"] == []
+
+
+def test_server_that_lets_nobody_else_in_is_there_all_the_same(server):
+    """All of its connections are taken: that is an answer, and no reason to cut those that are in use."""
+    url = server.url()
+    with Hub(url) as hub, hub.store._database.connected() as connection:
+        connection.exec_driver_sql("SELECT 1").close()
+        taken = []
+        with suppress(psycopg.OperationalError):
+            while len(taken) < 1_000:
+                taken.append(psycopg.connect(url))
+        assert len(taken) < 1_000
+        assert connection.exec_driver_sql("SELECT 1 FROM pg_sleep(5)").all() == [(1,)]
+        for each in taken:
+            each.close()

@@ -248,3 +248,28 @@ def test_repair_of_what_is_well_loses_nothing_and_may_be_repeated(tmp_path):
         assert repair(store).saved == 4
         assert repair(store).saved == 0
     assert repaired(tmp_path) == all_of(*range(7))
+
+
+def test_nobody_waits_for_positions_that_were_given_to_nothing(tmp_path):
+    """A write that was torn leaves whole entries that were never acknowledged, and they are cut off."""
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(1)])
+        folder = folder_of(hub.store.url)
+        mark = (folder / "mark").read_bytes()
+        log.append([published(2), published(3), published(4)])
+        log.close()
+        (folder / "mark").write_bytes(mark)
+        (path,) = files(folder)
+        data = bytearray(path.read_bytes())
+        data[data.index(b"urn:doc:3")] ^= 0xFF
+        path.write_bytes(data)
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert log.applied() == log.last, "who waits for all that was acknowledged comes to an end"
+        assert uris(hub) == all_of(1, 2)
+        log.append([published(5)])
+        drained(Applier(hub, Limits()))
+        assert log.applied() == log.last
+        assert uris(hub) == all_of(1, 2, 5)
+        log.close()

@@ -323,7 +323,10 @@ def _postgres(url: URL, timeout: float) -> Database:
 
     def ask() -> None:
         args, named = engine.dialect.create_connect_args(engine.url)
-        engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+        try:
+            engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+        except engine.dialect.loaded_dbapi.errors.ConnectionTimeout as error:
+            raise TimeoutError from error
 
     Watchdog(engine, ask)
     return PostgresDatabase(url.render_as_string(hide_password=True), engine, timeout)
