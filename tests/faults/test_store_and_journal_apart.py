@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
+import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from triplewire.cli.app import app
 from triplewire.documents import Limits
 from triplewire.errors import DamagedJournal, StoreBusy
 from triplewire.hub.applying import Applier
+from triplewire.hub.journal import Journal
 from triplewire.hub.logs import back_up, log_of
 from triplewire.hub.pairs import folder_of, problems, repair
 from triplewire.store import Store
@@ -35,8 +39,6 @@ def killed_service(folder: Path, *, applied: int = 3, waiting: int = 4, name: st
             log.applied()
         for n in range(applied, applied + waiting):
             log.append([published(n)])
-        shutil.copytree(folder_of(hub.store.url), folder / "as it was")
-        shutil.copy(folder / name, folder / "store as it was")
         with hub.store.writing() as writer:
             known = writer.settings.get("hub.journal.known")
         log.close()
@@ -113,7 +115,6 @@ def test_lost_write_ahead_log(tmp_path):
     """A store that lost its last commits, beside a journal that has dropped what these had applied."""
     killed_service(tmp_path, applied=3, waiting=0)
     old = (tmp_path / "hub.db").read_bytes()
-    shutil.rmtree(tmp_path / "as it was")
     with Hub(url(tmp_path)) as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:direct")
         log = log_of(hub.store)
@@ -232,6 +233,57 @@ def test_applier_of_a_live_service_stops_at_damage_and_loses_nothing_behind_it(t
         drained(Applier(hub, Limits()))
     with Store.open(url(tmp_path)) as store, pytest.raises(DamagedJournal):
         back_up(store, tmp_path / "backup")
+
+
+def test_file_of_another_journal_among_its_own_is_not_read_and_costs_nothing(tmp_path):
+    killed_service(tmp_path)
+    old = (tmp_path / "hub.db").read_bytes()
+    (tmp_path / "b").mkdir()
+    killed_service(tmp_path / "b", applied=0, waiting=20)
+    (theirs,) = files(tmp_path / "b" / "hub.db.journal")
+    for name in (f"{5:020d}.log", f"{8:020d}.log"):
+        shutil.copy(theirs, tmp_path / "hub.db.journal" / name)
+    with Hub(url(tmp_path)) as hub:
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(7)), "a live reader passes it over"
+    (tmp_path / "hub.db").write_bytes(old)
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(7))
+        log.close()
+
+
+def test_check_beside_a_live_service_finds_nothing_wrong(tmp_path, monkeypatch):
+    """One adds, one applies and drops files, and one checks, all as fast as they can."""
+    monkeypatch.setattr(Journal.__init__, "__kwdefaults__", Journal.__init__.__kwdefaults__ | {"longest": 2_000})
+    stop = threading.Event()
+    with Hub(url(tmp_path)) as hub:
+        log, applier = log_of(hub.store), Applier(hub, Limits())
+
+        def add() -> None:
+            for n in count():
+                if stop.is_set():
+                    return
+                log.append([published(3 * n + more) for more in range(3)])
+
+        def apply() -> None:
+            while not stop.is_set():
+                applier.step()
+                log.applied()  # drops files
+
+        threads = [threading.Thread(target=work) for work in (add, apply)]
+        for thread in threads:
+            thread.start()
+        try:
+            until = time.monotonic() + 2
+            while time.monotonic() < until:
+                assert not list(problems(hub.store))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        log.close()
 
 
 def test_repair_waits_for_nobody_who_adds(tmp_path):
