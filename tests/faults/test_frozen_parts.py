@@ -16,9 +16,9 @@ from tests.hub.processes import put
 
 from postgres import HOW_TO_GET_IT, binaries, running
 from triplewire import Hub
-from triplewire.errors import StoreUnavailable
+from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.hub import Settings, child, start
-from triplewire.store import watchdog
+from triplewire.store import RETRACT, NewEntry, Store, watchdog
 
 
 @pytest.fixture
@@ -101,6 +101,15 @@ def test_statement_that_waits_for_a_frozen_server_ends_with_an_error(server):
             connection.exec_driver_sql("SELECT 1 FROM pg_sleep(600)").all()
         assert time.monotonic() - began < 30
         thaw(server)
+
+
+def test_writer_that_is_frozen_while_it_adds_holds_up_others_for_a_bounded_time(server):
+    url = server.url()
+    entry = NewEntry(RETRACT, "urn:a")
+    with Store.open(url) as frozen, Store.open(url, timeout=0.5) as other, frozen.appending() as intake:
+        intake.append([entry], "now")
+        with pytest.raises(StoreBusy), other.appending() as waiting:
+            waiting.append([entry], "now")
 
 
 def test_frozen_pipeline_is_noticed_ended_and_replaced(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import threading
 import time
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from tests.faults.damage import files, flip_bytes
@@ -20,6 +21,7 @@ from triplewire.documents import Limits
 from triplewire.errors import DamagedJournal, StoreBusy
 from triplewire.hub.applying import Applier
 from triplewire.hub.journal import Journal
+from triplewire.hub.journal.entries import _HEAD, _OLD_HEAD, spelled
 from triplewire.hub.logs import back_up, log_of
 from triplewire.hub.pairs import folder_of, problems, repair
 from triplewire.store import Store
@@ -233,6 +235,26 @@ def test_applier_of_a_live_service_stops_at_damage_and_loses_nothing_behind_it(t
         drained(Applier(hub, Limits()))
     with Store.open(url(tmp_path)) as store, pytest.raises(DamagedJournal):
         back_up(store, tmp_path / "backup")
+
+
+def test_journal_of_an_older_version_is_taken_over_with_what_waits_in_it(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        folder = folder_of(hub.store.url)
+        folder.mkdir()
+        old = b""
+        for position in (1, 2, 3):
+            rest = spelled(bytes(16), position, 0, published(position))[_HEAD.size :]
+            old += _OLD_HEAD.pack(crc32(rest, position), len(rest), position) + rest
+        (folder / f"{1:020d}.log").write_bytes(old + bytes(16))
+        assert not list(problems(hub.store))
+        log = log_of(hub.store)
+        log.append([published(4)])
+        log.close()
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(1, 2, 3, 4)
+        assert log.applied() == log.last == 4
+        log.close()
 
 
 def test_file_of_another_journal_among_its_own_is_not_read_and_costs_nothing(tmp_path):
