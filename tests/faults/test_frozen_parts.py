@@ -6,17 +6,19 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from tests.hub.processes import put
 
 from postgres import HOW_TO_GET_IT, binaries, running
 from triplewire import Hub
-from triplewire.errors import StoreUnavailable
+from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.hub import Settings, child, start
-from triplewire.store import watchdog
+from triplewire.store import RETRACT, NewEntry, Store, watchdog
 
 
 @pytest.fixture
@@ -101,6 +103,15 @@ def test_statement_that_waits_for_a_frozen_server_ends_with_an_error(server):
         thaw(server)
 
 
+def test_writer_that_is_frozen_while_it_adds_holds_up_others_for_a_bounded_time(server):
+    url = server.url()
+    entry = NewEntry(RETRACT, "urn:a")
+    with Store.open(url) as frozen, Store.open(url, timeout=0.5) as other, frozen.appending() as intake:
+        intake.append([entry], "now")
+        with pytest.raises(StoreBusy), other.appending() as waiting:
+            waiting.append([entry], "now")
+
+
 def test_frozen_pipeline_is_noticed_ended_and_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr(child, "_SILENCE", 4.0)
     settings = Settings(store=f"sqlite:///{tmp_path}/hub.db", port=0, pipeline="spark", spark_from=10**9, deliver=False)
@@ -116,3 +127,18 @@ def test_frozen_pipeline_is_noticed_ended_and_replaced(tmp_path, monkeypatch):
         assert client.get(f"{service.url}/v1/document", params={"uri": "urn:b"}).status_code == 200
         until(lambda: pipeline.is_ready and pipeline.pid != first)
         assert healthy(service.url).json()["reasons"] == []
+
+
+def test_server_that_lets_nobody_else_in_is_there_all_the_same(server):
+    """All of its connections are taken: that is an answer, and no reason to cut those that are in use."""
+    url = server.url()
+    with Hub(url) as hub, hub.store._database.connected() as connection:
+        connection.exec_driver_sql("SELECT 1").close()
+        taken = []
+        with suppress(psycopg.OperationalError):
+            while len(taken) < 1_000:
+                taken.append(psycopg.connect(url))
+        assert len(taken) < 1_000
+        assert connection.exec_driver_sql("SELECT 1 FROM pg_sleep(5)").all() == [(1,)]
+        for each in taken:
+            each.close()

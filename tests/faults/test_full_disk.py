@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import httpx
@@ -9,6 +10,8 @@ import pytest
 from tests.faults.disks import fill, small_disk
 from tests.hub.processes import put, serving
 
+from deliver.receiving import Says, eventually, receiving
+from hub.serving import serving as served
 from triplewire import Hub
 from triplewire.errors import StoreError
 from triplewire.hub import Settings, start
@@ -80,6 +83,41 @@ def test_store_that_was_full_goes_on_and_nothing_acknowledged_is_lost(disk):
         assert put(client, url, "urn:b", "<urn:s> <urn:p> 2 .").status_code == 202
         for uri in ("urn:a", *done, "urn:b"):
             assert client.get(f"{url}/v1/document", params={"uri": uri}).status_code == 200, uri
+
+
+@pytest.mark.slow
+def test_stream_whose_checkpoint_cannot_be_written_leaves_the_work_to_the_engine(disk, tmp_path):
+    with httpx.Client(timeout=60) as client:
+        fill(disk)
+        arguments = ("--pipeline", "spark", "--checkpoint", str(disk / "checkpoint"))
+        with serving(tmp_path, "hub.db", *arguments, TRIPLEWIRE_SPARK_FROM="2") as (service, url):
+            done = []
+            while not any("without Spark" in line for line in service.said) and len(done) < 20_000:
+                done.append(f"urn:doc:{len(done)}")
+                assert put(client, url, done[-1], f"<{done[-1]}> <urn:p> {len(done)} .").status_code in (202, 503)
+            service.heard("without Spark for a minute")
+            assert put(client, url, "urn:last", "<urn:s> <urn:p> 1 .").status_code == 202
+            assert client.get(f"{url}/v1/document", params={"uri": "urn:last"}).status_code == 200
+            until_ready(url)
+
+
+def test_deliveries_that_could_not_be_noted_go_on_when_there_is_room(disk):
+    """What arrived is noted late, and nothing is left out behind it."""
+    is_full = threading.Event()
+    with receiving() as receiver, served(f"sqlite:///{disk}/hub.db", reach="127.0.0.0/8") as client:
+        receiver.says["/hook"] = lambda _: Says(204, wait=is_full)
+        client.subscribe("sizes", "SELECT ?d ?n { ?d <urn:size> ?n }")
+        made = client.post("/v1/subscriptions/sizes/deliveries", json={"url": receiver.url()})
+        client.publish("urn:a", "<urn:a> <urn:size> 1 .")
+        receiver.wait_for_posts(1)
+        filler = fill(disk)
+        is_full.set()
+        time.sleep(1)
+        filler.unlink()
+        until_ready(client.url)
+        client.publish("urn:b", "<urn:b> <urn:size> 2 .")
+        told = eventually(lambda: (found := client.get(made.headers["location"]).json())["delivered"] >= 2 and found)
+        assert (told["state"], told["lag"]) == ("active", 0)
 
 
 def test_backup_onto_a_full_disk_is_refused_and_leaves_nothing_behind(disk, tmp_path):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import random
 import shutil
+import threading
+import time
+from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from tests.faults.damage import files, flip_bytes
@@ -16,6 +20,8 @@ from triplewire.cli.app import app
 from triplewire.documents import Limits
 from triplewire.errors import DamagedJournal, StoreBusy
 from triplewire.hub.applying import Applier
+from triplewire.hub.journal import Journal
+from triplewire.hub.journal.entries import _HEAD, _OLD_HEAD, spelled
 from triplewire.hub.logs import back_up, log_of
 from triplewire.hub.pairs import folder_of, problems, repair
 from triplewire.store import Store
@@ -35,8 +41,6 @@ def killed_service(folder: Path, *, applied: int = 3, waiting: int = 4, name: st
             log.applied()
         for n in range(applied, applied + waiting):
             log.append([published(n)])
-        shutil.copytree(folder_of(hub.store.url), folder / "as it was")
-        shutil.copy(folder / name, folder / "store as it was")
         with hub.store.writing() as writer:
             known = writer.settings.get("hub.journal.known")
         log.close()
@@ -113,7 +117,6 @@ def test_lost_write_ahead_log(tmp_path):
     """A store that lost its last commits, beside a journal that has dropped what these had applied."""
     killed_service(tmp_path, applied=3, waiting=0)
     old = (tmp_path / "hub.db").read_bytes()
-    shutil.rmtree(tmp_path / "as it was")
     with Hub(url(tmp_path)) as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:direct")
         log = log_of(hub.store)
@@ -234,6 +237,77 @@ def test_applier_of_a_live_service_stops_at_damage_and_loses_nothing_behind_it(t
         back_up(store, tmp_path / "backup")
 
 
+def test_journal_of_an_older_version_is_taken_over_with_what_waits_in_it(tmp_path):
+    with Hub(url(tmp_path)) as hub:
+        folder = folder_of(hub.store.url)
+        folder.mkdir()
+        old = b""
+        for position in (1, 2, 3):
+            rest = spelled(bytes(16), position, 0, published(position))[_HEAD.size :]
+            old += _OLD_HEAD.pack(crc32(rest, position), len(rest), position) + rest
+        (folder / f"{1:020d}.log").write_bytes(old + bytes(16))
+        assert not list(problems(hub.store))
+        log = log_of(hub.store)
+        log.append([published(4)])
+        log.close()
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(1, 2, 3, 4)
+        assert log.applied() == log.last == 4
+        log.close()
+
+
+def test_file_of_another_journal_among_its_own_is_not_read_and_costs_nothing(tmp_path):
+    killed_service(tmp_path)
+    old = (tmp_path / "hub.db").read_bytes()
+    (tmp_path / "b").mkdir()
+    killed_service(tmp_path / "b", applied=0, waiting=20)
+    (theirs,) = files(tmp_path / "b" / "hub.db.journal")
+    for name in (f"{5:020d}.log", f"{8:020d}.log"):
+        shutil.copy(theirs, tmp_path / "hub.db.journal" / name)
+    with Hub(url(tmp_path)) as hub:
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(7)), "a live reader passes it over"
+    (tmp_path / "hub.db").write_bytes(old)
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert uris(hub) == all_of(*range(7))
+        log.close()
+
+
+def test_check_beside_a_live_service_finds_nothing_wrong(tmp_path, monkeypatch):
+    """One adds, one applies and drops files, and one checks, all as fast as they can."""
+    monkeypatch.setattr(Journal.__init__, "__kwdefaults__", Journal.__init__.__kwdefaults__ | {"longest": 2_000})
+    stop = threading.Event()
+    with Hub(url(tmp_path)) as hub:
+        log, applier = log_of(hub.store), Applier(hub, Limits())
+
+        def add() -> None:
+            for n in count():
+                if stop.is_set():
+                    return
+                log.append([published(3 * n + more) for more in range(3)])
+
+        def apply() -> None:
+            while not stop.is_set():
+                applier.step()
+                log.applied()  # drops files
+
+        threads = [threading.Thread(target=work) for work in (add, apply)]
+        for thread in threads:
+            thread.start()
+        try:
+            until = time.monotonic() + 2
+            while time.monotonic() < until:
+                assert not list(problems(hub.store))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        log.close()
+
+
 def test_repair_waits_for_nobody_who_adds(tmp_path):
     with Hub(url(tmp_path)) as hub:
         log = log_of(hub.store)
@@ -248,3 +322,28 @@ def test_repair_of_what_is_well_loses_nothing_and_may_be_repeated(tmp_path):
         assert repair(store).saved == 4
         assert repair(store).saved == 0
     assert repaired(tmp_path) == all_of(*range(7))
+
+
+def test_nobody_waits_for_positions_that_were_given_to_nothing(tmp_path):
+    """A write that was torn leaves whole entries that were never acknowledged, and they are cut off."""
+    with Hub(url(tmp_path)) as hub:
+        log = log_of(hub.store)
+        log.append([published(1)])
+        folder = folder_of(hub.store.url)
+        mark = (folder / "mark").read_bytes()
+        log.append([published(2), published(3), published(4)])
+        log.close()
+        (folder / "mark").write_bytes(mark)
+        (path,) = files(folder)
+        data = bytearray(path.read_bytes())
+        data[data.index(b"urn:doc:3")] ^= 0xFF
+        path.write_bytes(data)
+        log = log_of(hub.store)
+        drained(Applier(hub, Limits()))
+        assert log.applied() == log.last, "who waits for all that was acknowledged comes to an end"
+        assert uris(hub) == all_of(1, 2)
+        log.append([published(5)])
+        drained(Applier(hub, Limits()))
+        assert log.applied() == log.last
+        assert uris(hub) == all_of(1, 2, 5)
+        log.close()

@@ -7,6 +7,7 @@ one question at a time and with a limit: one that hangs holds up nobody who asks
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
@@ -17,6 +18,8 @@ from triplewire.errors import StoreError
 if TYPE_CHECKING:
     from triplewire.hub.service import Service
     from triplewire.hub.tenants import Tenant
+
+log = logging.getLogger("triplewire.hub")
 
 _LIMIT = 3.0
 """Seconds that the store has for its answer."""
@@ -44,18 +47,26 @@ class Pulse:
         """What is wrong with the store, if anything is."""
         if self._asked is None or self._asked.done():
             self._asked, self._since = self._thread.submit(self._question), monotonic()
-        asked = self._asked
-        try:
-            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(asked)), _LIMIT)
-        except TimeoutError:
+        answer = asyncio.wrap_future(self._asked)
+        await asyncio.wait({answer}, timeout=_LIMIT)
+        if not answer.done():
+            answer.add_done_callback(_error_of)  # which is known, although nobody waits for it any more
             return Ailment(f"the store has not answered for {monotonic() - self._since:.0f} seconds")
-        except StoreError:
-            return Ailment("the store cannot be used; the log says why")
-        return None
+        error = _error_of(answer)
+        if error is None:
+            return None
+        if not isinstance(error, StoreError):
+            raise error
+        log.warning("the store cannot be used: %s", error)
+        return Ailment("the store cannot be used; the log says why")
 
     def close(self) -> None:
         """Ask no more; nobody waits for an answer that does not come."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _error_of(answer: asyncio.Future[object]) -> BaseException | None:
+    return None if answer.cancelled() else answer.exception()
 
 
 def ailments(service: Service) -> list[Ailment]:

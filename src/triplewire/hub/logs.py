@@ -92,8 +92,8 @@ class JournalLog:
 
     @property
     def last(self) -> int:
-        """See `Log`."""
-        return self._journal.last
+        """See `Log`; positions that were given to nothing are not waited for."""
+        return self._journal.acknowledged
 
     def append(self, entries: Sequence[NewEntry]) -> int:
         """See `Log.append`."""

@@ -256,12 +256,17 @@ class PostgresDatabase(Database):
         writer before left, not what was there when the waiting began.
         """
         with self.connected() as connection:
-            connection.execution_options(isolation_level="READ COMMITTED")
-            sql = PostgresSql(connection, writes=True)
-            sql.rows("SELECT set_config('lock_timeout', ?, true)", f"{int(self.timeout * 1000)}ms")
+            sql = self._patient(connection)
             sql.rows("SELECT pg_advisory_xact_lock(?)", _WRITERS)
             yield sql
             connection.commit()
+
+    def _patient(self, connection: Connection) -> Sql:
+        """What writes, and waits for another one no longer than it should: that one may be frozen."""
+        connection.execution_options(isolation_level="READ COMMITTED")
+        sql = PostgresSql(connection, writes=True)
+        sql.rows("SELECT set_config('lock_timeout', ?, true)", f"{int(self.timeout * 1000)}ms")
+        return sql
 
     @contextmanager
     def appending(self) -> Iterator[Sql]:
@@ -270,8 +275,7 @@ class PostgresDatabase(Database):
         Whoever adds has the counter's row until it commits, so positions become visible in their order all the same.
         """
         with self.connected() as connection:
-            connection.execution_options(isolation_level="READ COMMITTED")
-            yield PostgresSql(connection, writes=True)
+            yield self._patient(connection)
             connection.commit()
 
     def lease(self, name: str) -> Lease:
@@ -323,7 +327,10 @@ def _postgres(url: URL, timeout: float) -> Database:
 
     def ask() -> None:
         args, named = engine.dialect.create_connect_args(engine.url)
-        engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+        try:
+            engine.dialect.connect(*args, **{**named, "connect_timeout": _ANSWER}).close()
+        except engine.dialect.loaded_dbapi.errors.ConnectionTimeout as error:
+            raise TimeoutError from error
 
     Watchdog(engine, ask)
     return PostgresDatabase(url.render_as_string(hide_password=True), engine, timeout)

@@ -18,14 +18,14 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-_LOOK, _LONG, _TRIES = 1.0, 5.0, 2
+_LOOK, _LONG, _TRIES = 1.0, 5.0, 3
 """Seconds between two looks, and in use, after which the server is asked; and how many questions it may not answer."""
 
 
 class Watchdog:
     """Watches the connections of an engine, in a thread that is there while one is in use for long.
 
-    `ask` opens a connection of its own, asks something and raises if there is no answer in time.
+    `ask` opens a connection of its own; TimeoutError if nothing comes back in time. A refusal is an answer, too.
     """
 
     def __init__(self, engine: Engine, ask: Callable[[], None]) -> None:
@@ -68,8 +68,10 @@ class Watchdog:
     def _is_there(self) -> bool:
         try:
             self._ask()
-        except Exception:
+        except TimeoutError:
             return False
+        except Exception:  # too many connections, say, or a server that has ended: who waits is told of that by itself
+            return True
         return True
 
     def _cut(self) -> None:

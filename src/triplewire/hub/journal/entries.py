@@ -120,6 +120,11 @@ def _is_old(file: BinaryIO, named: int) -> bool:
     return any(one.position >= named for one in entries_in(file, FileHead(b"", named - 1, named), 0))
 
 
+def is_of(head: FileHead, identity: bytes) -> bool:
+    """Whether a file may be one of the journal with an identity; one without a head may be anybody's."""
+    return not head.identity or not identity or head.identity == identity
+
+
 def entries_in(file: BinaryIO, head: FileHead, start: int) -> Iterator[Whole]:
     """The whole entries of a file from a byte on, up to the first that is not."""
     start = max(start, head.size)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal.entries import Waiting, entries_in, files_of, first_of, head_of
+from triplewire.hub.journal.entries import Waiting, entries_in, files_of, first_of, head_of, is_of
 from triplewire.hub.journal.mark import mark_in
 from triplewire.hub.journal.survey import Gap
 
@@ -38,11 +38,13 @@ class _Missing(Exception):
         self.gap = Gap(position + 1, until)
 
 
-def _following(parts: Iterable[_Part], position: int) -> Iterator[_Found]:
+def _following(parts: Iterable[_Part], position: int, identity: bytes) -> Iterator[_Found]:
     """The entries after a position, one behind the other; _Missing where one is left out that was acknowledged."""
     for path, file, start in parts:
         head = head_of(file, first_of(path))
         if head is None:  # it is being begun, or damaged: what follows it, or the mark, tells
+            continue
+        if not is_of(head, identity):
             continue
         if head.follows > position:
             raise _Missing(position, head.follows)
@@ -67,12 +69,12 @@ class JournalReader:
 
         DamagedJournal if there is none, although one was acknowledged.
         """
-        acknowledged = mark_in(self._folder).last  # before the files: then these have at least that
+        mark = mark_in(self._folder)  # before the files: then these have at least what it says
         found: list[Waiting] = []
         size = 0
         try:
             with self._parts(position) as parts:
-                for waiting, path, end in _following(parts, position):
+                for waiting, path, end in _following(parts, position, mark.identity):
                     size += len(waiting.entry.content or b"")
                     if found and (len(found) >= most or size > most_bytes):
                         return found
@@ -81,8 +83,8 @@ class JournalReader:
         except _Missing as missing:
             if not found:
                 raise DamagedJournal(str(self._folder), [str(missing.gap)]) from None
-        if not found and position < acknowledged:
-            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, acknowledged))])
+        if not found and position < mark.last:
+            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, mark.last))])
         return found
 
     def end(self) -> tuple[str, int]:
@@ -128,7 +130,7 @@ class HeldJournal:
         self._folder = folder
         self._open = ExitStack()
         self._files: dict[Path, BinaryIO] = {}
-        self._acknowledged = mark_in(folder).last
+        self._mark = mark_in(folder)
         self._hold()
 
     def __enter__(self) -> Self:
@@ -147,13 +149,14 @@ class HeldJournal:
         self._hold()
         until = position
         try:
-            for found in _following((_Part(path, file, 0) for path, file in self._files.items()), position):
+            parts = (_Part(path, file, 0) for path, file in self._files.items())
+            for found in _following(parts, position, self._mark.identity):
                 position = found.waiting.position
                 yield found.waiting
         except _Missing as missing:  # either it is damaged, or it was added, applied and dropped since
             until = missing.gap.last
-        if position < self._acknowledged:
-            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, max(until, self._acknowledged)))])
+        if position < self._mark.last:
+            raise DamagedJournal(str(self._folder), [str(Gap(position + 1, max(until, self._mark.last)))])
 
     def _hold(self) -> None:
         for path in files_of(self._folder):

@@ -20,6 +20,7 @@ from triplewire.hub.journal.entries import (
     files_of,
     first_of,
     head_of,
+    is_of,
     pieces_of,
 )
 from triplewire.hub.journal.mark import Mark, mark_in
@@ -47,6 +48,15 @@ class Place(NamedTuple):
     path: Path
     start: int
     head: FileHead
+
+
+class _Span(NamedTuple):
+    """Where an entry is in its file, and what it says of others; not what is in it, because there may be much."""
+
+    position: int
+    before: int
+    start: int
+    end: int
 
 
 class Tail(NamedTuple):
@@ -92,7 +102,7 @@ class _File:
     path: Path
     head: FileHead
     is_named: bool
-    whole: list[Whole]
+    whole: list[_Span]
     damage: list[Damage]
 
     @property
@@ -107,7 +117,12 @@ class _File:
 def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
     """Look through a journal whose store has taken what is up to `after`; `identity` helps where a head is damaged."""
     mark = mark_in(folder)
-    files = list(_taken_apart(files_of(folder), identity or mark.identity))
+    every = list(_taken_apart(files_of(folder), identity or mark.identity))
+    identities = {file.head.identity for file in every if file.is_named and file.head.identity}
+    files = every
+    if identity in identities | {mark.identity}:  # else it is another's journal altogether, and is looked at as such
+        files = [file for file in every if is_of(file.head, identity)]
+        identities = {identity} - {b""}
     acknowledged = max(
         [mark.last, *(file.acknowledged for file in files)] + [one.before for file in files for one in file.whole]
     )
@@ -119,11 +134,11 @@ def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
     return Survey(
         folder,
         mark,
-        frozenset(file.head.identity for file in files if file.is_named and file.head.identity),
+        frozenset(identities),
         tuple(places),
         tuple(Gap(*gap, tuple(uris[p] for p in range(gap[0], gap[1] + 1) if p in uris)) for gap in gone),
         tuple(_torn(files, places, after, acknowledged)),
-        _is_in_order(files, places, after, acknowledged),
+        len(files) == len(every) and _is_in_order(files, places, after, acknowledged),
         last,
     )
 
@@ -138,9 +153,13 @@ def _taken_apart(paths: Iterable[Path], identity: bytes) -> Iterator[_File]:
         except FileNotFoundError:  # all of it was applied meanwhile
             continue
         assumed = head or FileHead(identity or bytes(16), named - 1, named)
-        parts = list(pieces_of(data, assumed))
-        whole = [part for part in parts if isinstance(part, Whole)]
-        yield _File(path, assumed, head is not None, whole, [part for part in parts if isinstance(part, Damage)])
+        found = _File(path, assumed, head is not None, [], [])
+        for part in pieces_of(data, assumed):
+            if isinstance(part, Whole):
+                found.whole.append(_Span(part.position, part.before, part.start, part.end))
+            else:
+                found.damage.append(part)
+        yield found
 
 
 def _kept(files: Sequence[_File], after: int, acknowledged: int) -> list[Place]:

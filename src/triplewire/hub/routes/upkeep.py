@@ -25,7 +25,7 @@ _NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Health, "descripti
 async def health(request: Request, response: Response) -> Health:
     """200 when the service can do its work, 503 when it cannot: `reasons` say why. No identity is needed."""
     service = service_of(request)
-    of_store = await service.pulse.ailment()
+    of_store = None if service.is_stopping else await service.pulse.ailment()
     told = _told(service, [*([] if of_store is None else [of_store]), *ailments(service)])
     if not told.ready:
         response.status_code = 503
