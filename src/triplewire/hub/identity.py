@@ -1,7 +1,7 @@
 """Identity: from the headers of a request to who asks, and what they may do (P8).
 
-Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, so requests
-that a web page of somebody else sends from that machine are refused.
+Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, and
+`loopback` refuses everybody else.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -29,21 +26,6 @@ _CHALLENGE_LASTS = 60.0
 _SESSION_LASTS = 3_600.0
 _MOST_CHALLENGES = 10_000
 _SESSION = "tws_"
-
-
-@lru_cache(maxsize=1_024)
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +49,6 @@ class Gate:
     def caller(self, headers: Mapping[str, str]) -> Account:
         """Who asks; NotAuthenticated or NotAllowed."""
         if not self.is_on:
-            _refuse_strangers(headers)
             return EVERYBODY
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -100,11 +81,6 @@ class Gate:
     def tenants(self) -> set[str]:
         """The tenants that accounts belong to, as far as is known since the last `refresh`."""
         return {account.tenant for account in self._known.values()}
-
-    def refuse_strangers(self, headers: Mapping[str, str]) -> None:
-        """NotAllowed for what a page of another site asks for, where nobody has to say who they are."""
-        if not self.is_on:
-            _refuse_strangers(headers)
 
     def knows(self, account: Account) -> bool:
         """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
@@ -158,20 +134,3 @@ class Gate:
             self._sessions = {each: s for each, s in self._sessions.items() if s.until > now}
             self._sessions[token] = _Session(account.id, now + _SESSION_LASTS)
         return token, _SESSION_LASTS
-
-
-def _refuse_strangers(headers: Mapping[str, str]) -> None:
-    """NotAllowed for a request that a page of another site makes in a browser on this machine."""
-    host, origin = headers.get("host", ""), headers.get("origin")
-    if not is_loopback(_host_of(f"//{host}")):
-        raise NotAllowed(f"this hub serves its own machine only, as 127.0.0.1 or localhost, and not as {host!r}")
-    if origin is not None and not is_loopback(_host_of(origin)):
-        raise NotAllowed(f"this hub serves its own machine only, and no page of {origin!r}")
-
-
-@lru_cache(maxsize=1_024)
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -19,10 +19,10 @@ from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
-from triplewire.hub.identity import Gate, is_loopback
+from triplewire.hub.identity import Gate
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
-from triplewire.hub.settings import MAIN, Settings
+from triplewire.hub.settings import MAIN, Settings, refuse_open
 from triplewire.hub.tenants import Tenant, Tenants
 from triplewire.model import Access as AccessList
 from triplewire.store import EVERYBODY
@@ -39,6 +39,7 @@ class Service:
     """Tenants, who may ask them, and what was measured."""
 
     def __init__(self, settings: Settings) -> None:
+        refuse_open(settings)
         self.settings = settings
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
@@ -46,7 +47,7 @@ class Service:
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
-        rate = settings.requests if settings.requests is not None else 0.0 if is_loopback(settings.host) else _REQUESTS
+        rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0
         self.pace = Pace(rate, burst=_BURST * rate)
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
@@ -62,10 +63,8 @@ class Service:
         """Open the main store."""
         self._loop = asyncio.get_running_loop()
         main = await self.tenants.get(MAIN)
-        identity = self.settings.identity
-        is_on = not is_loopback(self.settings.host) if identity is None else identity
         accounts = Accounts(main.hub.store)
-        self._gate = Gate(accounts, is_on=is_on)
+        self._gate = Gate(accounts, is_on=self.settings.asks_who)
         if self.settings.deliver:
             self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
             self.deliverer.start()
@@ -206,7 +205,6 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
     service = service_of(request)
     if service.gate.is_stale:
         await asyncio.to_thread(service.gate.refresh)
-    service.gate.refuse_strangers(request.headers)
     machine = request.client.host if request.client is not None else ""
     service.refusals.refuse_spent(machine)
     try:
