@@ -102,10 +102,16 @@ class SchemaViolation(DocumentError):
 
 
 class AccessDenied(DocumentError):
-    """The document has an access list, and `by`, who wants to change it, is not one of its writers."""
+    """`by` wants to change a document or its access list, and may not: `reason` says who may."""
 
-    def __init__(self, uri: str, *, by: str | None = None) -> None:
-        super().__init__("it has an access list, and only its writers and admins may change it", uri=uri)
+    def __init__(
+        self,
+        uri: str,
+        *,
+        by: str | None = None,
+        reason: str = "it has an access list, and only its writers and admins may change it",
+    ) -> None:
+        super().__init__(reason, uri=uri)
         self.by = by
 
 

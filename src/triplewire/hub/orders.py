@@ -97,7 +97,7 @@ def permit(hub: Hub, order: Order) -> None:
         return
     with hub.store.reading() as reader:
         try:
-            refuse_unpermitted(reader, order.uri, order.by)
+            refuse_unpermitted(reader, order.uri, order.by, gives_list=order.access is not None)
         except UnknownDocument:
             if order.data is not None:  # it cannot become a new document, so there is nothing to hide
                 raise AccessDenied(order.uri, by=order.by) from None

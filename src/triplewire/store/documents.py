@@ -158,15 +158,14 @@ class DocumentReader:
         )
         return [DocumentRecord(*row) for row in found]
 
-    def beginning_with(self, prefix: str) -> list[str]:
-        """The uris of all present documents that begin with a prefix, in order."""
+    def beginning_with(self, prefix: str, *, present: bool = True) -> list[str]:
+        """The uris of documents that begin with a prefix, in order; with present=False also of the retracted ones."""
         if not is_storable(prefix):
             return []
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        text = (
-            f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? AND d.digest <> ?{self._seen} ORDER BY d.uri"
-        )
-        return [uri for (uri,) in self._sql.rows(text, prefix, end, b"", *self._viewer)]
+        only = "AND d.digest <> ?" if present else ""
+        text = f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? {only}{self._seen} ORDER BY d.uri"
+        return [uri for (uri,) in self._sql.rows(text, prefix, end, *((b"",) if present else ()), *self._viewer)]
 
     def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
         """All present documents with their contents, by number; those that were published after a batch."""
