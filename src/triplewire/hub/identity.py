@@ -6,6 +6,7 @@ Where identity is off, whoever reaches the service may do everything; that is fo
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
@@ -69,10 +70,10 @@ class Gate:
             raise NotAuthenticated("this session is over; ask for a new challenge, and sign it")
         return account
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether it is time to `refresh`."""
-        return self.is_on and time.monotonic() - self._looked > _KNOWN_FOR
+    async def catch_up(self) -> None:
+        """Read the accounts again, if that is a second ago."""
+        if self.is_on and time.monotonic() - self._looked > _KNOWN_FOR:
+            await asyncio.to_thread(self.refresh)
 
     def refresh(self) -> None:
         """Read the accounts again; from a thread, because a store may let one wait."""
@@ -83,8 +84,8 @@ class Gate:
         return {account.tenant for account in self._known.values()}
 
     def knows(self, account: Account) -> bool:
-        """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
-        return not self.is_on or account.id in self._known
+        """Whether it was not revoked or changed meanwhile, as far as is known since the last `refresh`."""
+        return not self.is_on or self._known.get(account.id) == account
 
     def ids_of(self, names: Iterable[str], tenant: str) -> list[str]:
         """The accounts of a tenant that are meant, each by its id, or by a name that no other has; BadRequest if not.

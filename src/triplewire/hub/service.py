@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
 from triplewire.deliver.vault import Vault
-from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed, UnknownSubscription
+from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
@@ -139,7 +139,7 @@ class Access:
         """NotAllowed for what a subscription found on behalf of another account.
 
         As long as no document of the tenant has ever had an access list, all see the same, and may see it; unless it
-        is `for_good`. To be asked after reading: then nothing can have come in between.
+        is `for_good`.
         """
         if self.viewer is None or id == self.granted:
             return
@@ -155,16 +155,40 @@ class Access:
                     'for admins; one with "sees": "everybody" is for all'
                 )
 
-    def let_see(self, id: str, found: Item) -> Item:
-        """What was read of a subscription, if the caller may have it."""
+    def see(self, id: str, read: Callable[[], Item]) -> Item:
+        """What is read of a subscription, if the caller may have it.
+
+        Asked before, so that the answer does not depend on what is there; and after, because a list may come between.
+        """
+        self.require_sight(id)
+        found = read()
         self.require_sight(id)
         return found
 
     async def is_still_known(self) -> bool:
-        """Whether the account was not revoked since the request began."""
-        if self.service.gate.is_stale:
-            await asyncio.to_thread(self.service.gate.refresh)
+        """Whether the account is what it was when the request began: not revoked, and with the same role."""
+        await self.service.gate.catch_up()
         return self.service.gate.knows(self.account)
+
+    async def require_known(self) -> None:
+        """NotAuthenticated for who was revoked, or has another role, since the request began."""
+        if not await self.is_still_known():
+            raise NotAuthenticated("the account was revoked or changed meanwhile; ask again, if it still may")
+
+    async def settled(self, uri: str) -> None:
+        """Wait until everything that was acknowledged of a document is applied.
+
+        UnknownDocument at once for one that the caller may not read: how long one waits would tell that it changes.
+        """
+        if self.viewer is not None and await asyncio.to_thread(self._is_hidden, uri):
+            raise UnknownDocument(uri)
+        await self.tenant.intake.settled(uri)
+
+    def _is_hidden(self, uri: str) -> bool:
+        with self.tenant.hub.store.reading() as reader:
+            (record,) = reader.documents.current([uri])
+            listed = None if record is None else reader.access.of([record.id]).get(record.id)
+        return listed is not None and not listed.may_read(self.viewer)
 
 
 def listed(access: Access, readers: Iterable[str], writers: Iterable[str]) -> AccessList:
@@ -190,8 +214,7 @@ def address_of(request: Request) -> str:
 def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
         service = service_of(request)
-        if service.gate.is_stale:
-            await asyncio.to_thread(service.gate.refresh)
+        await service.gate.catch_up()
         account = _caller(service, request)
         if not account.may(role):
             raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
@@ -203,8 +226,7 @@ def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
 async def by_capability(request: Request, text: str) -> tuple[Access, str]:
     """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
     service = service_of(request)
-    if service.gate.is_stale:
-        await asyncio.to_thread(service.gate.refresh)
+    await service.gate.catch_up()
     machine = request.client.host if request.client is not None else ""
     service.refusals.refuse_spent(machine)
     try:

@@ -136,6 +136,16 @@ class DocumentReader:
         )
         return [_version(row) for row in found]
 
+    def published_by(self) -> tuple[int, int, int]:
+        """How many batches published or retracted documents that are found here, and the first and the last of them."""
+        found = self._sql.first(
+            "SELECT count(DISTINCT v.batch), min(v.batch), max(v.batch) FROM versions v JOIN documents d"
+            f" ON d.id = v.document WHERE v.version > 0{self._seen}",
+            *self._viewer,
+        )
+        count, first, last = found or (0, 0, 0)
+        return int(count), int(first or 0), int(last or 0)
+
     def of_batches(self, after: int, until: int) -> list[VersionRecord]:
         """The versions of the batches with after < number <= until, in order of batch and document."""
         found = self._sql.rows(

@@ -128,7 +128,7 @@ async def read(
 
     What was acknowledged of the document is applied first.
     """
-    await access.tenant.intake.settled(uri)
+    await access.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.document, uri, version, viewer=access.viewer)
     if found is None:
         raise UnknownDocument(uri, version=version)
@@ -151,7 +151,7 @@ async def read(
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
 async def versions(access: Reading, uri: Uri) -> Versions:
     """The versions that are kept, oldest first."""
-    await access.tenant.intake.settled(uri)
+    await access.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)

@@ -227,9 +227,9 @@ async def _topic(request: Request, topic: str) -> tuple[Access, str, str]:
 
 def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[list[Event], dict[str, str]]:
     hub = access.tenant.hub
-    events = hub.newest(id, before=before, limit=limit)
+    events = access.see(id, lambda: hub.newest(id, before=before, limit=limit))
     batches = [hub.batch(name) for name in {event.batch for event in events}]
-    return access.let_see(id, (events, {batch.id: batch.committed for batch in batches if batch is not None}))
+    return events, {batch.id: batch.committed for batch in batches if batch is not None}
 
 
 def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) -> bool:

@@ -120,6 +120,7 @@ def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
 
 async def _apply(access: Access, items: list[Item], told: Uploaded) -> None:
     """Hand these in, and note what became of each."""
+    await access.require_known()  # an upload may take hours
     orders = [item.order for item in items if item.order is not None]
     answers = iter(await asyncio.gather(*map(access.tenant.intake.submit, orders), return_exceptions=True))
     for item in items:
