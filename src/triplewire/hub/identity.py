@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
-from triplewire.hub.accounts import Account, Accounts, account_of_token
+from triplewire.hub.accounts import Account, Accounts, account_of_token, roles_in
 from triplewire.hub.keys import signed_text
 from triplewire.hub.settings import MAIN
 
@@ -82,6 +82,10 @@ class Gate:
     def tenants(self) -> set[str]:
         """The tenants that accounts belong to, as far as is known since the last `refresh`."""
         return {account.tenant for account in self._known.values()}
+
+    def roles(self, tenant: str) -> dict[str, bool]:
+        """The accounts of a tenant and whether each is an admin, as far as is known since the last `refresh`."""
+        return roles_in(self._known, tenant)
 
     def knows(self, account: Account) -> bool:
         """Whether it was not revoked or changed meanwhile, as far as is known since the last `refresh`."""

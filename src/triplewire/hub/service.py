@@ -12,13 +12,14 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
+from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
-from triplewire.hub.delivering import deliver_for, deliver_for_all
+from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.identity import Gate
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
@@ -66,7 +67,7 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=self.settings.asks_who)
         if self.settings.deliver:
-            self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
+            self.deliverer = deliverer_of(self.settings, accounts)
             self.deliverer.start()
             await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
         if self.settings.pipeline == "spark":  # until it is there, this process applies what comes
@@ -235,13 +236,25 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
             raise UnknownFeed
         tenant = await service.tenants.get(capability.tenant)
         addresses = FeedAddresses(tenant.hub.store, tenant.name)
-        id = await asyncio.to_thread(addresses.subscription, capability)
+        id, by = await asyncio.to_thread(addresses.subscription, capability)
+        await asyncio.to_thread(_refuse_revoked, service, tenant, id, by)
     except UnknownFeed:
         service.refusals.spend(machine)
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
     return Access(service, bearer, tenant, granted=id), id
+
+
+def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -> None:
+    """UnknownFeed for the address of a subscription that whoever made it may not read any more."""
+    with tenant.hub.store.reading() as reader:
+        (record,) = reader.subscriptions.find([id])
+        (query,) = reader.queries.by_ids([record.query]) if record is not None else (None,)
+    if record is None or query is None:
+        raise UnknownFeed
+    if service.gate.is_on and refusal((record.owner, by), query.viewer, service.gate.roles(tenant.name)):
+        raise UnknownFeed
 
 
 def _caller(service: Service, request: Request) -> Account:
