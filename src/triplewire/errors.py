@@ -34,6 +34,7 @@
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
         ├── VersionConflict        the document is another version than the client expects
+        ├── KeyReused              the key of a request came before, with other content
         ├── RequestTooLarge        the request is over a limit
         ├── RequestTooSlow         the request did not arrive in time
         ├── QueryLimitExceeded     a query took too long, or found too much
@@ -302,6 +303,14 @@ class VersionConflict(ServiceError):
             f"{uri}: the document is not the one that If-Match or If-None-Match names; read it again, then decide"
         )
         self.uri = uri
+
+
+class KeyReused(ServiceError):
+    """A request has an Idempotency-Key that the account sent before, with something else; `key` is the key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the Idempotency-Key {key!r} came before with other content; send a key of its own with each")
+        self.key = key
 
 
 class RequestTooLarge(ServiceError):

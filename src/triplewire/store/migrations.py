@@ -88,9 +88,12 @@ def _add_access(sql: Sql) -> None:
     sql.run("DELETE FROM images")  # they do not know what queries see
 
 
-def _note_publishers(sql: Sql) -> None:
-    """Who published a document first is known from now on; those that are there are nobody's, and so the admins'."""
-    schema.tables.create_all(sql.connection, tables=[schema.publishers])
+def _note_publishers_and_repeats(sql: Sql) -> None:
+    """Who published a document first is known from now on; those that are there are nobody's, and so the admins'.
+
+    Keys of requests are each account's own. They were names of batches, and what came with them is not known.
+    """
+    schema.tables.create_all(sql.connection, tables=[schema.publishers, schema.repeats])
 
 
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
@@ -110,7 +113,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _add_backfills,
     _add_deliveries,
     _add_access,
-    _note_publishers,
+    _note_publishers_and_repeats,
 )
 """The first leads from version 1 to version 2, and so on."""
 

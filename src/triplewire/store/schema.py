@@ -221,6 +221,19 @@ batches = Table(
 )
 Index("batches_by_id", batches.c.id, unique=True)
 
+repeats = Table(
+    "repeats",
+    tables,
+    _text("account", key=True),
+    _text("key", key=True),
+    _bytes("digest"),
+    _text("batch"),
+    _number("kept"),
+    _bytes("answer"),
+)
+Index("repeats_by_age", repeats.c.kept)
+Index("repeats_by_account", repeats.c.account, repeats.c.kept)
+
 intake = Table(
     "intake",
     tables,
