@@ -44,6 +44,7 @@ EXAMPLES = [
     errors.NotAcceptable("image/png", ["text/turtle"]),
     errors.UnsupportedMediaType("image/png"),
     errors.VersionConflict("urn:d"),
+    errors.KeyReused("monday"),
     errors.RequestTooLarge("too large"),
     errors.RequestTooSlow("too slow"),
     errors.QueryLimitExceeded("too long"),

@@ -35,6 +35,7 @@
         ├── NotAcceptable          the client takes nothing that it can give
         ├── UnsupportedMediaType   it does not read what was sent
         ├── VersionConflict        the document is another version than the client expects
+        ├── KeyReused              the key of a request came before, with other content
         ├── RequestTooLarge        the request is over a limit
         ├── RequestTooSlow         the request did not arrive in time
         ├── QueryLimitExceeded     a query took too long, or found too much
@@ -103,10 +104,16 @@ class SchemaViolation(DocumentError):
 
 
 class AccessDenied(DocumentError):
-    """The document has an access list, and `by`, who wants to change it, is not one of its writers."""
+    """`by` wants to change a document or its access list, and may not: `reason` says who may."""
 
-    def __init__(self, uri: str, *, by: str | None = None) -> None:
-        super().__init__("it has an access list, and only its writers and admins may change it", uri=uri)
+    def __init__(
+        self,
+        uri: str,
+        *,
+        by: str | None = None,
+        reason: str = "it has an access list, and only its writers and admins may change it",
+    ) -> None:
+        super().__init__(reason, uri=uri)
         self.by = by
 
 
@@ -316,6 +323,14 @@ class VersionConflict(ServiceError):
             f"{uri}: the document is not the one that If-Match or If-None-Match names; read it again, then decide"
         )
         self.uri = uri
+
+
+class KeyReused(ServiceError):
+    """A request has an Idempotency-Key that the account sent before, with something else; `key` is the key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the Idempotency-Key {key!r} came before with other content; send a key of its own with each")
+        self.key = key
 
 
 class RequestTooLarge(ServiceError):

@@ -7,11 +7,12 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import uuid4
 
 from triplewire.deliver.desk import Desk, Manners
 from triplewire.deliver.lanes import Lanes
+from triplewire.deliver.permits import Permits, Roles
 from triplewire.deliver.vault import Vault
 from triplewire.deliver.work import work
 from triplewire.errors import StoreError
@@ -26,12 +27,19 @@ class Deliverer:
 
     `reach` says which machines may be asked besides those of the public internet. `secrets_key` is the file of the key
     that secrets are encrypted with, if it is not beside the store (see `vault`). `with Deliverer() as deliverer:`
-    starts it and stops it; `serve` adds a store, under a name that is for logs and numbers.
+    starts it and stops it; `serve` adds a store, under a name that is for logs and numbers. `roles` gives the accounts
+    that there are for the store of a name (see `permits`); without it, owners of subscriptions are only names.
     """
 
     def __init__(
-        self, *, reach: Reach = PUBLIC, manners: Manners | None = None, secrets_key: str | None = None
+        self,
+        *,
+        reach: Reach = PUBLIC,
+        manners: Manners | None = None,
+        secrets_key: str | None = None,
+        roles: Callable[[str], Roles | None] = lambda name: None,
     ) -> None:
+        self._roles = roles
         self._secrets_key = secrets_key
         self._manners = manners = manners or Manners()
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
@@ -108,6 +116,7 @@ class Deliverer:
                 desk.store.close()
 
     async def _add(self, name: str, store: Store, vault: Vault) -> None:
-        desk = Desk(name, store, vault, self._name, work, self._connections, self._lanes, self._manners)
+        permits = Permits(store, lambda: self._roles(name))
+        desk = Desk(name, store, vault, self._name, work, self._connections, self._lanes, self._manners, permits)
         self._desks[name] = desk
         self._running[name] = asyncio.create_task(desk.run(), name=f"triplewire desk {name}")

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.pages import Pages
+from triplewire.deliver.permits import Permits
 from triplewire.deliver.retrying import Pace
 from triplewire.deliver.tallies import Tally
 from triplewire.deliver.vault import Vault
@@ -60,6 +61,7 @@ class Destination:
     replays: bool = False
     is_held: bool = True
     inbox: str | None = None
+    withheld: frozenset[tuple[int, ...]] = frozenset()
     task: asyncio.Task[None] | None = None
 
     @property
@@ -119,11 +121,13 @@ class Desk:
         connections: Connections,
         lanes: Lanes,
         manners: Manners,
+        permits: Permits,
     ) -> None:
         self.name, self.store, self.vault, self.manners = name, store, vault, manners
         self.connections, self.lanes = connections, lanes
         self._work = work
         self.pages = Pages(store)
+        self.permits = permits
         self.tally = Tally()
         self.achieved = _Achieved()
         self.destinations: dict[str, Destination] = {}

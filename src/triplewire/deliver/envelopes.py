@@ -24,7 +24,10 @@ _SAID = {"matched": "now answers", "changed": "has changed, and answers", "unmat
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent: a stable id, the cursor that is reached when it arrived, a body, and headers of its own."""
+    """What is sent: a stable id, the cursor that is reached when it arrived, a body, and headers of its own.
+
+    `lists` is the number of the access lists with which its events were read; None if it is none of the log's.
+    """
 
     id: str
     cursor: int
@@ -33,6 +36,7 @@ class Message:
     headers: tuple[tuple[str, str], ...] = ()
     happened: str = ""
     events: int = 1
+    lists: int | None = None
 
 
 def message_id(subscription: str, cursor: int | str) -> str:

@@ -31,7 +31,7 @@ def _digest(record: DeliveryRecord, page: Page) -> Message:
 
     Where there is more than goes into one, the next follows at once, and `more` says so.
     """
-    events = [event for event in page.events if not record.until or event.cursor <= record.until]
+    events = [event for event in page.events if event.cursor <= record.until] or page.events
     first, last = events[0], events[-1]
     data = {
         "subscription": record.subscription,

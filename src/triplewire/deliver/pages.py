@@ -33,6 +33,10 @@ class Pages:
         self._asked: list[_Question] = []
         self._reading: asyncio.Task[None] | None = None
 
+    async def is_still_seen(self, subscription: str, first: int, last: int) -> bool:
+        """See `EventLog.is_still_seen`."""
+        return await asyncio.to_thread(self._log.is_still_seen, subscription, first, last)
+
     async def get(self, wanted: Wanted, make: Callable[[Page], T]) -> T:
         """What `make` makes of some events; it is called where it holds up nobody."""
         question = _Question(wanted, make, asyncio.get_running_loop().create_future())

@@ -84,13 +84,16 @@ class Deliveries:
         contents: bool = False,
         after: int | None = 0,
         secret: str | None = None,
+        by: str | None = None,
     ) -> tuple[DeliveryRecord, str | None]:
         """A new delivery, and the secret that its messages are signed with, which is never told again.
 
-        It begins with the event that follows the cursor `after`; with None, with what happens from now on.
+        It begins with the event that follows the cursor `after`; with None, with what happens from now on. `by` is the
+        account that makes it: without that account, nothing is sent.
         """
         refuse_bad_url(url)
-        settings = {"url": url, **_own_settings(kind, every, contents=contents)}
+        made_by = {} if by is None else {"by": by}
+        settings = {"url": url, **_own_settings(kind, every, contents=contents), **made_by}
         own = _given(secret) if kind in _SIGNED else None
         if own is None and secret is not None:
             raise BadRequest(f"a delivery of the kind {kind} is not signed; leave the secret out")

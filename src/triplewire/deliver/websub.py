@@ -35,7 +35,7 @@ _POLITE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a subscriber asks for: a feed (`topic`) of a subscription in a syntax, at a callback."""
+    """What a subscriber asks for: a feed (`topic`) of a subscription in a syntax, at a callback; `by` an account."""
 
     mode: str
     callback: str
@@ -45,6 +45,7 @@ class Request:
     hub: str
     lease: int = USUAL
     secret: str | None = None
+    by: str | None = None
 
 
 def accept(store: Store, request: Request, now: float, vault: Vault) -> None:
@@ -70,6 +71,7 @@ def accept(store: Store, request: Request, now: float, vault: Vault) -> None:
                 "syntax": request.syntax,
                 "hub": request.hub,
                 "pending": pending,
+                **({} if request.by is None else {"by": request.by}),
             }
             made = DeliveryRecord(
                 f"d-{uuid4().hex[:12]}", request.subscription, "websub", settings, [], moment(now), state="verifying"

@@ -16,7 +16,7 @@ from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
 from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
 from triplewire.deliver.sending import send
-from triplewire.engine.reading import Wanted
+from triplewire.engine.reading import Page, Wanted
 from triplewire.store import DeadLetter, DeliveryRecord
 
 
@@ -34,7 +34,7 @@ async def work(desk: Desk, destination: Destination) -> None:
         return
     while destination.has_news and _may(desk, destination):
         destination.has_news = False
-        for message in await _next(desk, destination):
+        for message in await _next_told(desk, destination):
             destination.has_news = True
             if not _may(desk, destination) or not await _deliver(desk, destination, message):
                 return
@@ -44,10 +44,26 @@ def _may(desk: Desk, destination: Destination) -> bool:
     return destination.record.state == "active" and desk.may_send(destination)
 
 
-async def _next(desk: Desk, destination: Destination) -> list[Message]:
+async def _next_told(desk: Desk, destination: Destination) -> list[Message]:
+    """The next messages; where all events of a page are withheld, those of the page after it."""
+    while True:
+        page, found = await _next(desk, destination)
+        if found or page.until <= destination.record.cursor:
+            return found
+        destination.record = replace(destination.record, cursor=page.until, until=0)
+        desk.note(destination)
+
+
+async def _next(desk: Desk, destination: Destination) -> tuple[Page, list[Message]]:
     record = destination.record
-    wanted = Wanted(record.subscription, record.cursor, AT_ONCE[record.kind])
-    return await desk.pages.get(wanted, lambda page: messages(record, page))
+    wanted = Wanted(record.subscription, record.cursor, AT_ONCE[record.kind], destination.withheld)
+
+    def made(page: Page) -> tuple[Page, list[Message]]:
+        return page, [replace(message, lists=page.lists) for message in messages(record, page)]
+
+    page, found = await desk.pages.get(wanted, made)
+    destination.withheld = page.withheld
+    return page, found
 
 
 # -- events
@@ -73,13 +89,29 @@ async def _deliver(desk: Desk, destination: Destination, message: Message) -> bo
 
 
 async def _sent(desk: Desk, destination: Destination, message: Message) -> Answer | None:
-    """What the receiver said; None if this process may not send any more when its turn has come."""
+    """What the receiver said; None if this process may not send it any more when its turn has come."""
     async with desk.turn(destination):
         if not _may(desk, destination):
+            return None
+        permit = await asyncio.to_thread(desk.permits.of, destination.record)
+        if permit.refusal is not None:
+            await _refuse(desk, destination, permit.refusal)
+            return None
+        if message.lists not in (None, permit.lists):  # somebody may see less now, or more: it is read again
             return None
         record = destination.record
         url = await _address(desk, destination)
         return await send(desk.connections, desk.vault, record, message, url, time.time())
+
+
+async def _refuse(desk: Desk, destination: Destination, reason: str) -> None:
+    """Send nothing any more: who set it in motion may not have it. A lease of WebSub is over, others wait disabled."""
+    if destination.record.kind == "websub":
+        await asyncio.to_thread(_remove, desk, destination.record.id)
+        destination.is_held = False
+        return
+    destination.record = replace(destination.record, state="disabled", reason=reason)
+    desk.note(destination)
 
 
 async def _address(desk: Desk, destination: Destination) -> str:
@@ -114,6 +146,9 @@ async def _replay(desk: Desk, destination: Destination) -> bool:
     destination.replays = False
     for letter in await asyncio.to_thread(_to_replay, desk, destination.record.id):
         message = Message(letter.message, letter.cursor, letter.media_type, letter.content, happened=letter.died)
+        if not await _is_still_seen(desk, destination.record, letter):
+            desk.achieved.arrived.append(letter.number)  # away with it
+            continue
         answer = await _sent(desk, destination, message)
         if answer is None:
             destination.replays = True
@@ -126,6 +161,12 @@ async def _replay(desk: Desk, destination: Destination) -> bool:
         _replayed(desk, destination, letter, answer)
     await desk.write()
     return True
+
+
+async def _is_still_seen(desk: Desk, record: DeliveryRecord, letter: DeadLetter) -> bool:
+    """Whether the events that a dead letter tells, which its id names, may still be told."""
+    first, _, last = letter.message.rpartition(":")[2].partition("-")
+    return await desk.pages.is_still_seen(record.subscription, int(first), int(last or first))
 
 
 def _replayed(desk: Desk, destination: Destination, letter: DeadLetter, answer: Answer) -> None:
@@ -154,7 +195,7 @@ async def _digest(desk: Desk, destination: Destination) -> None:
     """Tell what has happened up to now, in as many parts as it takes; then wait for the next hour or day."""
     has_more = True
     while has_more:
-        found = await _next(desk, destination) if _may(desk, destination) else []
+        found = await _next_told(desk, destination) if _may(desk, destination) else []
         has_more = bool(found) and found[0].events == AT_ONCE["digest"]
         if found and not destination.record.until:  # fixed before it is sent: whoever sends it again sends the same
             destination.record = replace(destination.record, until=found[0].cursor)
@@ -174,6 +215,10 @@ async def _verify(desk: Desk, destination: Destination) -> bool:
     """Ask a subscriber whether it was meant; whether the delivery may go on."""
     async with desk.turn(destination):
         if not desk.may_send(destination):
+            return False
+        permit = await asyncio.to_thread(desk.permits.of, destination.record)
+        if permit.refusal is not None:
+            await _refuse(desk, destination, permit.refusal)
             return False
         is_meant, reason = await websub.is_meant(desk.connections, destination.record)
     record, mode = destination.record, destination.record.settings["pending"]["mode"]

@@ -170,6 +170,7 @@ class _Application:
         for revision, record in zip(published, saved, strict=True):
             revision.after = record.version if record.present else 0
         writer.triples.replace([(revision.id, revision.removed, revision.added) for revision in published])
+        writer.access.note_publishers([(r.id, r.publisher) for r in self._revisions if r.publisher is not None])
         writer.access.set([(r.id, r.list_after) for r in self._revisions if r.is_relisted])
 
     def _document_difference(self, before: Mapping[int, Rows]) -> Difference:

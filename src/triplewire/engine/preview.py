@@ -210,16 +210,11 @@ def _preview_of_path(
 
 
 def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequency:
-    last = reader.batches.last()
-    if not last:
-        return Frequency(0, 0, "", "", None, "")
     sampled = documents[:MOST_SAMPLED]
     total = sum(len(reader.documents.history(id)) for id in sampled)
     events = round(total * len(documents) / len(sampled)) if sampled else 0
-    since, until = batch_of(reader, 1).committed, batch_of(reader, last).committed
-    seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     how = "each version of a document that matches now counts as one event; documents that match no more do not count"
-    return Frequency(events, last, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
+    return _over_the_history(reader, events, how)
 
 
 def _equal(reader: Reader, query: PathQuery, scope: Scope, viewer: str | None) -> tuple[str, ...]:
@@ -238,10 +233,22 @@ def _told(reader: Reader, pattern: Pattern, rows: Sequence[Terms]) -> tuple[Row,
 # -- how often
 
 
-def _frequency(reader: Reader, rows: dict[Terms, Derivation]) -> Frequency:
-    last = reader.batches.last()
-    if not last:
+def _over_the_history(reader: Reader, events: int, how: str) -> Frequency:
+    """So many events, over the batches that there were: where some documents are hidden, over those of the others.
+
+    When something happened to a hidden document, and how often, is hidden as well.
+    """
+    batches, first, last = reader.batches.last(), 1, reader.batches.last()
+    if reader.is_partial:
+        batches, first, last = reader.documents.published_by()
+    if not batches:
         return Frequency(0, 0, "", "", None, "")
+    since, until = batch_of(reader, first).committed, batch_of(reader, last).committed
+    seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
+    return Frequency(events, batches, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
+
+
+def _frequency(reader: Reader, rows: dict[Terms, Derivation]) -> Frequency:
     sampled = list(islice(rows.values(), MOST_SAMPLED))
     stating = reader.triples.stated_by([triple for derivation in sampled for triple in derivation])
     versions = {id: [v.batch for v in reader.documents.history(id)] for id in {id for ids in stating for id in ids}}
@@ -251,12 +258,10 @@ def _frequency(reader: Reader, rows: dict[Terms, Derivation]) -> Frequency:
         total += len({batch for id in behind for batch in versions[id]})
         place += len(derivation)
     events = round(total * len(rows) / len(sampled)) if sampled else 0
-    since, until = batch_of(reader, 1).committed, batch_of(reader, last).committed
-    seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     how = "each version of a document behind an answer of now counts as one event; answers that have ended do not count"
     if len(sampled) < len(rows):
         how += f"; scaled up from {len(sampled):,} of {len(rows):,} answers"
-    return Frequency(events, last, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
+    return _over_the_history(reader, events, how)
 
 
 # -- what it costs

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from triplewire.engine.policies import Book
 from triplewire.engine.telling import Past, Teller
 from triplewire.model import Event
-from triplewire.store import EventRecord, Hearer, Reader, Store, SubscriptionRecord
+from triplewire.store import MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, SubscriptionRecord
 
 _BEYOND = 1 << 60
 """A cursor beyond all there can be, and within what every database can count."""
@@ -20,12 +20,16 @@ _BEYOND = 1 << 60
 _REMEMBERED = 10_000
 
 
+Terms = tuple[int, ...]
+
+
 class Wanted(NamedTuple):
-    """Some events of a subscription: those that follow a cursor."""
+    """Some events of a subscription: those that follow a cursor; rows that were `withheld` are not told to end."""
 
     subscription: str
     after: int
     limit: int
+    withheld: frozenset[Terms] = frozenset()
 
 
 class Waiting(NamedTuple):
@@ -58,10 +62,17 @@ def told(teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord
 
 
 class Page(NamedTuple):
-    """Some events in order, and when each of their batches was committed, by id."""
+    """Some events in order, and when each of their batches was committed, by id.
+
+    `until` is the cursor up to which was looked, `lists` the number of the access lists then, `withheld` are rows that
+    the viewer was not told of, and so is not told the end of.
+    """
 
     events: list[Event]
     times: Mapping[str, str]
+    until: int = 0
+    lists: int = 0
+    withheld: frozenset[Terms] = frozenset()
 
 
 class EventLog:
@@ -72,16 +83,36 @@ class EventLog:
         self._times: dict[str, str] = {}
 
     def pages(self, wanted: Sequence[Wanted]) -> list[Page]:
-        """The events of each subscription, all from one state of the store; none of one that is no more."""
+        """The events of each subscription, all from one state of the store; none of one that is no more.
+
+        Without those whose documents its viewer may not read any more.
+        """
         with self._store.reading() as reader:
             self._book.catch_up(reader)
             teller = Teller(reader, self._book.schema.strong, Past(self._store))
             records = reader.subscriptions.find([each.subscription for each in wanted])
-            found = [
-                [] if record is None else told(teller, record, following(reader, record, each.after, each.limit))
+            return [
+                Page([], {}, each.after, reader.access.number())
+                if record is None
+                else self._page(reader, teller, record, each)
                 for record, each in zip(records, wanted, strict=True)
             ]
-            return [Page(events, self._committed(reader, events)) for events in found]
+
+    def _page(self, reader: Reader, teller: Teller, record: SubscriptionRecord, wanted: Wanted) -> Page:
+        found = following(reader, record, wanted.after, wanted.limit)
+        seen, withheld = _still_seen(reader, record, found, wanted.withheld)
+        events = told(teller, record, seen)
+        until = found[-1].cursor if found else wanted.after
+        return Page(events, self._committed(reader, events), until, reader.access.number(), withheld)
+
+    def is_still_seen(self, subscription: str, first: int, last: int) -> bool:
+        """Whether a subscription's viewer may read the documents behind its events from one cursor to another."""
+        with self._store.reading() as reader:
+            (record,) = reader.subscriptions.find([subscription])
+            if record is None:
+                return False
+            found = [event for event in following(reader, record, first - 1, last - first + 1) if event.cursor <= last]
+            return len(_still_seen(reader, record, found, frozenset())[0]) == len(found)
 
     def _committed(self, reader: Reader, events: Sequence[Event]) -> dict[str, str]:
         if len(self._times) > _REMEMBERED:
@@ -92,6 +123,30 @@ class EventLog:
                 assert batch is not None, "an event has its batch"
                 self._times[event.batch] = batch.committed
         return {event.batch: self._times[event.batch] for event in events}
+
+
+def _still_seen(
+    reader: Reader, record: SubscriptionRecord, found: Sequence[EventRecord], withheld: frozenset[Terms]
+) -> tuple[list[EventRecord], frozenset[Terms]]:
+    """The events that the viewer may be told now, and the rows that it is not told of.
+
+    An event is found for who may read the documents behind it; a list may have changed since. The end of a row is told
+    even so, because that is how who can read a document no longer learns it; unless its beginning was withheld.
+    """
+    (query,) = reader.queries.by_ids([record.query]) if reader.access.has_lists else (None,)
+    if query is None or query.viewer is None:
+        return list(found), frozenset()
+    lists = reader.access.of(document for event in found for document, _, _ in event.documents)
+    hidden = {document for document, access in lists.items() if not access.may_read(query.viewer)}
+    seen, hushed = [], set(withheld)
+    for event in found:
+        is_hidden = any(document in hidden for document, _, _ in event.documents)
+        if event.kind == MATCHED:
+            (hushed.add if is_hidden else hushed.discard)(event.terms)
+        is_told = event.terms not in hushed if event.kind == UNMATCHED else not is_hidden
+        if is_told:
+            seen.append(event)
+    return seen, frozenset(hushed)
 
 
 def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> Waiting:

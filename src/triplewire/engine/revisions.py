@@ -18,7 +18,8 @@ class Revision:
 
     `before` and `after` are its versions, 0 where it is not there. `old` and `new` have the statements of these
     versions as the store spells them: a blank node under the name that it has in the whole hub. `list_before` and
-    `list_after` say who may read them; where only these differ, it is not `is_published`.
+    `list_after` say who may read them; where only these differ, it is not `is_published`. `publisher` is who publishes
+    a document that is new.
     """
 
     uri: str
@@ -36,6 +37,7 @@ class Revision:
     statements: list[Triple] = field(default_factory=list)
     list_before: Access | None = None
     list_after: Access | None = None
+    publisher: str | None = None
     is_published: bool = True
 
     @property

@@ -79,7 +79,7 @@ class Accounts:
         return account
 
     def revoke(self, id: str) -> Account:
-        """Away with an account; what it published stays."""
+        """Away with an account, and with all that is sent on its behalf; what it published stays."""
         with self._store.writing() as writer:
             known = dict(writer.settings.get(_SETTING, {}))
             if id not in known:
@@ -88,11 +88,33 @@ class Accounts:
             writer.settings.set(_SETTING, known)
         return gone
 
+    def set_role(self, id: str, role: Role) -> Account:
+        """Let an account have another role."""
+        _refuse_bad_role(role)
+        with self._store.writing() as writer:
+            known = dict(writer.settings.get(_SETTING, {}))
+            if id not in known:
+                raise ServiceError(f"there is no account {id!r}")
+            known[id] = {**known[id], "role": role}
+            writer.settings.set(_SETTING, known)
+        return _accounts(known)[id]
+
+    def roles(self, tenant: str) -> dict[str, bool] | None:
+        """The accounts of a tenant by id, and whether each is an admin; None if there never was an account."""
+        with self._store.reading() as reader:
+            stored = reader.settings.get(_SETTING)
+        return None if stored is None else roles_in(_accounts(stored), tenant)
+
     def _add(self, account: Account) -> None:
         with self._store.writing() as writer:
             known = dict(writer.settings.get(_SETTING, {}))
             known[account.id] = asdict(account)
             writer.settings.set(_SETTING, known)
+
+
+def roles_in(accounts: Mapping[str, Account], tenant: str) -> dict[str, bool]:
+    """The accounts of a tenant by id, and whether each is an admin."""
+    return {id: account.may("admin") for id, account in accounts.items() if account.tenant == tenant}
 
 
 def tenants_of(settings: Settings, accounts: Accounts) -> set[str]:
@@ -117,9 +139,13 @@ def _hash(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _new(name: str, role: Role, tenant: str, **proof: str) -> Account:
+def _refuse_bad_role(role: str) -> None:
     if role not in ROLES:
         raise ServiceError(f"there is no role {role!r}; there are: {', '.join(ROLES)}")
+
+
+def _new(name: str, role: Role, tenant: str, **proof: str) -> Account:
+    _refuse_bad_role(role)
     refuse_bad_name(tenant)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Account(secrets.token_hex(6), name, role, tenant, now, **proof)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -14,10 +12,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from triplewire.errors import QuotaSpent, StoreBusy, TooManyRequests, TriplewireError
+from triplewire.errors import TriplewireError
 from triplewire.hub import problems
+from triplewire.hub.answers import answer, answer_of
 from triplewire.hub.description import describe
-from triplewire.hub.headers import Guarded
+from triplewire.hub.headers import Guarded, OwnMachine
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     access,
@@ -98,6 +97,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     service.metrics.watch(service.tenants)
     service.metrics.watch_deliveries(service)
     app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)
     _handle_errors(app)
     describe(app)
@@ -113,24 +113,14 @@ def _handle_errors(app: FastAPI) -> None:
 
 def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, TriplewireError)
-    told = problems.problem_of(error)
-    headers = {}
-    if told["status"] == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooManyRequests | QuotaSpent):
-        headers["Retry-After"] = str(math.ceil(error.seconds))
-    elif told["status"] == 503 or isinstance(error, StoreBusy):
-        headers["Retry-After"] = "5"
-    if told["status"] >= 500:
-        log.error("%s", error)
-    return _problem(told, headers)
+    return answer_of(error)
 
 
 def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     places = [{"where": ".".join(map(str, each["loc"])), "reason": str(each["msg"])} for each in error.errors()]
     detail = "; ".join(f"{each['where']}: {each['reason']}" for each in places)
-    return _problem(problems.problem(422, "Bad request", detail, kind="BadRequest") | {"places": places})
+    return answer(problems.problem(422, "Bad request", detail, kind="BadRequest") | {"places": places})
 
 
 def _without_route(_: Request, error: Exception) -> Response:
@@ -140,17 +130,10 @@ def _without_route(_: Request, error: Exception) -> Response:
         405: "this address does not know this method; /v1/openapi.json tells what there is",
     }.get(error.status_code, str(error.detail))
     title = {404: "Not found", 405: "Method not allowed"}.get(error.status_code, "Bad request")
-    return _problem(problems.problem(error.status_code, title, detail), dict(error.headers or {}))
+    return answer(problems.problem(error.status_code, title, detail), dict(error.headers or {}))
 
 
 def _failed(_: Request, error: Exception) -> Response:
     """What nobody foresaw: it is in the log, and not told to clients."""
     log.error("a request failed: %s", error, exc_info=error)
-    return _problem(problems.problem(500, "Internal error", "the service failed; its log says why"))
-
-
-def _problem(told: dict[str, object], headers: dict[str, str] | None = None) -> Response:
-    status = told["status"]
-    assert isinstance(status, int)
-    # In ASCII, because what is wrong may be quoted, and need not be text.
-    return Response(json.dumps(told), status, headers, media_type=problems.MEDIA_TYPE)
+    return answer(problems.problem(500, "Internal error", "the service failed; its log says why"))

@@ -13,6 +13,7 @@ from typing import Any
 
 from triplewire.engine import Hub
 from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
+from triplewire.hub import repeats
 from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
@@ -21,7 +22,7 @@ from triplewire.store import DocumentRecord, Lease
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Orders that are one; with an `id` they are applied once however often they are sent.
+    """Orders that are one; with an `id` they are applied once however often `account` sends them.
 
     To retract what is not there changes nothing, and of several changes of one document the last counts. `by` is the
     account that sends it, None if it may do everything.
@@ -31,6 +32,7 @@ class Bundle:
     id: str | None = None
     tell: bool = False
     by: str | None = None
+    account: str = ""
 
     @property
     def uris(self) -> Sequence[str]:
@@ -45,16 +47,23 @@ class Bundle:
     def apply(self, hub: Hub, door: Lease, parse: Parse, quotas: Quotas | None) -> BundleReceipt:
         """Apply it; an error, if anything speaks against any of it, and then nothing has changed."""
         orders = [order for order in self.orders if _concerns(hub, order)]
+        known = repeats.found(hub, self.account, self.id, self.orders)
+        if known is not None:
+            events = seen(hub, repeats.events_of(hub, known), self.by) if self.tell else None
+            told = None if events is None else [event.as_dict(contents=False) for event in events]
+            return BundleReceipt(known.batch, repeats.receipts_of(known), told, (), ())
         before = _records(hub, orders)
         changes = [change_of(order, parse) for order in orders]
-        if not _is_known(hub, self.id):  # what was applied already is asked for again, and was right then
-            _refuse_lists_of_nothing(orders, before)
-            for order in orders:
-                order.expected.check(order.uri, _digest(before[order.uri]))
-            if quotas is not None:
-                _check(hub, quotas, changes, before)
+        _refuse_lists_of_nothing(orders, before)
+        for order in orders:
+            order.expected.check(order.uri, _digest(before[order.uri]))
+        if quotas is not None:
+            _check(hub, quotas, changes, before)
+        digests = {uri: _digest(record) for uri, record in before.items()}
         with door.turn():
-            outcome = hub.apply(changes, batch=self.id)
+            batch = repeats.batch_of(hub, self.id)
+            kept = repeats.keeping(self.account, self.id, batch, self.orders, digests)
+            outcome = hub.apply(changes, batch=batch, handled=kept)
         return BundleReceipt(
             outcome.batch,
             list(_receipts(outcome.batch, self.uris, before, _records(hub, orders))),
@@ -138,10 +147,3 @@ def _records(hub: Hub, orders: Sequence[Order]) -> dict[str, DocumentRecord | No
     uris = list(dict.fromkeys(order.uri for order in orders))
     with hub.store.reading() as reader:
         return dict(zip(uris, reader.documents.current(uris), strict=True))
-
-
-def _is_known(hub: Hub, batch: str | None) -> bool:
-    if batch is None:
-        return False
-    with hub.store.reading() as reader:
-        return reader.batches.find(batch) is not None

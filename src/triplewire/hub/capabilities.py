@@ -56,13 +56,13 @@ class FeedAddresses:
     def __init__(self, store: Store, tenant: str) -> None:
         self._store, self._tenant = store, tenant
 
-    def make(self, id: str) -> Capability:
-        """A new address, told this once; one that the subscription had before leads nowhere from now on."""
+    def make(self, id: str, by: str | None = None) -> Capability:
+        """A new address, made by an account and told this once; one that was there before leads nowhere from now on."""
         made = Capability(self._tenant, _handle(id), secrets.token_urlsafe(32))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._store.writing() as writer:
             number = _record(writer, id).number
-            kept = {"subscription": id, "number": number, "hash": _hash(made.secret), "created": now}
+            kept = {"subscription": id, "number": number, "hash": _hash(made.secret), "created": now, "by": by}
             writer.settings.set(_KEY + made.handle, kept)
         return made
 
@@ -80,15 +80,15 @@ class FeedAddresses:
             found = reader.settings.get(_KEY + _handle(id))
         return Kept(found["created"]) if found is not None and found["number"] == number else None
 
-    def subscription(self, capability: Capability) -> str:
-        """Whose feed an address is; UnknownFeed, whatever is wrong with it."""
+    def subscription(self, capability: Capability) -> tuple[str, str | None]:
+        """Whose feed an address is, and which account made the address; UnknownFeed, whatever is wrong with it."""
         with self._store.reading() as reader:
             kept = reader.settings.get(_KEY + capability.handle) or {"hash": "", "subscription": "", "number": -1}
             is_right = compare_digest(_hash(capability.secret), kept["hash"])  # in any case: the time tells nothing
             (record,) = reader.subscriptions.find([kept["subscription"]])
         if not is_right or record is None or record.number != kept["number"]:
             raise UnknownFeed
-        return record.id
+        return record.id, kept.get("by")
 
 
 def _record(reader: Reader, id: str) -> SubscriptionRecord:

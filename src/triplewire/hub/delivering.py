@@ -17,6 +17,11 @@ _LOOK = 5.0
 """Seconds between two looks for new tenants."""
 
 
+def deliverer_of(settings: Settings, accounts: Accounts) -> Deliverer:
+    """A deliverer that knows the accounts of each tenant, and sends nothing for who was revoked."""
+    return Deliverer(reach=settings.reachable, secrets_key=settings.secrets_key, roles=accounts.roles)
+
+
 def deliver_for(deliverer: Deliverer, settings: Settings, name: str) -> None:
     """Deliver what a tenant has; a store that cannot be used is told in the log, and does not stop the others."""
     store = settings.of_tenant(name).store
@@ -40,7 +45,7 @@ class DeliveryRole:
         self._settings = settings
         self._over = threading.Event()
         self._store = Store.open(settings.store)
-        self._deliverer = Deliverer(reach=settings.reachable, secrets_key=settings.secrets_key)
+        self._deliverer = deliverer_of(settings, Accounts(self._store))
         self._deliverer.start()
         self._look()
         self._thread = threading.Thread(target=self._keep_looking, name="triplewire tenants")

@@ -1,8 +1,18 @@
-"""Headers that every answer has: what a client published must not become a page of this hub in a browser."""
+"""Headers: those that every answer has, and those by which a request gives away that it is a stranger's.
+
+What a client published must not become a page of this hub in a browser.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from triplewire.errors import NotAllowed
+from triplewire.hub.answers import answer_of
+from triplewire.hub.loopback import refuse_strangers
 
 _POLICY = b"content-security-policy"
 _ALWAYS = [(b"x-content-type-options", b"nosniff")]
@@ -31,3 +41,23 @@ class Guarded:
             await send(message)
 
         await self._app(scope, receive, guarding)
+
+
+class OwnMachine:
+    """Around an application: while nobody has to say who they are, strangers are refused before anything is read."""
+
+    def __init__(self, app: ASGIApp, is_open: Callable[[], bool]) -> None:
+        self._app, self._is_open = app, is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._is_open():
+            headers = Headers(scope=scope)
+            is_page = scope["method"] in ("GET", "HEAD") and not scope["path"].startswith("/v1/")
+            try:
+                refuse_strangers(
+                    headers, follows_a_link=is_page and headers.get("sec-fetch-mode", "navigate") == "navigate"
+                )
+            except NotAllowed as error:
+                await answer_of(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -1,25 +1,23 @@
 """Identity: from the headers of a request to who asks, and what they may do (P8).
 
-Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, so requests
-that a web page of somebody else sends from that machine are refused.
+Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, and
+`loopback` refuses everybody else.
 """
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
-from triplewire.hub.accounts import Account, Accounts, account_of_token
+from triplewire.hub.accounts import Account, Accounts, account_of_token, roles_in
 from triplewire.hub.keys import signed_text
 from triplewire.hub.settings import MAIN
 
@@ -29,21 +27,6 @@ _CHALLENGE_LASTS = 60.0
 _SESSION_LASTS = 3_600.0
 _MOST_CHALLENGES = 10_000
 _SESSION = "tws_"
-
-
-@lru_cache(maxsize=1_024)
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +50,6 @@ class Gate:
     def caller(self, headers: Mapping[str, str]) -> Account:
         """Who asks; NotAuthenticated or NotAllowed."""
         if not self.is_on:
-            _refuse_strangers(headers)
             return EVERYBODY
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -88,10 +70,10 @@ class Gate:
             raise NotAuthenticated("this session is over; ask for a new challenge, and sign it")
         return account
 
-    @property
-    def is_stale(self) -> bool:
-        """Whether it is time to `refresh`."""
-        return self.is_on and time.monotonic() - self._looked > _KNOWN_FOR
+    async def catch_up(self) -> None:
+        """Read the accounts again, if that is a second ago."""
+        if self.is_on and time.monotonic() - self._looked > _KNOWN_FOR:
+            await asyncio.to_thread(self.refresh)
 
     def refresh(self) -> None:
         """Read the accounts again; from a thread, because a store may let one wait."""
@@ -101,14 +83,13 @@ class Gate:
         """The tenants that accounts belong to, as far as is known since the last `refresh`."""
         return {account.tenant for account in self._known.values()}
 
-    def refuse_strangers(self, headers: Mapping[str, str]) -> None:
-        """NotAllowed for what a page of another site asks for, where nobody has to say who they are."""
-        if not self.is_on:
-            _refuse_strangers(headers)
+    def roles(self, tenant: str) -> dict[str, bool]:
+        """The accounts of a tenant and whether each is an admin, as far as is known since the last `refresh`."""
+        return roles_in(self._known, tenant)
 
     def knows(self, account: Account) -> bool:
-        """Whether it was not revoked meanwhile, as far as is known since the last `refresh`."""
-        return not self.is_on or account.id in self._known
+        """Whether it was not revoked or changed meanwhile, as far as is known since the last `refresh`."""
+        return not self.is_on or self._known.get(account.id) == account
 
     def ids_of(self, names: Iterable[str], tenant: str) -> list[str]:
         """The accounts of a tenant that are meant, each by its id, or by a name that no other has; BadRequest if not.
@@ -158,20 +139,3 @@ class Gate:
             self._sessions = {each: s for each, s in self._sessions.items() if s.until > now}
             self._sessions[token] = _Session(account.id, now + _SESSION_LASTS)
         return token, _SESSION_LASTS
-
-
-def _refuse_strangers(headers: Mapping[str, str]) -> None:
-    """NotAllowed for a request that a page of another site makes in a browser on this machine."""
-    host, origin = headers.get("host", ""), headers.get("origin")
-    if not is_loopback(_host_of(f"//{host}")):
-        raise NotAllowed(f"this hub serves its own machine only, as 127.0.0.1 or localhost, and not as {host!r}")
-    if origin is not None and not is_loopback(_host_of(origin)):
-        raise NotAllowed(f"this hub serves its own machine only, and no page of {origin!r}")
-
-
-@lru_cache(maxsize=1_024)
-def _host_of(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

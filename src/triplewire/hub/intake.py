@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from triplewire.errors import (
     StoreError,
     UnknownDocument,
 )
+from triplewire.hub import repeats
 from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
 from triplewire.isolation.parsing import Parsers
@@ -234,6 +235,8 @@ class GroupCommit:
     def _apply(self, group: Sequence[_Waiting]) -> list[Receipt | BaseException]:
         answers: dict[int, Receipt | BaseException] = {}
         try:
+            if (again := self._told_again(group[0].order)) is not None:
+                return [again]
             ready = list(self._readable(group, answers))
             self._commit(self._within_quotas(ready, answers), answers)
         except Exception as error:
@@ -244,14 +247,12 @@ class GroupCommit:
 
     def _readable(self, group: Sequence[_Waiting], answers: dict[int, Receipt | BaseException]) -> Iterator[_Read]:
         records = self._records([waiting.order.uri for waiting in group])
-        is_known = self._is_known(group[0].order.id)
         for waiting, record in zip(group, records, strict=True):
             order, is_there = waiting.order, record is not None and record.present
             digest = record.digest.hex() if record is not None and is_there else None
             try:
                 permit(self._hub, order)
-                if not is_known:  # what was applied already is asked for again, and was expected then
-                    order.expected.check(order.uri, digest)
+                order.expected.check(order.uri, digest)
                 if order.data is None and not is_there and (order.id is None or order.restricts):
                     raise UnknownDocument(order.uri)
                 yield _Read(waiting, change_of(order, self._parse), digest, is_there)
@@ -259,11 +260,9 @@ class GroupCommit:
                 answers[id(waiting)] = error
 
     def _within_quotas(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> list[_Read]:
-        """Without what is over one; to retract, and to send again what was applied, is never too much."""
+        """Without what is over one; to retract is never too much."""
         quotas = self._room.quotas
         if quotas is None or not quotas.bounds_documents or not ready:
-            return list(ready)
-        if self._is_known(ready[0].waiting.order.id):
             return list(ready)
         publishing = [read for read in ready if isinstance(read.change, Publish)]
         if publishing and (spent := quotas.over_events(len(publishing))):
@@ -289,7 +288,10 @@ class GroupCommit:
         while left:
             try:
                 with self._door.turn():
-                    outcome = self._hub.apply([read.change for read in left], batch=left[0].waiting.order.id)
+                    first = left[0].waiting.order
+                    batch = repeats.batch_of(self._hub, first.id)
+                    kept = repeats.keeping(first.account, first.id, batch, [first], {first.uri: left[0].digest})
+                    outcome = self._hub.apply([read.change for read in left], batch=batch, handled=kept)
             except SchemaViolation as error:
                 broken = [read for read in left if read.change.uri == error.uri]
                 answers.update({id(read.waiting): error for read in broken})
@@ -327,11 +329,15 @@ class GroupCommit:
                 errors=outcome.errors if order.is_alone else (),
             )
 
-    def _is_known(self, batch: str | None) -> bool:
-        if batch is None:
-            return False
-        with self._hub.store.reading() as reader:
-            return reader.batches.find(batch) is not None
+    def _told_again(self, order: Order) -> Receipt | None:
+        """The answer to an order that was applied before, for who may still ask for it."""
+        known = repeats.found(self._hub, order.account, order.id, [order])
+        if known is None:
+            return None
+        permit(self._hub, order)
+        (receipt,) = repeats.receipts_of(known)
+        events = seen(self._hub, repeats.events_of(self._hub, known), order.by) if order.tell else None
+        return receipt if events is None else replace(receipt, events=[e.as_dict(contents=False) for e in events])
 
     def _records(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         with self._hub.store.reading() as reader:

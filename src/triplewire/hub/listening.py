@@ -59,6 +59,7 @@ class Bell:
         self._listeners: defaultdict[int, set[asyncio.Event]] = defaultdict(set)
         self._rung = asyncio.Event()
         self._cursor = 0
+        self._has_lists = False
         self._task: asyncio.Task[None] | None = None
         self.count = 0
         self.rings = 0
@@ -66,7 +67,7 @@ class Bell:
     def start(self) -> None:
         """Begin to look; what happened before is nobody's news."""
         with self._store.reading() as reader:
-            self._cursor = reader.log.last_cursor()
+            self._cursor, self._has_lists = reader.log.last_cursor(), reader.access.number() > 0
         self._task = asyncio.create_task(self._look_out(), name="triplewire bell")
 
     async def close(self) -> None:
@@ -127,11 +128,17 @@ class Bell:
             self.wake(concerned)
 
     def _look(self) -> set[int] | None:
-        """The queries that have something new; None when there is too much to tell."""
+        """The queries that have something new; None when there is too much to tell.
+
+        The first access list concerns everybody: who may not hear a subscription of others any more must learn that
+        from the list, and not from an event that the list hides.
+        """
         with self._store.reading() as reader:
-            last = reader.log.last_cursor()
-            if last == self._cursor:
-                return set()
-            found = reader.log.after(self._cursor, _AT_ONCE)
+            last, has_lists = reader.log.last_cursor(), reader.access.number() > 0
+            is_news = has_lists != self._has_lists
+            self._has_lists = has_lists
+            found = [] if last == self._cursor else reader.log.after(self._cursor, _AT_ONCE)
         self._cursor = last
+        if is_news:
+            return None
         return {record.query for record in found} if len(found) < _AT_ONCE else None

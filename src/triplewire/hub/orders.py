@@ -45,10 +45,10 @@ def _names(digests: Sequence[str], digest: str | None) -> bool:
 class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
-    With an `id` it is a batch of its own, applied once however often it is sent. `tell` asks for the events that it
-    causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
-    `access` the document gets this list; an order that `restricts` changes nothing but the list. `document` is what
-    the data means, once it is read.
+    With an `id` it is a batch of its own, applied once however often `account` sends it. `tell` asks for the events
+    that it causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
+    `access` the document gets this list; an order that `restricts` changes nothing but the list. `document` is what the
+    data means, once it is read.
     """
 
     uri: str
@@ -60,6 +60,7 @@ class Order:
     by: str | None = None
     access: Access | None = None
     restricts: bool = False
+    account: str = ""
     document: Document | None = None
 
     @property
@@ -98,7 +99,7 @@ def permit(hub: Hub, order: Order) -> None:
         return
     with hub.store.reading() as reader:
         try:
-            refuse_unpermitted(reader, order.uri, order.by)
+            refuse_unpermitted(reader, order.uri, order.by, gives_list=order.access is not None)
         except UnknownDocument:
             if order.data is not None:  # it cannot become a new document, so there is nothing to hide
                 raise AccessDenied(order.uri, by=order.by) from None

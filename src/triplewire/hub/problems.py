@@ -43,6 +43,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.NotAcceptable: 406,
     errors.UnsupportedMediaType: 415,
     errors.VersionConflict: 412,
+    errors.KeyReused: 409,
     errors.RequestTooLarge: 413,
     errors.RequestTooSlow: 408,
     errors.QueryLimitExceeded: 422,

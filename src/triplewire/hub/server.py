@@ -14,8 +14,7 @@ import uvicorn
 from triplewire.errors import ServiceError
 from triplewire.hub.accounts import Accounts
 from triplewire.hub.app import create_app
-from triplewire.hub.identity import is_loopback
-from triplewire.hub.settings import Settings
+from triplewire.hub.settings import Settings, refuse_open
 from triplewire.store import Store
 
 _GRACE = 10
@@ -41,6 +40,8 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_GRACE,
                 timeout_keep_alive=30,
                 server_header=False,
+                proxy_headers=bool(settings.proxies),
+                forwarded_allow_ips=settings.believed,
                 limit_concurrency=settings.streams + 2_000,
                 ssl_certfile=settings.certificate,
                 ssl_keyfile=settings.certificate_key,
@@ -83,17 +84,14 @@ def refuse_unguarded(settings: Settings) -> None:
     """ServiceError for a hub that anybody on a network could change."""
     if settings.store == ":memory:":
         raise ServiceError("a service keeps what it is told: name a file (hub.db) or a PostgreSQL url, not :memory:")
-    if is_loopback(settings.host) and settings.identity is not True:
+    refuse_open(settings)
+    if not settings.asks_who:
         return
-    if settings.identity is False:
-        raise ServiceError(
-            f"{settings.host} can be reached from other machines, so identity must be on: take identity = false out of "
-            "the settings, or listen on 127.0.0.1"
-        )
     with Store.open(settings.store) as store:
         if not Accounts(store).all():
+            where = settings.address or settings.host
             raise ServiceError(
-                f"who uses a hub on {settings.host} must have a token, and nobody has one yet: make one with "
+                f"who uses a hub on {where} must have a token, and nobody has one yet: make one with "
                 "`triplewire token create STORE NAME --role admin`, or listen on 127.0.0.1 without identity"
             )
 

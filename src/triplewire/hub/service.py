@@ -12,18 +12,19 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
+from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
-from triplewire.errors import NotAllowed, NotAuthenticated, UnknownFeed, UnknownSubscription
+from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import Arrivals, body_of, refuse_halves
 from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
-from triplewire.hub.delivering import deliver_for, deliver_for_all
+from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse
-from triplewire.hub.identity import Gate, is_loopback
+from triplewire.hub.identity import Gate
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
-from triplewire.hub.settings import MAIN, Settings
+from triplewire.hub.settings import MAIN, Settings, refuse_open
 from triplewire.hub.tenants import Tenant, Tenants
 from triplewire.model import Access as AccessList
 from triplewire.store import EVERYBODY
@@ -40,6 +41,7 @@ class Service:
     """Tenants, who may ask them, and what was measured."""
 
     def __init__(self, settings: Settings) -> None:
+        refuse_open(settings)
         self.settings = settings
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
@@ -48,7 +50,7 @@ class Service:
         self.streams = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
-        rate = settings.requests if settings.requests is not None else 0.0 if is_loopback(settings.host) else _REQUESTS
+        rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0
         self.pace = Pace(rate, burst=_BURST * rate)
         self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
@@ -71,13 +73,11 @@ class Service:
         """Open the main store."""
         self._loop = asyncio.get_running_loop()
         main = await self.tenants.get(MAIN)
-        identity = self.settings.identity
-        is_on = not is_loopback(self.settings.host) if identity is None else identity
         accounts = Accounts(main.hub.store)
-        self._gate = Gate(accounts, is_on=is_on)
+        self._gate = Gate(accounts, is_on=self.settings.asks_who)
         self._pulse = Pulse(lambda: main.hub.batches(limit=1))
         if self.settings.deliver:
-            self.deliverer = Deliverer(reach=self.settings.reachable, secrets_key=self.settings.secrets_key)
+            self.deliverer = deliverer_of(self.settings, accounts)
             self.deliverer.start()
             await asyncio.to_thread(deliver_for_all, self.deliverer, self.settings, accounts)
         if self.settings.pipeline == "spark":  # until it is there, this process applies what comes
@@ -153,7 +153,7 @@ class Access:
         """NotAllowed for what a subscription found on behalf of another account.
 
         As long as no document of the tenant has ever had an access list, all see the same, and may see it; unless it
-        is `for_good`. To be asked after reading: then nothing can have come in between.
+        is `for_good`.
         """
         if self.viewer is None or id == self.granted:
             return
@@ -169,16 +169,40 @@ class Access:
                     'for admins; one with "sees": "everybody" is for all'
                 )
 
-    def let_see(self, id: str, found: Item) -> Item:
-        """What was read of a subscription, if the caller may have it."""
+    def see(self, id: str, read: Callable[[], Item]) -> Item:
+        """What is read of a subscription, if the caller may have it.
+
+        Asked before, so that the answer does not depend on what is there; and after, because a list may come between.
+        """
+        self.require_sight(id)
+        found = read()
         self.require_sight(id)
         return found
 
     async def is_still_known(self) -> bool:
-        """Whether the account was not revoked since the request began."""
-        if self.service.gate.is_stale:
-            await asyncio.to_thread(self.service.gate.refresh)
+        """Whether the account is what it was when the request began: not revoked, and with the same role."""
+        await self.service.gate.catch_up()
         return self.service.gate.knows(self.account)
+
+    async def require_known(self) -> None:
+        """NotAuthenticated for who was revoked, or has another role, since the request began."""
+        if not await self.is_still_known():
+            raise NotAuthenticated("the account was revoked or changed meanwhile; ask again, if it still may")
+
+    async def settled(self, uri: str) -> None:
+        """Wait until everything that was acknowledged of a document is applied.
+
+        UnknownDocument at once for one that the caller may not read: how long one waits would tell that it changes.
+        """
+        if self.viewer is not None and await asyncio.to_thread(self._is_hidden, uri):
+            raise UnknownDocument(uri)
+        await self.tenant.intake.settled(uri)
+
+    def _is_hidden(self, uri: str) -> bool:
+        with self.tenant.hub.store.reading() as reader:
+            (record,) = reader.documents.current([uri])
+            listed = None if record is None else reader.access.of([record.id]).get(record.id)
+        return listed is not None and not listed.may_read(self.viewer)
 
 
 def listed(access: Access, readers: Iterable[str], writers: Iterable[str]) -> AccessList:
@@ -204,8 +228,7 @@ def address_of(request: Request) -> str:
 def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
         service = service_of(request)
-        if service.gate.is_stale:
-            await asyncio.to_thread(service.gate.refresh)
+        await service.gate.catch_up()
         account = _caller(service, request)
         if not account.may(role):
             raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
@@ -217,9 +240,7 @@ def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
 async def by_capability(request: Request, text: str) -> tuple[Access, str]:
     """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
     service = service_of(request)
-    if service.gate.is_stale:
-        await asyncio.to_thread(service.gate.refresh)
-    service.gate.refuse_strangers(request.headers)
+    await service.gate.catch_up()
     machine = request.client.host if request.client is not None else ""
     service.refusals.refuse_spent(machine)
     try:
@@ -228,13 +249,25 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
             raise UnknownFeed
         tenant = await service.tenants.get(capability.tenant)
         addresses = FeedAddresses(tenant.hub.store, tenant.name)
-        id = await asyncio.to_thread(addresses.subscription, capability)
+        id, by = await asyncio.to_thread(addresses.subscription, capability)
+        await asyncio.to_thread(_refuse_revoked, service, tenant, id, by)
     except UnknownFeed:
         service.refusals.spend(machine)
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
     return Access(service, bearer, tenant, granted=id), id
+
+
+def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -> None:
+    """UnknownFeed for the address of a subscription that whoever made it may not read any more."""
+    with tenant.hub.store.reading() as reader:
+        (record,) = reader.subscriptions.find([id])
+        (query,) = reader.queries.by_ids([record.query]) if record is not None else (None,)
+    if record is None or query is None:
+        raise UnknownFeed
+    if service.gate.is_on and refusal((record.owner, by), query.viewer, service.gate.roles(tenant.name)):
+        raise UnknownFeed
 
 
 def _caller(service: Service, request: Request) -> Account:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triplewire.errors import ServiceError
+from triplewire.hub.loopback import host_of, is_loopback
 from triplewire.outbound import Reach
 
 MAIN = "main"
@@ -51,7 +52,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     identity: bool | None = None
-    """Whether who asks must say who they are; None: unless only this machine can ask."""
+    """Whether who asks must say who they are; None: unless only this machine can ask (see `is_public`)."""
     pipeline: str = "engine"
     """Who applies what was acknowledged: `engine` (this process), `spark` (a process of its own), `none` (another)."""
     spark_from: int = 5_000
@@ -98,6 +99,8 @@ class Settings:
     """The file of the key that secrets of deliveries are encrypted with; None: beside each store that is a file."""
     address: str = ""
     """Where clients find the service, if that is not where it listens: https://hub.example. Feeds name it."""
+    proxies: str = ""
+    """Networks of the proxies in front, as of `reach`: what they say of who asks (X-Forwarded-For) is believed."""
     quotas: TenantSettings = field(default_factory=TenantSettings)
     """Of tenants that have none of their own."""
     tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
@@ -148,7 +151,8 @@ class Settings:
         for name in named:
             refuse_bad_name(name)
         tenants = {name: _tenant(table, f"{source}, tenants.{name}") for name, table in named.items()}
-        _refuse_bad_reach(plain.get("reach", ""), source)
+        for networks in ("reach", "proxies"):
+            _refuse_bad_networks(networks, plain.get(networks, ""), source)
         if plain.get("pipeline", PIPELINES[0]) not in PIPELINES:
             raise ServiceError(f"{source}: pipeline is {plain['pipeline']!r}; it must be one of {', '.join(PIPELINES)}")
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
@@ -157,6 +161,22 @@ class Settings:
     def reachable(self) -> Reach:
         """Where events may be sent."""
         return Reach.of(self.reach)
+
+    @property
+    def believed(self) -> list[str]:
+        """The networks of the proxies in front, as the server takes them."""
+        return [str(network) for network in Reach.of(self.proxies).networks]
+
+    @property
+    def is_public(self) -> bool:
+        """Whether other machines can ask: where it listens, by the address that it has for clients, or by a proxy."""
+        has_public_address = bool(self.address) and not is_loopback(host_of(self.address))
+        return not is_loopback(self.host) or has_public_address or bool(self.proxies)
+
+    @property
+    def asks_who(self) -> bool:
+        """Whether who asks must say who they are."""
+        return self.is_public if self.identity is None else self.identity
 
     def of_tenant(self, name: str) -> TenantSettings:
         """The settings of a tenant, those of all filled in where it has none."""
@@ -175,11 +195,21 @@ class Settings:
         return f"{self.store.removesuffix('.db')}.{name}.db"
 
 
-def _refuse_bad_reach(text: str, source: str) -> None:
+def _refuse_bad_networks(name: str, text: str, source: str) -> None:
     try:
         Reach.of(text)
     except ValueError as error:
-        raise ServiceError(f"{source}: reach is {text!r}: {error}; write networks with commas, or private") from None
+        raise ServiceError(f"{source}: {name} is {text!r}: {error}; write networks with commas, or private") from None
+
+
+def refuse_open(settings: Settings) -> None:
+    """ServiceError for a hub that other machines can ask, and that shall not ask who they are."""
+    if settings.is_public and settings.identity is False:
+        where = settings.address or settings.host
+        raise ServiceError(
+            f"{where} can be reached from other machines, so identity must be on: take identity = false out of the "
+            "settings, or listen on 127.0.0.1, without a public address and without proxies"
+        )
 
 
 def refuse_bad_name(name: str) -> None:

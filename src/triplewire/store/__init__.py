@@ -22,6 +22,7 @@ from triplewire.store.leases import Lease
 from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
+from triplewire.store.repeats import Repeat
 from triplewire.store.rows import NewRow, RowRecord
 from triplewire.store.spelling import is_storable
 from triplewire.store.store import Store
@@ -62,6 +63,7 @@ __all__ = [
     "Reader",
     "RegistryChange",
     "Rejection",
+    "Repeat",
     "RowRecord",
     "ShapeRecord",
     "Span",

@@ -1,7 +1,7 @@
 """Access lists: which documents are not for everybody, and who may read and write these.
 
-A document without a list is for everybody. What a viewer may read is decided here, once: as a condition on whatever
-names a document (`seen`), and for lists that are in memory by `Access` itself.
+A document without a list is for everybody; who published it first may give it one. What a viewer may read is decided
+here, once: as a condition on whatever names a document (`seen`), and for lists that are in memory by `Access` itself.
 """
 
 from __future__ import annotations
@@ -81,6 +81,13 @@ class AccessReader:
             (writers if writes else readers)[document].append(account)
         return {document: Access(readers[document], writers[document]) for document in readers}
 
+    def publishers(self, documents: Iterable[int]) -> dict[int, str]:
+        """Who published each of the documents first, where that is known."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT p.document, p.account FROM k CROSS JOIN publishers p WHERE p.document = k.a"
+        )
+        return dict(self._sql.keyed(text, [(document,) for document in dict.fromkeys(documents)]))
+
     def listed(self) -> list[int]:
         """The documents that have a list."""
         found = self._sql.rows("SELECT document FROM access_lists ORDER BY document") if self.has_lists else ()
@@ -89,6 +96,10 @@ class AccessReader:
 
 class AccessWriter(AccessReader):
     """Lists, and changes of them."""
+
+    def note_publishers(self, publishers: Sequence[tuple[int, str]]) -> None:
+        """Who published documents that are new."""
+        self._sql.insert(schema.publishers, publishers)
 
     def set(self, changes: Sequence[tuple[int, Access | None]]) -> None:
         """Other lists for documents; without one, a document is for everybody. Each document is named once."""

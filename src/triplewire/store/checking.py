@@ -45,6 +45,7 @@ _REFERENCES = (
     ("statements", "p", "terms", "id"),
     ("statements", "o", "terms", "id"),
     ("access_lists", "document", "documents", "id"),
+    ("publishers", "document", "documents", "id"),
     ("access_entries", "document", "access_lists", "document"),
     ("subscriptions", "query", "queries", "id"),
     ("backfills", "number", "subscriptions", "number"),

@@ -136,6 +136,16 @@ class DocumentReader:
         )
         return [_version(row) for row in found]
 
+    def published_by(self) -> tuple[int, int, int]:
+        """How many batches published or retracted documents that are found here, and the first and the last of them."""
+        found = self._sql.first(
+            "SELECT count(DISTINCT v.batch), min(v.batch), max(v.batch) FROM versions v JOIN documents d"
+            f" ON d.id = v.document WHERE v.version > 0{self._seen}",
+            *self._viewer,
+        )
+        count, first, last = found or (0, 0, 0)
+        return int(count), int(first or 0), int(last or 0)
+
     def of_batches(self, after: int, until: int) -> list[VersionRecord]:
         """The versions of the batches with after < number <= until, in order of batch and document."""
         found = self._sql.rows(
@@ -158,15 +168,14 @@ class DocumentReader:
         )
         return [DocumentRecord(*row) for row in found]
 
-    def beginning_with(self, prefix: str) -> list[str]:
-        """The uris of all present documents that begin with a prefix, in order."""
+    def beginning_with(self, prefix: str, *, present: bool = True) -> list[str]:
+        """The uris of documents that begin with a prefix, in order; with present=False also of the retracted ones."""
         if not is_storable(prefix):
             return []
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        text = (
-            f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? AND d.digest <> ?{self._seen} ORDER BY d.uri"
-        )
-        return [uri for (uri,) in self._sql.rows(text, prefix, end, b"", *self._viewer)]
+        only = "AND d.digest <> ?" if present else ""
+        text = f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? {only}{self._seen} ORDER BY d.uri"
+        return [uri for (uri,) in self._sql.rows(text, prefix, end, *((b"",) if present else ()), *self._viewer)]
 
     def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
         """All present documents with their contents, by number; those that were published after a batch."""

@@ -88,6 +88,14 @@ def _add_access(sql: Sql) -> None:
     sql.run("DELETE FROM images")  # they do not know what queries see
 
 
+def _note_publishers_and_repeats(sql: Sql) -> None:
+    """Who published a document first is known from now on; those that are there are nobody's, and so the admins'.
+
+    Keys of requests are each account's own. They were names of batches, and what came with them is not known.
+    """
+    schema.tables.create_all(sql.connection, tables=[schema.publishers, schema.repeats])
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -105,6 +113,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _add_backfills,
     _add_deliveries,
     _add_access,
+    _note_publishers_and_repeats,
 )
 """The first leads from version 1 to version 2, and so on."""
 

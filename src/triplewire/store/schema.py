@@ -83,6 +83,9 @@ access_entries = Table(
     sqlite_with_rowid=False,
 )
 
+# Who published a document first, as far as that is known: nobody else but an admin gives it its first list.
+publishers = Table("publishers", tables, _number("document", key=True), _text("account"))
+
 predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))
 
 queries = Table(
@@ -217,6 +220,19 @@ batches = Table(
     _number("events"),
 )
 Index("batches_by_id", batches.c.id, unique=True)
+
+repeats = Table(
+    "repeats",
+    tables,
+    _text("account", key=True),
+    _text("key", key=True),
+    _bytes("digest"),
+    _text("batch"),
+    _number("kept"),
+    _bytes("answer"),
+)
+Index("repeats_by_age", repeats.c.kept)
+Index("repeats_by_account", repeats.c.account, repeats.c.kept)
 
 intake = Table(
     "intake",

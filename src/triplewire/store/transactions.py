@@ -15,6 +15,7 @@ from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter
 from triplewire.store.queries import QueryReader, QueryWriter
+from triplewire.store.repeats import RepeatReader, RepeatWriter
 from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import SettingReader, SettingWriter
 from triplewire.store.sql import Sql
@@ -51,6 +52,7 @@ class Reader:
         self.log = LogReader(sql, crowds)
         self.batches = BatchReader(sql)
         self.images = ImageReader(sql)
+        self.repeats = RepeatReader(sql)
         self.intake = IntakeReader(sql)
         self.deliveries = DeliveryReader(sql)
         self.settings = SettingReader(sql)
@@ -87,6 +89,7 @@ class Writer(Reader):
     log: LogWriter
     batches: BatchWriter
     images: ImageWriter
+    repeats: RepeatWriter
     intake: IntakeWriter
     deliveries: DeliveryWriter
     settings: SettingWriter
@@ -108,6 +111,7 @@ class Writer(Reader):
         self.log = LogWriter(sql, crowds)
         self.batches = BatchWriter(sql)
         self.images = ImageWriter(sql)
+        self.repeats = RepeatWriter(sql)
         self.intake = IntakeWriter(sql)
         self.deliveries = DeliveryWriter(sql)
         self.settings = SettingWriter(sql)

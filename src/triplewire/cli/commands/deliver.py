@@ -199,10 +199,14 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
         from triplewire.deliver import Deliverer
     except ImportError as error:
         usage(f"{_HOW_TO_GET_IT} ({error})")
-    with store_at(store):
-        pass
+    from triplewire.hub.accounts import Accounts
+
     ended, note = threading.Event(), Problems().note
-    with ended_by(lambda *_: ended.set()), Deliverer(reach=_reach(reach)) as deliverer:
+    with (
+        store_at(store) as opened,
+        ended_by(lambda *_: ended.set()),
+        Deliverer(reach=_reach(reach), roles=Accounts(opened).roles) as deliverer,
+    ):
         try:
             deliverer.serve("main", url_of(store))
         except SecretLocked as error:

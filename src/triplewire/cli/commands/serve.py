@@ -199,8 +199,6 @@ PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContext
 
 
 def _where(address: str, settings: Settings) -> str:
-    from triplewire.hub.identity import is_loopback
-
-    is_open = is_loopback(settings.host) and not settings.identity
-    who = "anybody on this machine may use it" if is_open else "clients need a token: triplewire token create"
+    asks_who = "clients need a token: triplewire token create"
+    who = asks_who if settings.asks_who else "anybody on this machine may use it"
     return f"hub on {address} ({who}); open it in a browser; its API: {address}/v1/openapi.json; stop it with Ctrl-C"

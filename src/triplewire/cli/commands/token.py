@@ -101,7 +101,7 @@ def listing(store: StoreUrl, format: options.OutputFormat = None, json: options.
 def revoke(
     store: StoreUrl, ids: Annotated[list[str], typer.Argument(metavar="ACCOUNT", help="Ids of accounts.")]
 ) -> None:
-    """Take accounts back; a running service knows within a second.
+    """Take accounts back, and all that is sent for them; a running service knows within a second.
 
     [bold]Example[/bold]
 
@@ -114,6 +114,28 @@ def revoke(
         for id in ids:
             gone = Accounts(opened).revoke(id)
             Problems().note(f"{gone.name} ({gone.role}) is revoked")
+
+
+@app.command(name="role")
+def role_of(
+    store: StoreUrl,
+    id: Annotated[str, typer.Argument(metavar="ACCOUNT", help="The id of an account.")],
+    role: Annotated[RoleOption, typer.Argument(metavar="ROLE", help="reader, publisher or admin.")],
+) -> None:
+    """Let an account have another role; a running service knows within a second.
+
+    What subscriptions of a former admin find, which saw everything, is not sent any more.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire token role hub.db 3f9a0c12ab34 reader
+    """
+    from triplewire.hub.accounts import Accounts
+
+    with store_at(store) as opened:
+        account = Accounts(opened).set_role(id, role.value)
+    Problems().note(f"{account.name} is a {account.role} of the tenant {account.tenant} now")
 
 
 @contextmanager

@@ -75,7 +75,7 @@ _DESCRIBED = {
             ("Prefer", "`wait`: answer with the events that the changes cause.", _TEXT),
             (
                 "Idempotency-Key",
-                "The id of the batch: the same again changes nothing.",
+                "A name of the client's: the same again changes nothing, and is answered alike.",
                 _TEXT | {"minLength": 1, "maxLength": _LONGEST_KEY},
             ),
         )
@@ -102,7 +102,7 @@ async def apply(request: Request, access: Publishing) -> Response:
     wanted = await run_in_threadpool(_read, body)
     orders = [_order(change, access) for change in wanted.changes]
     tell = wants_to_wait(headers.get("prefer"))
-    receipt = await access.tenant.intake.submit_bundle(Bundle(orders, key, tell, access.viewer))
+    receipt = await access.tenant.intake.submit_bundle(Bundle(orders, key, tell, access.viewer, access.account.id))
     return JSONResponse(_told(receipt), 200, {"Preference-Applied": "wait"} if tell else {})
 
 

@@ -56,7 +56,7 @@ def recent(
     hub = access.tenant.hub
     with hub.store.reading() as reader:
         last = reader.log.last_cursor()
-    found = access.let_see(id, [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
+    found = access.see(id, lambda: [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
     return Events.model_validate({"events": found, "next": found[-1]["cursor"] if found else last})
 
 

@@ -57,6 +57,7 @@ async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) 
             contents=wanted.contents,
             after=after,
             secret=wanted.secret,
+            by=access.account.id or None,
         )
         return _told(_deliveries(access).condition(record.id)) | {"secret": secret}
 

@@ -55,7 +55,11 @@ _IF_MATCH = _header("If-Match", "Only if the document is one of these entity tag
 _IF_NONE_MATCH = _header("If-None-Match", "Only if it is none of these; * means any document.")
 OF_A_CHANGE = [
     _header("Prefer", "`wait`: answer with the events that the change causes."),
-    _header("Idempotency-Key", "The id of the batch: the same again changes nothing.", maxLength=_LONGEST_KEY),
+    _header(
+        "Idempotency-Key",
+        "A name of the client's: the same again changes nothing, and is answered alike.",
+        maxLength=_LONGEST_KEY,
+    ),
 ]
 
 
@@ -128,7 +132,7 @@ async def read(
 
     What was acknowledged of the document is applied first.
     """
-    await access.tenant.intake.settled(uri)
+    await access.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.document, uri, version, viewer=access.viewer)
     if found is None:
         raise UnknownDocument(uri, version=version)
@@ -151,7 +155,7 @@ async def read(
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
 async def versions(access: Reading, uri: Uri) -> Versions:
     """The versions that are kept, oldest first."""
-    await access.tenant.intake.settled(uri)
+    await access.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)
@@ -205,7 +209,7 @@ def order(
     is_conditional = match is not None or none_match is not None
     expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
     wait = wants_to_wait(headers.get("prefer"))
-    return Order(uri, data, media_type, expected, key, wait, access.viewer, given, restricts)
+    return Order(uri, data, media_type, expected, key, wait, access.viewer, given, restricts, access.account.id)
 
 
 def _told(version: Version) -> VersionTold:

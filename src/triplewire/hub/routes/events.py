@@ -42,11 +42,12 @@ async def events(
     """The events that follow a cursor, in order. Whoever asks on from `next` misses nothing and gets nothing twice."""
     loop = asyncio.get_running_loop()
     until = loop.time() + min(wait, access.service.settings.longest_wait)
-    queries = await run_in_threadpool(queries_of, access, id) if wait else ()
+    queries = await run_in_threadpool(_heard, access, id) if wait else ()
     with access.tenant.bell.listening(queries) as rung:
         while True:
             rung.clear()
-            found = await run_in_threadpool(_seen, access, id, after, limit, contents)
+            await access.require_known()
+            found = await run_in_threadpool(access.see, id, partial(_told, access, id, after, limit, contents))
             left = until - loop.time()
             if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
                 return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else after})
@@ -76,7 +77,7 @@ async def stream(
     service = access.service
     if service.streams >= service.settings.streams:
         raise ServiceUnavailable(f"{service.streams} event streams are open, and there are no more; try again later")
-    queries = await run_in_threadpool(queries_of, access, id)
+    queries = await run_in_threadpool(_heard, access, id)
     return StreamingResponse(
         _followed(access, id, queries, after, contents), media_type="text/event-stream", headers=_NOT_BUFFERED
     )
@@ -96,6 +97,7 @@ async def _followed(
                 try:
                     if not await access.is_still_known():
                         return
+                    await run_in_threadpool(access.require_sight, id)
                     found = await access.tenant.together.ask(
                         (id, after, contents), partial(_lines, access, id, after, contents)
                     )
@@ -137,8 +139,9 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
     return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
 
 
-def _seen(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
-    return access.let_see(id, _told(access, id, after, limit, contents))
+def _heard(access: Access, id: str) -> tuple[int, ...]:
+    """See `queries_of`; for who may hear the subscription."""
+    return access.see(id, lambda: queries_of(access, id))
 
 
 def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ SECRET_FEEDS = "/v1/feeds/"
 )
 async def make(request: Request, access: Reading, id: Id) -> NewFeedAddress:
     """An address at which the feed is read without a token; told this once. One that was there before is revoked."""
-    made = await run_in_threadpool(lambda: _addresses(access, id).make(id))
+    made = await run_in_threadpool(lambda: _addresses(access, id).make(id, access.account.id or None))
     await _deny(access, id)
     return NewFeedAddress(address=f"{address_of(request)}{SECRET_FEEDS}{made}")
 

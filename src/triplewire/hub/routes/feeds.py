@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import partial
 from hashlib import sha256
@@ -183,7 +183,7 @@ async def subscribe(request: Request) -> Response:
     except (UnicodeDecodeError, ValueError):
         raise BadRequest("this is no form: it is sent as name=value&name=value in UTF-8") from None
     access, subscription, syntax = await _topic(request, given.get("hub.topic", ""))
-    wanted = _wanted(given, address_of(request), subscription, syntax)
+    wanted = replace(_wanted(given, address_of(request), subscription, syntax), by=access.account.id or None)
     await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
     await run_in_threadpool(partial(access.require_sight, wanted.subscription, for_good=True))
     refuse_bad_url(wanted.callback)
@@ -227,9 +227,9 @@ async def _topic(request: Request, topic: str) -> tuple[Access, str, str]:
 
 def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[list[Event], dict[str, str]]:
     hub = access.tenant.hub
-    events = hub.newest(id, before=before, limit=limit)
+    events = access.see(id, lambda: hub.newest(id, before=before, limit=limit))
     batches = [hub.batch(name) for name in {event.batch for event in events}]
-    return access.let_see(id, (events, {batch.id: batch.committed for batch in batches if batch is not None}))
+    return events, {batch.id: batch.committed for batch in batches if batch is not None}
 
 
 def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -31,8 +32,7 @@ async def inbox(
 ) -> Response:
     """The notifications that follow a cursor, as an LDP container; `next` leads to those that follow."""
     place = _place(request, id)
-    found = await run_in_threadpool(access.tenant.hub.events, id, after=after, limit=limit)
-    await run_in_threadpool(access.require_sight, id)
+    found = await run_in_threadpool(access.see, id, partial(access.tenant.hub.events, id, after=after, limit=limit))
     told = {
         "@context": _LDP.removesuffix("#"),
         "@id": place,
@@ -59,12 +59,11 @@ async def notification(
 
     def found() -> tuple[Event, str] | None:
         hub = access.tenant.hub
-        events = hub.events(id, after=cursor - 1, limit=1)
+        events = access.see(id, lambda: hub.events(id, after=cursor - 1, limit=1))
         if not events or events[0].cursor != cursor:
             return None
         batch = hub.batch(events[0].batch)
         assert batch is not None, "an event has its batch"
-        access.require_sight(id)
         return events[0], batch.committed
 
     told = await run_in_threadpool(found)

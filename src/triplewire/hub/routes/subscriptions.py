@@ -105,9 +105,9 @@ def rows(
     """
     hub = access.tenant.hub
     columns = hub.subscription(id).pattern.answer
-    found = hub.row_page(id, after=after, limit=limit)
+    found = access.see(id, lambda: hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
-    return access.let_see(id, Rows(columns=list(columns), rows=told, next=found.next))
+    return Rows(columns=list(columns), rows=told, next=found.next)
 
 
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
@@ -120,16 +120,17 @@ def explain(access: Reading, id: Id) -> Explained:
 @router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
-    access.require_sight(id)
-    told = access.tenant.hub.why(id, {name: term_of(text) for name, text in asked.row.items()})
-    return access.let_see(id, WhyTold.model_validate(told.as_dict() | {"text": str(told)}))
+    row = {name: term_of(text) for name, text in asked.row.items()}
+    told = access.see(id, lambda: access.tenant.hub.why(id, row))
+    return WhyTold.model_validate(told.as_dict() | {"text": str(told)})
 
 
 @router.post("/subscriptions/{id}/why-not", summary="Why is this resource no answer?")
 def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]:
     """The first part of the query that fits nothing, with the values seen by then."""
-    told = access.tenant.hub.why_not(id, term_of(asked.resource))
-    return access.let_see(id, told.as_dict() | {"text": str(told)})
+    resource = term_of(asked.resource)
+    told = access.see(id, lambda: access.tenant.hub.why_not(id, resource))
+    return told.as_dict() | {"text": str(told)}
 
 
 def queries_of(access: Access, id: str) -> tuple[int, ...]:

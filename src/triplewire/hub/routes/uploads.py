@@ -131,6 +131,7 @@ def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
 
 async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
     """Hand these in, and note what became of each; the status that tells it."""
+    await access.require_known()  # an upload may take hours
     status = _WELL
     orders = [item.order for item in items if item.order is not None]
     answers = iter(await asyncio.gather(*map(access.tenant.intake.submit, orders), return_exceptions=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, getdoc, signature
 from types import UnionType
 from typing import Any, get_args, get_origin
@@ -136,9 +137,8 @@ class Caller:
             raise BadRequest(f"{after!r} is no cursor; send one that an event had, or 0") from None
         if not 0 < limit <= _MOST_EVENTS:
             raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events, and {limit} were asked for")
-        found = await run_in_threadpool(self.access.tenant.hub.events, id, after=cursor, limit=limit)
-        await run_in_threadpool(self.access.require_sight, id)
-        return list(found)
+        events = partial(self.access.tenant.hub.events, id, after=cursor, limit=limit)
+        return list(await run_in_threadpool(self.access.see, id, events))
 
     def _require_publisher(self) -> None:
         if not self.access.account.may("publisher"):

@@ -1,0 +1,116 @@
+"""Repeats: a request with an `Idempotency-Key` is applied once, and answered alike however often it is sent.
+
+A client that got no answer does not know whether its request arrived, and sends it again. Keys are each account's own:
+nobody can take another's. The same key with other content is a mistake of the client's, and is refused, because to
+answer it as if it were applied would lose it.
+
+Invariant: that a request was applied is written in the transaction that applies it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from uuid import uuid4
+
+from triplewire.engine import Hub
+from triplewire.engine.intake import Handled
+from triplewire.errors import KeyReused
+from triplewire.hub.orders import Order, Receipt
+from triplewire.model import Event
+from triplewire.store import DocumentRecord, Repeat, Writer
+
+LASTS = 7 * 86_400
+"""Seconds for which a request is remembered."""
+MOST = 10_000
+"""So many requests of an account are remembered, the last ones."""
+
+
+def digest_of(orders: Sequence[Order]) -> bytes:
+    """Tells requests apart by what they would change; not by their conditions, nor by how they want to be told."""
+    whole = sha256()
+    for order in orders:
+        listed = None if order.access is None else [order.access.readers, order.access.writers]
+        head = [order.uri, order.media_type, listed, order.restricts, None if order.data is None else len(order.data)]
+        whole.update(json.dumps(head).encode() + b"\n" + (order.data or b""))
+    return whole.digest()
+
+
+def found(hub: Hub, account: str, key: str | None, orders: Sequence[Order]) -> Repeat | None:
+    """The request that came with this key before; KeyReused if it asked for something else."""
+    if key is None:
+        return None
+    with hub.store.reading() as reader:
+        known = reader.repeats.find(account, key, _since())
+    if known is not None and known.digest != digest_of(orders):
+        raise KeyReused(key)
+    return known
+
+
+def receipts_of(repeat: Repeat) -> list[Receipt]:
+    """What became of each document, as it was told."""
+    return [Receipt(batch=repeat.batch, **told) for told in json.loads(zlib.decompress(repeat.answer))]
+
+
+def events_of(hub: Hub, repeat: Repeat) -> list[Event]:
+    """The events that it caused, as far as they are kept."""
+    return list(hub.apply([], batch=repeat.batch)) if hub.batch(repeat.batch) is not None else []
+
+
+def batch_of(hub: Hub, key: str | None) -> str | None:
+    """A name for the batch of a request: its key, if no other batch has that name."""
+    if key is None or hub.batch(key) is None:
+        return key
+    return f"{key}-{uuid4().hex[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping(Handled):
+    """Notes a request with the batch that applies it; `before` are the digests that its documents had.
+
+    A document that is not in it is not there for who asks, and nothing is told of it.
+    """
+
+    account: str = ""
+    key: str = ""
+    batch: str = ""
+    orders: Sequence[Order] = ()
+    before: Mapping[str, str | None] = field(default_factory=dict)
+
+    def note(self, writer: Writer, now: str) -> None:
+        """See `Handled.note`."""
+        known = dict(zip(self.before, writer.documents.current(list(self.before)), strict=True))
+        uris = dict.fromkeys(order.uri for order in self.orders)
+        told = [_told(uri, known.get(uri), self.before.get(uri)) for uri in uris]
+        answer = zlib.compress(json.dumps(told).encode())
+        kept = int(1000 * time.time())
+        repeat = Repeat(self.account, self.key, digest_of(self.orders), self.batch, kept, answer)
+        writer.repeats.add(repeat, since=_since(), most=MOST)
+
+
+def keeping(
+    account: str, key: str | None, batch: str | None, orders: Sequence[Order], before: Mapping[str, str | None]
+) -> Keeping | None:
+    """What a batch has to note; None for a request without a key."""
+    if key is None or batch is None:
+        return None
+    return Keeping(account=account, key=key, batch=batch, orders=orders, before=before)
+
+
+def _told(uri: str, record: DocumentRecord | None, before: str | None) -> dict[str, object]:
+    digest = record.digest.hex() if record is not None and record.present else None
+    return {
+        "uri": uri,
+        "version": 0 if record is None else record.version,
+        "digest": digest,
+        "created": digest is not None and before is None,
+        "changed": digest != before,
+    }
+
+
+def _since() -> int:
+    return int(1000 * (time.time() - LASTS))
