@@ -9,6 +9,7 @@ from importlib import import_module
 BENCHMARKS = {
     "core": "benchmarks.core",
     "engine": "benchmarks.engine.run",
+    "fuzz": "benchmarks.fuzz.run",
     "hub": "benchmarks.hub.run",
     "mdv": "benchmarks.mdv.run",
     "spark": "benchmarks.spark.run",
