@@ -1,11 +1,10 @@
-"""The fuzzer: each target ends well on what it begins with and on a few inputs near it; what was found stays repaired."""
+"""The fuzzer: each target ends well on what it begins with and a few inputs near it; what was found stays repaired."""
 
 import json
 import random
 from pathlib import Path
 
 import pytest
-
 from benchmarks.fuzz import run
 from benchmarks.fuzz.targets import TARGETS, Target
 
