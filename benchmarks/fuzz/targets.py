@@ -101,12 +101,12 @@ TARGETS: Mapping[str, Target] = {
         _query("sparql"), [b"SELECT ?s { ?s <a:p> ?o . FILTER(?o > 1 || ?o = 'x') OPTIONAL { ?s a ?t } }"]
     ),
     "sparql-for-the-engine": Target(
-        _text(respelled), [b"SELECT * { FILTER(1<2)SERVICE#>\n<a:> {} }", b"ASK { ?s a 'x' }"]
+        _text(respelled), [b"SELECT * { ?s <urn:service(1)> 'a service' } # SERVICE", b"ASK { ?s a 'x' }"]
     ),
     "rules": Target(_query("rules"), [b"search CycleProvider c register c where c.serverHost contains 'uni'"]),
-    "gql": Target(_query("gql"), [b"(?x, type, ?y)(?y, <a:p>, 'x')"]),
-    "qel": Target(_query("qel"), [b"@prefix q: <a:> . q:s q:p 1 ."]),
-    "conjunctive": Target(_query("conjunctive"), [b"?x <- (?x, <a:p>, 'x')"]),
+    "gql": Target(_query("gql"), [b"SELECT ?x WHERE (?x, p, ?n) SUCHTHAT (?n > 1), (?n <= 5)"]),
+    "qel": Target(_query("qel"), [b"ans(X) :- (X, p, Y), (X, q, Z), (Y contains 'N' or Y contains 'K'), Z > 2"]),
+    "conjunctive": Target(_query("conjunctive"), [b"?x : (?x, year, ?y) ^ ?y > 2000 ^ not ?y = 2004"]),
     "xpath": Target(_query("xpath"), [b"//item[title='x' and position() < 3]/@href | /a/b[last()]"]),
     "xml-rpc": Target(read_call, [_CALL], (ExpatError, ResponseError, ValueError, TypeError, LookupError)),
     "opml": Target(

@@ -15,6 +15,13 @@ FOUND = [
 
 
 @pytest.mark.parametrize("name", TARGETS)
+def test_seeds_are_read_without_an_error(name):
+    """From what is refused at its first character, a fuzzer would not come far."""
+    for seed in TARGETS[name].seeds:
+        TARGETS[name].run(seed)
+
+
+@pytest.mark.parametrize("name", TARGETS)
 def test_target_ends_well_on_a_few_inputs(name):
     chance = random.Random(1)
     for seed in TARGETS[name].seeds:
