@@ -27,6 +27,7 @@ from zlib import crc32
 
 from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.store import NewEntry
+from triplewire.store.privacy import private_folder
 
 log = logging.getLogger("triplewire.hub")
 
@@ -49,7 +50,7 @@ class Journal:
 
     def __init__(self, folder: Path, *, after: int = 0, longest: int = _LONGEST) -> None:
         """StoreBusy if another process adds to it; positions go on after `after`, and after what is there."""
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         self._folder, self._longest = folder, longest
         self._lock = _locked(folder)
         self._file: int | None = None
