@@ -46,9 +46,9 @@ def _names(digests: Sequence[str], digest: str | None) -> bool:
 class Order:
     """A change that a client asks for: a document to publish, as it was sent, or without `data` one to retract.
 
-    With an `id` it is a batch of its own, applied once however often `account` sends it. `tell` asks for the events that
-    it causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything. With
-    `access` the document gets this list; an order that `restricts` changes nothing but the list.
+    With an `id` it is a batch of its own, applied once however often `account` sends it. `tell` asks for the events
+    that it causes, so that it is a batch of its own, too. `by` is the account that asks, None if it may do everything.
+    With `access` the document gets this list; an order that `restricts` changes nothing but the list.
     """
 
     uri: str

@@ -32,6 +32,8 @@ Item = TypeVar("Item")
 
 _BURST = 10.0
 _REQUESTS = 100.0
+UNKNOWN_BYTES = 16 * 1024
+"""What is read of somebody who has not said who they are."""
 _REFUSALS = 5.0
 """How many requests without a valid token a machine may send in a second."""
 
@@ -214,12 +216,15 @@ def address_of(request: Request) -> str:
 
 def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
-        service = service_of(request)
-        await service.gate.catch_up()
-        account = _caller(service, request)
-        if not account.may(role):
-            raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
-        return Access(service, account, await service.tenants.get(account.tenant))
+        found: Access | None = getattr(request.state, "access", None)
+        if found is None:
+            service = service_of(request)
+            await service.gate.catch_up()
+            account = _caller(service, request)
+            if not account.may(role):
+                raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
+            found = request.state.access = Access(service, account, await service.tenants.get(account.tenant))
+        return found
 
     return access
 
@@ -228,8 +233,6 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
     """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
     service = service_of(request)
     await service.gate.catch_up()
-    machine = request.client.host if request.client is not None else ""
-    service.refusals.refuse_spent(machine)
     try:
         capability = parsed(text)
         if capability.tenant not in {MAIN, *service.settings.tenants, *service.gate.tenants()}:
@@ -239,7 +242,7 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
         id, by = await asyncio.to_thread(addresses.subscription, capability)
         await asyncio.to_thread(_refuse_revoked, service, tenant, id, by)
     except UnknownFeed:
-        service.refusals.spend(machine)
+        service.refusals.spend(_machine(request))
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
@@ -258,30 +261,48 @@ def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -
 
 
 def _caller(service: Service, request: Request) -> Account:
-    """Who asks, if not too fast; from a machine that guesses tokens, nobody does for a while."""
-    machine = request.client.host if request.client is not None else ""
-    service.refusals.refuse_spent(machine)
+    """Who asks, if not too fast.
+
+    A machine that guesses tokens is told to wait, and a valid token counts all the same: behind a proxy, or in one
+    house, others have the same address.
+    """
     try:
         account = service.gate.caller(request.headers)
     except NotAuthenticated:
-        service.refusals.spend(machine)
+        service.refusals.spend(_machine(request))
         raise
-    service.pace.spend(account.id or machine)
+    service.pace.spend(account.id or _machine(request))
     return account
 
 
+def _machine(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
+
+
+def count_refusal(request: Request) -> None:
+    """Somebody proved nothing; TooManyRequests if that is one too many of this machine."""
+    service_of(request).refusals.spend(_machine(request))
+
+
 class BoundedRoute(APIRoute):
-    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow."""
+    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow.
+
+    Who asks is known before anything is read; where nobody needs to be known, little is read.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, with the body read before."""
+        """FastAPI's own handler, which would read the body first; with who asks and the body looked at before."""
         handler = super().get_route_handler()
         if self.body_field is None:
             return handler
+        door = next((each.call for each in self.dependant.dependencies if each.call in _DOORS), None)
 
         async def bounded(request: Request) -> Response:
             settings = service_of(request).settings
-            body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+            if door is not None:
+                await door(request)
+            most = settings.request_bytes if door is not None else min(UNKNOWN_BYTES, settings.request_bytes)
+            body = await body_of(request, most=most, seconds=settings.request_seconds)
             refuse_halves(body)
             request._body = body  # where the framework looks first
             return await handler(request)
@@ -289,7 +310,8 @@ class BoundedRoute(APIRoute):
         return bounded
 
 
-reading = _access("reader")
+reading, _publishing, _administering = _access("reader"), _access("publisher"), _access("admin")
+_DOORS = (reading, _publishing, _administering)
 Reading = Annotated[Access, Depends(reading)]
-Publishing = Annotated[Access, Depends(_access("publisher"))]
-Administering = Annotated[Access, Depends(_access("admin"))]
+Publishing = Annotated[Access, Depends(_publishing)]
+Administering = Annotated[Access, Depends(_administering)]
