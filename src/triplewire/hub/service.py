@@ -21,6 +21,7 @@ from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all
 from triplewire.hub.health import Pulse
 from triplewire.hub.identity import Gate, is_loopback
+from triplewire.hub.intake import ended
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings
@@ -32,6 +33,8 @@ Item = TypeVar("Item")
 
 _BURST = 10.0
 _REQUESTS = 100.0
+_HURRY = 5.0
+"""Seconds that requests have to end when the service is to; half of what the server gives them."""
 _REFUSALS = 5.0
 """How many requests without a valid token a machine may send in a second."""
 
@@ -54,6 +57,7 @@ class Service:
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
+        self._hurrying: asyncio.Task[None] | None = None
 
     @property
     def pulse(self) -> Pulse:
@@ -106,13 +110,24 @@ class Service:
             self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
+        if self._hurrying is None:
+            self._hurrying = asyncio.create_task(self._hurry(), name="triplewire end")
         self.arrivals.end()
         for tenant in self.tenants:
             tenant.bell.ring_all()
 
+    async def _hurry(self) -> None:
+        """After some seconds nobody waits any more: the server would cut them off a little later, without a word."""
+        await asyncio.sleep(_HURRY)
+        for tenant in self.tenants:
+            await tenant.intake.hurry()
+            tenant.asker.hurry()
+
     async def close(self) -> None:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
+        if self._hurrying is not None:
+            await ended(self._hurrying)
         if self._pulse is not None:
             self._pulse.close()
         if self.deliverer is not None:
