@@ -10,6 +10,7 @@ BENCHMARKS = {
     "core": "benchmarks.core",
     "engine": "benchmarks.engine.run",
     "faults": "benchmarks.faults.run",
+    "fuzz": "benchmarks.fuzz.run",
     "hub": "benchmarks.hub.run",
     "mdv": "benchmarks.mdv.run",
     "spark": "benchmarks.spark.run",

@@ -85,10 +85,11 @@ def test_what_an_admin_published_or_nobody_knows_of_is_for_admins_to_hide(people
     assert people["root"].put("/document/access", params={"uri": OPEN}, json={}).is_success
 
 
-def test_the_order_inside_of_a_batch_counts():
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_order_inside_of_a_batch_counts(new_url, kind):
     document = parse(TEXT, uri=OPEN)
     hidden = Access([], ["pia"])
-    with Hub() as hub:
+    with Hub(new_url(kind)) as hub:
         with pytest.raises(AccessDenied):
             hub.apply([Publish(document, by="ada"), Publish(document, access=hidden, by="pia")])
         with pytest.raises(AccessDenied):

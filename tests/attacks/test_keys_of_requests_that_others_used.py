@@ -107,8 +107,9 @@ def test_it_is_known_after_a_restart(store, tokens):
     assert answers[0].status_code == answers[1].status_code == 201
 
 
-def test_what_is_remembered_is_bounded_in_number_and_in_age(store):
-    with Store.open(store) as opened, opened.writing() as writer:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_is_remembered_is_bounded_in_number_and_in_age(new_url, kind):
+    with Store.open(new_url(kind)) as opened, opened.writing() as writer:
 
         def add(account: str, key: str, kept: int) -> None:
             writer.repeats.add(Repeat(account, key, b"", "b", kept, b""), since=100, most=3)

@@ -42,10 +42,11 @@ def test_covering_of_many_alternatives_ends_soon():
     assert process_time() - began < 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ["lint", "check", "preview"])
 def test_service_answers_soon(served, route):
     served.subscribe("other", WINDOWS)
     for text in TEXTS.values():
         began = monotonic()
         assert served.post(f"/v1/{route}", json={"text": text, "language": "sparql"}).status_code == 200
-        assert monotonic() - began < 8
+        assert monotonic() - began < 20

@@ -117,7 +117,7 @@ def test_nothing_is_sent_once_the_account_may_not_have_it(tmp_path, how):
         assert world.heard("later") == set(), "to resume it does not help"
 
 
-def test_a_long_poll_and_an_open_stream_end_with_the_account(tmp_path):
+def test_an_open_stream_ends_when_the_account_gets_another_role(tmp_path):
     with World(tmp_path) as world:
         headers = {"Authorization": f"Bearer {world.tokens['bob']}"}
         with httpx.stream("GET", f"{world.url}/v1/subscriptions/bob/stream", headers=headers, timeout=60) as stream:

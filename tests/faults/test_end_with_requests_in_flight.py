@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx
@@ -54,3 +55,34 @@ def test_bodies_in_flight_are_refused_and_the_end_is_quiet_and_soon(tmp_path, nu
         assert service.process.returncode == 0
     assert [answer.split(b" ")[1] for answer in answers] == [b"503"] * len(BODIES)
     assert not [line for line in service.said if "Traceback" in line or "Error" in line], service.said
+
+
+def test_who_waits_for_what_nobody_applies_is_told_of_the_end(tmp_path):
+    with serving(tmp_path, "hub.db", "--pipeline", "none") as (service, url), httpx.Client(timeout=60) as client:
+        assert put(client, url, "urn:a", "<urn:s> <urn:p> 1 .").status_code == 202
+        with ThreadPoolExecutor() as threads:
+            asked = [
+                threads.submit(client.get, f"{url}/v1/document", params={"uri": "urn:a"}),
+                threads.submit(client.delete, f"{url}/v1/document", params={"uri": "urn:a"}),
+            ]
+            time.sleep(0.5)
+            service.process.send_signal(signal.SIGTERM)
+            assert [each.result().status_code for each in asked] == [503, 503]
+        service.process.wait(30)
+        service.heard("stopped; everything that was acknowledged is kept")
+        assert not [line for line in service.said if "Traceback" in line], service.said
+
+
+def test_query_that_runs_at_the_end_is_refused(tmp_path):
+    slow = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+    with serving(tmp_path, "hub.db", "--pipeline", "engine") as (service, url), httpx.Client(timeout=60) as client:
+        text = "".join(f"<urn:s{n}> <urn:p> {n} . " for n in range(200))
+        client.headers["Prefer"] = "wait"
+        assert put(client, url, "urn:a", text).status_code == 201
+        with ThreadPoolExecutor() as threads:
+            asked = threads.submit(client.get, f"{url}/v1/sparql", params={"query": slow})
+            time.sleep(4)
+            service.process.send_signal(signal.SIGTERM)
+            assert asked.result().status_code == 503
+        service.process.wait(30)
+        assert not [line for line in service.said if "Traceback" in line], service.said

@@ -65,14 +65,14 @@ def test_an_account_that_asks_too_fast_is_told_when_to_come_back(tmp_path, token
         assert served.get("/v1/health").status_code == 200, "a supervisor asks as often as it likes"
 
 
-def test_a_machine_that_guesses_tokens_is_not_heard_for_a_while(tmp_path, tokens):
+def test_a_machine_that_guesses_tokens_is_told_to_wait_and_a_valid_one_counts(tmp_path, tokens):
     with serving(f"sqlite:///{tmp_path}/hub.db", identity=True) as served:
         guesses = [served.get("/v1/whoami", headers={"Authorization": f"Bearer tw_x_{n}"}) for n in range(200)]
         statuses = [guess.status_code for guess in guesses]
         assert statuses[:50] == [401] * 50
         assert statuses[-1] == 429
         right = served.get("/v1/whoami", headers={"Authorization": f"Bearer {tokens[0]}"})
-        assert right.status_code == 429
+        assert right.status_code == 200, "behind a proxy, others have the same address"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ _PLAIN = re.compile(
 )
 _TYPE = NamedNode(RDF + "type")
 _NORMAL_NAME = re.compile(r"_+[0-9]+")
-_LAST_WORD = re.compile(r"[A-Za-z]\w*$", re.ASCII)
+_WORD_BACKWARDS = re.compile(r"\w*+", re.ASCII)  # from the end: to look for where it begins would be quadratic
 
 
 def plain(text: str) -> str:
@@ -92,5 +92,5 @@ def _is(node: object, name: str) -> bool:
 
 def _last_word(node: object) -> str | None:
     """The end of an IRI, as far as it can be a variable's name."""
-    match = _LAST_WORD.search(node.value.rstrip("/#")) if isinstance(node, NamedNode) else None
-    return match[0] if match else None
+    match = _WORD_BACKWARDS.match(node.value.rstrip("/#")[::-1]) if isinstance(node, NamedNode) else None
+    return (match[0][::-1].lstrip("0123456789_") or None) if match else None

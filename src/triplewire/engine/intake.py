@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,8 @@ from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, Ne
 APPLIER = "applier"
 """The lease of whoever applies what waits on the logs of a store."""
 _LENGTH = Struct("<q")
+_NO_SURPRISES = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Neither a link in the place of a file, nor a pipe that nobody writes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,21 @@ def change_of(entry: NewEntry, limits: Limits = DEFAULT_LIMITS) -> Change:
 
 
 def _in_file(path: Path, uri: str, limits: Limits) -> bytes:
-    """The bytes of a file, which is looked at before it is read: it may be far too large."""
+    """The bytes of a file, which is looked at before it is read: it may be far too large, or no plain file by now.
+
+    The log has the path without links. If there is one now, somebody put it there after the file was looked at.
+    """
     try:
-        size = path.stat().st_size
-        if size > limits.bytes:
-            reason = f"{size} bytes are over the limit of {limits.bytes}; split it, or raise Limits(bytes=...)"
-            raise DocumentTooLarge(reason, uri=uri)
-        return path.read_bytes()
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_SURPRISES), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or path.resolve() != path:
+                raise DocumentError(f"{path} is no plain file, or leads elsewhere by a link", uri=uri)
+            if about.st_size > limits.bytes:
+                reason = (
+                    f"{about.st_size} bytes are over the limit of {limits.bytes}; split it, or raise Limits(bytes=...)"
+                )
+                raise DocumentTooLarge(reason, uri=uri)
+            return file.read()
     except OSError as error:
         raise DocumentError(f"{path} cannot be read: {error.strerror or error}", uri=uri) from None
 

@@ -87,7 +87,7 @@ class Accepting:
         self._held: Counter[str] = Counter()
         self._bytes = 0
         self._before, self._done = log.last, log.applied()
-        self._is_closing = False
+        self._is_closing = self._is_hurried = False
         self._progressed = monotonic()
         self._has_schema, self._has_lists = self._set_up()
         self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
@@ -175,13 +175,23 @@ class Accepting:
         self._waiters += 1
         try:
             async with asyncio.timeout(self._patience), self._moved:
-                await self._moved.wait_for(lambda: self._done >= position)
+                await self._moved.wait_for(lambda: self._done >= position or self._is_hurried)
         except TimeoutError:
             raise ServiceUnavailable(
                 f"{self.waiting} changes wait, and nobody applies them: is `triplewire serve --role pipeline` running?"
             ) from None
         finally:
             self._waiters -= 1
+        if self._done < position:
+            raise ServiceUnavailable(
+                "the service is stopping, and what is asked for is not applied yet; try again later"
+            )
+
+    async def hurry(self) -> None:
+        """The end is near: who waits for something to be applied is told so."""
+        self._is_hurried = True
+        async with self._moved:
+            self._moved.notify_all()
 
     async def _acknowledged(self, document: Document, by: str | None) -> Acknowledged:
         if self._is_closing:

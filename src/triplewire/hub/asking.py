@@ -128,11 +128,15 @@ class Asker:
                 self._asked.discard(process)
             self._idle.put(process if process is not None and process.is_alive else None)
 
-    def close(self) -> None:
-        """End the processes, also those that are asked just now."""
+    def hurry(self) -> None:
+        """The end is near: who waits for an answer is told that there will be none."""
         self._is_closed = True
         for asked in list(self._asked):
             asked.kill()
+
+    def close(self) -> None:
+        """End the processes, also those that are asked just now."""
+        self.hurry()
         for _ in range(self._processes):
             process = self._idle.get()
             if process is not None:

@@ -20,7 +20,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.call = Unmarshaller(use_builtin_types=True)
-        self.call.xml("utf-8", None)
+        self.call.xml("", None)  # no encoding: expat has decoded the texts
         self.depth = self.elements = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start

@@ -7,11 +7,14 @@ Where identity is off, whoever reaches the service may do everything; that is fo
 from __future__ import annotations
 
 import asyncio
+import hmac
 import secrets
 import threading
 import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -25,7 +28,8 @@ EVERYBODY = Account("", "everybody on this machine", "admin", MAIN, "")
 _KNOWN_FOR = 1.0
 _CHALLENGE_LASTS = 60.0
 _SESSION_LASTS = 3_600.0
-_MOST_CHALLENGES = 10_000
+_MOST_SESSIONS = 100
+"""So many sessions an account may have at a time."""
 _SESSION = "tws_"
 
 
@@ -44,7 +48,8 @@ class Gate:
         self._lock = threading.Lock()
         self._known: dict[str, Account] = {}
         self._looked = float("-inf")
-        self._challenges: dict[str, _Session] = {}
+        self._seal = secrets.token_bytes(32)
+        self._used: dict[str, _Session] = {}
         self._sessions: dict[str, _Session] = {}
 
     def caller(self, headers: Mapping[str, str]) -> Account:
@@ -112,20 +117,27 @@ class Gate:
 
     def challenge(self, id: str) -> str:
         """Something to sign for the owner of an account's key; whether there is such an account is not told."""
-        challenge, now = secrets.token_urlsafe(32), time.monotonic()
-        with self._lock:
-            self._challenges = {each: s for each, s in self._challenges.items() if s.until > now}
-            if len(self._challenges) >= _MOST_CHALLENGES:
-                raise NotAllowed("too many challenges wait for an answer; try again in a minute")
-            self._challenges[challenge] = _Session(id, now + _CHALLENGE_LASTS)
-        return challenge
+        until = time.monotonic() + _CHALLENGE_LASTS
+        return self._sealed(f"{urlsafe_b64encode(id.encode()).decode()}.{until:.3f}.{secrets.token_urlsafe(16)}")
+
+    def _sealed(self, text: str) -> str:
+        """A challenge has all that is known of it, and a seal: nothing is kept, so nobody can ask for too many."""
+        return f"{text}/{hmac.new(self._seal, text.encode(), sha256).hexdigest()}"
+
+    def _asked(self, challenge: str) -> _Session | None:
+        """What `challenge` was asked for, and until when it counts; None for one that is not from here, or over."""
+        text = challenge.rpartition("/")[0]
+        if not hmac.compare_digest(self._sealed(text).encode(), challenge.encode()):
+            return None
+        name, until, nonce = text.split(".", 1)[0], *text.split(".", 1)[1].rsplit(".", 1)
+        asked = _Session(urlsafe_b64decode(name).decode(), float(until))
+        return asked if nonce and asked.until > time.monotonic() else None
 
     def open_session(self, challenge: str, signature: str) -> tuple[str, float]:
         """A token that is valid for so many seconds, for who signed the challenge; each challenge counts once."""
-        with self._lock:
-            asked = self._challenges.pop(challenge, None)
-        account = self._known.get(asked.account) if asked is not None and asked.until > time.monotonic() else None
-        if account is None or not account.public_key:
+        asked = self._asked(challenge)
+        account = None if asked is None else self._known.get(asked.account)
+        if asked is None or account is None or not account.public_key or challenge in self._used:
             raise NotAuthenticated("nobody waits for an answer to this challenge; ask for a new one")
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(account.public_key))
@@ -134,8 +146,21 @@ class Gate:
             raise NotAuthenticated("the signature is not that of the account's key") from None
         except ValueError:
             raise BadRequest("a signature is 64 bytes, written as 128 hexadecimal digits") from None
+        return self._opened(challenge, asked), _SESSION_LASTS
+
+    def _opened(self, challenge: str, asked: _Session) -> str:
+        """A new session; of too many of one account the oldest ends. A challenge that was answered counts no more."""
         token, now = _SESSION + secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
+            if challenge in self._used:
+                raise NotAuthenticated("this challenge was answered already; ask for a new one")
+            self._used = {each: s for each, s in self._used.items() if s.until > now}
             self._sessions = {each: s for each, s in self._sessions.items() if s.until > now}
-            self._sessions[token] = _Session(account.id, now + _SESSION_LASTS)
-        return token, _SESSION_LASTS
+            if sum(s.account == asked.account for s in self._used.values()) >= _MOST_SESSIONS:
+                raise NotAllowed(f"the account opened {_MOST_SESSIONS} sessions within a minute; use one of them")
+            own = [each for each, s in self._sessions.items() if s.account == asked.account]
+            for oldest in own[: max(0, len(own) - _MOST_SESSIONS + 1)]:
+                del self._sessions[oldest]
+            self._used[challenge] = asked
+            self._sessions[token] = _Session(asked.account, now + _SESSION_LASTS)
+        return token

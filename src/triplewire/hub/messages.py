@@ -381,7 +381,7 @@ class Challenge(BaseModel):
 class Signed(Message):
     """A challenge with the signature of its text, in hexadecimal."""
 
-    challenge: Annotated[str, Field(max_length=200)]
+    challenge: Annotated[str, Field(max_length=1_000)]
     signature: Annotated[str, Field(max_length=200)]
 
 

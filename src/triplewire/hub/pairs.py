@@ -26,6 +26,7 @@ from triplewire.hub.journal.journal import held
 from triplewire.hub.journal.mark import MARK
 from triplewire.hub.journal.survey import survey
 from triplewire.store import Reader, Store, Writer, sync_folder
+from triplewire.store.privacy import private_folder
 
 log = logging.getLogger("triplewire.hub")
 
@@ -251,7 +252,7 @@ def _set_aside(folder: Path, why: str) -> Path | None:
     if not paths:
         return None
     aside = folder / f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    aside.mkdir()
+    private_folder(aside)
     for path in paths:
         path.rename(aside / path.name)
     sync_folder(aside)

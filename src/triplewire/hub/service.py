@@ -22,6 +22,7 @@ from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse
 from triplewire.hub.identity import Gate
+from triplewire.hub.intake import ended
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings, refuse_open
@@ -33,6 +34,10 @@ Item = TypeVar("Item")
 
 _BURST = 10.0
 _REQUESTS = 100.0
+UNKNOWN_BYTES = 16 * 1024
+"""What is read of somebody who has not said who they are."""
+_HURRY = 5.0
+"""Seconds that requests have to end when the service is to; half of what the server gives them."""
 _REFUSALS = 5.0
 """How many requests without a valid token a machine may send in a second."""
 
@@ -56,6 +61,7 @@ class Service:
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
+        self._hurrying: asyncio.Task[None] | None = None
 
     @property
     def pulse(self) -> Pulse:
@@ -106,13 +112,24 @@ class Service:
             self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
+        if self._hurrying is None:
+            self._hurrying = asyncio.create_task(self._hurry(), name="triplewire end")
         self.arrivals.end()
         for tenant in self.tenants:
             tenant.bell.ring_all()
 
+    async def _hurry(self) -> None:
+        """After some seconds nobody waits any more: the server would cut them off a little later, without a word."""
+        await asyncio.sleep(_HURRY)
+        for tenant in self.tenants:
+            await tenant.intake.hurry()
+            tenant.asker.hurry()
+
     async def close(self) -> None:
         """Finish what was taken in, and let go of the stores."""
         self.stop()
+        if self._hurrying is not None:
+            await ended(self._hurrying)
         if self._pulse is not None:
             self._pulse.close()
         if self.deliverer is not None:
@@ -227,12 +244,15 @@ def address_of(request: Request) -> str:
 
 def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
     async def access(request: Request) -> Access:
-        service = service_of(request)
-        await service.gate.catch_up()
-        account = _caller(service, request)
-        if not account.may(role):
-            raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
-        return Access(service, account, await service.tenants.get(account.tenant))
+        found: Access | None = getattr(request.state, "access", None)
+        if found is None:
+            service = service_of(request)
+            await service.gate.catch_up()
+            account = _caller(service, request)
+            if not account.may(role):
+                raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
+            found = request.state.access = Access(service, account, await service.tenants.get(account.tenant))
+        return found
 
     return access
 
@@ -241,8 +261,6 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
     """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
     service = service_of(request)
     await service.gate.catch_up()
-    machine = request.client.host if request.client is not None else ""
-    service.refusals.refuse_spent(machine)
     try:
         capability = parsed(text)
         if capability.tenant not in {MAIN, *service.settings.tenants, *service.gate.tenants()}:
@@ -252,7 +270,7 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
         id, by = await asyncio.to_thread(addresses.subscription, capability)
         await asyncio.to_thread(_refuse_revoked, service, tenant, id, by)
     except UnknownFeed:
-        service.refusals.spend(machine)
+        service.refusals.spend(_machine(request))
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
@@ -271,30 +289,48 @@ def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -
 
 
 def _caller(service: Service, request: Request) -> Account:
-    """Who asks, if not too fast; from a machine that guesses tokens, nobody does for a while."""
-    machine = request.client.host if request.client is not None else ""
-    service.refusals.refuse_spent(machine)
+    """Who asks, if not too fast.
+
+    A machine that guesses tokens is told to wait, and a valid token counts all the same: behind a proxy, or in one
+    house, others have the same address.
+    """
     try:
         account = service.gate.caller(request.headers)
     except NotAuthenticated:
-        service.refusals.spend(machine)
+        service.refusals.spend(_machine(request))
         raise
-    service.pace.spend(account.id or machine)
+    service.pace.spend(account.id or _machine(request))
     return account
 
 
+def _machine(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
+
+
+def count_refusal(request: Request) -> None:
+    """Somebody proved nothing; TooManyRequests if that is one too many of this machine."""
+    service_of(request).refusals.spend(_machine(request))
+
+
 class BoundedRoute(APIRoute):
-    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow."""
+    """A route that takes JSON, of which it reads no more and waits no longer than the settings allow.
+
+    Who asks is known before anything is read; where nobody needs to be known, little is read.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, with the body read before."""
+        """FastAPI's own handler, which would read the body first; with who asks and the body looked at before."""
         handler = super().get_route_handler()
         if self.body_field is None:
             return handler
+        door = next((each.call for each in self.dependant.dependencies if each.call in _DOORS), None)
 
         async def bounded(request: Request) -> Response:
             settings = service_of(request).settings
-            body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+            if door is not None:
+                await door(request)
+            most = settings.request_bytes if door is not None else min(UNKNOWN_BYTES, settings.request_bytes)
+            body = await body_of(request, most=most, seconds=settings.request_seconds)
             refuse_halves(body)
             request._body = body  # where the framework looks first
             return await handler(request)
@@ -302,7 +338,8 @@ class BoundedRoute(APIRoute):
         return bounded
 
 
-reading = _access("reader")
+reading, _publishing, _administering = _access("reader"), _access("publisher"), _access("admin")
+_DOORS = (reading, _publishing, _administering)
 Reading = Annotated[Access, Depends(reading)]
-Publishing = Annotated[Access, Depends(_access("publisher"))]
-Administering = Annotated[Access, Depends(_access("admin"))]
+Publishing = Annotated[Access, Depends(_publishing)]
+Administering = Annotated[Access, Depends(_administering)]

@@ -33,7 +33,9 @@ OF_ASK = {name: RESULTS[name] for name in _TRUTHS}
 
 
 _XML = "application/rdf+xml"
-_ENDS_IN_NAME = re.compile(r"[^\W\d][\w.-]*$")
+# Backwards, from the end: to look for the beginning of what reaches the end would take quadratic time.
+_NAME_BACKWARDS = re.compile(r"[\w.-]*+")
+_STARTS_A_NAME = re.compile(r"[^\W\d]")
 
 
 def graph(triples: Iterable[Triple], media_type: str) -> bytes:
@@ -43,10 +45,15 @@ def graph(triples: Iterable[Triple], media_type: str) -> bytes:
     """
     if media_type == _XML:
         triples = list(triples)
-        if not all(_ENDS_IN_NAME.search(triple.predicate.value) for triple in triples):
+        if not all(_ends_in_name(triple.predicate.value) for triple in triples):
             others = [name for name in GRAPHS if name != media_type]
             raise NotAcceptable(f"{media_type}, which has no way to write these triples", others)
     return serialize(triples, format=GRAPHS[media_type]) or b""
+
+
+def _ends_in_name(iri: str) -> bool:
+    last = _NAME_BACKWARDS.match(iri[::-1])
+    return last is not None and _STARTS_A_NAME.search(last[0]) is not None
 
 
 def tag(digest: str, media_type: str) -> str:

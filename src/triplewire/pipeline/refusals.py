@@ -7,7 +7,7 @@ import re
 _SCHEME = re.compile(r"No FileSystem for scheme \"?([\w+.-]+)")
 _CONNECTOR = re.compile(r"ClassNotFoundException: Class \S*\.fs\.(\w+)\.\S+ not found")
 _OF_THE_WEB = re.compile(r"hadoop\.fs\.http\.HttpFileSystem|scheme \"?https?\b")
-_NO_PARQUET = re.compile(r"(\S+) is not a Parquet file")
+_NO_PARQUET = re.compile(r"(?<!\S)(\S++) is not a Parquet file")
 _PACKAGES = {"s3a": "org.apache.hadoop:hadoop-aws:VERSION", "azure": "org.apache.hadoop:hadoop-azure:VERSION"}
 
 

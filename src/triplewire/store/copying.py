@@ -21,6 +21,7 @@ from triplewire.store import schema
 from triplewire.store.databases import Database, SqliteDatabase, file
 from triplewire.store.folders import sync_folder
 from triplewire.store.migrations import current_version, prepare, version_of
+from triplewire.store.privacy import private_file
 from triplewire.store.sql import Sql, columns_of
 
 _AT_ONCE = 10_000
@@ -33,6 +34,7 @@ def back_up(database: Database, path: Path, complete: Callable[[Sql], None]) -> 
     """
     _expect_room(database, path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    private_file(temporary)
     try:
         if isinstance(database, SqliteDatabase):
             _copy_pages(database, temporary)
@@ -103,7 +105,6 @@ def _copy_pages(database: Database, path: Path) -> None:
 
 
 def _copy_rows(database: Database, path: Path) -> None:
-    path.touch()
     with closing(file(path)) as backup:
         prepare(backup, create=True)
         with database.reading() as source, backup.writing() as target:

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
 from triplewire.store.dialects import PostgresSql, SqliteSql
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
+from triplewire.store.privacy import private_store
 from triplewire.store.sql import Sql
 from triplewire.store.watchdog import Watchdog
 
@@ -363,4 +364,5 @@ def _sqlite(path: str | None, timeout: float, create: bool, *, durable: bool = F
 
     if in_memory:
         return MemoryDatabase(":memory:", engine, timeout)
+    private_store(Path(str(path)))
     return SqliteDatabase(str(path), engine, timeout)

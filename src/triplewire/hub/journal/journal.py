@@ -17,6 +17,7 @@ from triplewire.hub.journal.entries import FileHead, files_of, first_of, path_of
 from triplewire.hub.journal.mark import Mark, MarkFile
 from triplewire.hub.journal.survey import Survey, survey
 from triplewire.store import NewEntry, sync_folder
+from triplewire.store.privacy import private_folder
 
 log = logging.getLogger("triplewire.hub")
 
@@ -159,8 +160,9 @@ def held(folder: Path) -> Iterator[None]:
 
 def make_folder(folder: Path) -> None:
     """The folder of a journal, there for good: also after the machine has lost its power."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+    is_new = not folder.is_dir()
+    private_folder(folder)
+    if is_new:
         sync_folder(folder.parent)
 
 

@@ -24,7 +24,7 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.feed_addresses import SECRET_FEEDS
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import Access, Reading, address_of, by_capability, reading, service_of
+from triplewire.hub.service import UNKNOWN_BYTES, Access, Reading, address_of, by_capability, reading, service_of
 from triplewire.model import Event
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
@@ -177,7 +177,8 @@ async def subscribe(request: Request) -> Response:
         raise UnsupportedMediaType(f"a request of WebSub is sent as {_FORM}, not as {kind or 'nothing'}")
     service = service_of(request)
     settings = service.settings
-    body = await body_of(request, most=settings.request_bytes, seconds=settings.request_seconds)
+    most = min(UNKNOWN_BYTES, settings.request_bytes)  # it says itself which feed it is about, and so who may ask
+    body = await body_of(request, most=most, seconds=settings.request_seconds)
     try:
         given = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100))
     except (UnicodeDecodeError, ValueError):

@@ -8,11 +8,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from triplewire.errors import NotAllowed
+from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.health import Ailment, ailments
 from triplewire.hub.keys import signed_text
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
-from triplewire.hub.service import Administering, BoundedRoute, Reading, Service, service_of
+from triplewire.hub.service import Administering, BoundedRoute, Reading, Service, count_refusal, service_of
 from triplewire.hub.settings import MAIN
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
@@ -83,5 +83,9 @@ def session(request: Request, signed: Signed) -> Session:
     """A token for an hour, for who signed a challenge with the key of its account."""
     gate = service_of(request).gate
     gate.refresh()
-    token, seconds = gate.open_session(signed.challenge, signed.signature)
+    try:
+        token, seconds = gate.open_session(signed.challenge, signed.signature)
+    except NotAuthenticated:
+        count_refusal(request)
+        raise
     return Session(token=token, seconds=seconds)

@@ -34,7 +34,7 @@ VARIABLE_NAME: Final = re.compile(_VARIABLE)
 LOCAL_NAME: Final = re.compile(rf"[{_START}](?:\.*[{_CHARACTER}])*")
 
 _TOKENS: Final = re.compile(
-    rf"""(?P<SPACE>(?:[ \t\r\n]+|\#[^\r\n]*)+)
+    rf"""(?P<SPACE>(?:[ \t\r\n]++|\#[^\r\n]*+)++)
     |(?P<IRI><(?:[^<>"{{}}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{{4}}|\\U[0-9A-Fa-f]{{8}})*>)
     |(?P<NAME>(?:{_PREFIX})?:{_LOCAL})
     |(?P<NAMESPACE>(?:{_PREFIX})?:)

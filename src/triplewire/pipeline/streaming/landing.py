@@ -6,6 +6,9 @@
         {"publish": "path", "uri": "http://...", "media_type": "text/turtle"}     (uri and media type may be left out)
         {"retract": "http://..."}
 
+Paths are those of files in the folder: not absolute, not with `..`, and not by a link that leads out of it. Whoever may
+write into the folder publishes as whoever runs the stream, and reads nothing else of the machine by it.
+
 A file that is written again is published again. What begins with a dot or an underscore, a folder too, is not looked
 at: write there, then rename. The log has only the path of a file; whoever parses it reads it.
 """
@@ -47,7 +50,7 @@ class Landing:
         gone = [path for path in known if path not in there]
         if fresh or gone:
             with self._store.writing() as writer:
-                _put(writer, [Path(seen.path) for seen in fresh])
+                _put(writer, self._folder, [Path(seen.path) for seen in fresh])
                 writer.intake.land({seen.path: seen.version for seen in fresh})
                 writer.intake.forget_landed(gone)
         self._known = {path: seen.version for path, seen in there.items()}
@@ -78,26 +81,43 @@ def uri_of(path: Path) -> str:
     return path.resolve().as_uri()
 
 
-def _put(writer: Writer, paths: Sequence[Path]) -> None:
+def inside(folder: Path, path: Path) -> Path:
+    """The file that is meant, if it is a plain file inside of a folder; ValueError if it leads elsewhere."""
+    found = path.resolve()
+    if not found.is_relative_to(folder.resolve()):
+        raise ValueError(f"{path} leads out of the folder")
+    if found.exists() and not found.is_file():
+        raise ValueError(f"{path} is no plain file")
+    return found
+
+
+def _put(writer: Writer, folder: Path, paths: Sequence[Path]) -> None:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     alone: list[NewEntry] = []
     for path in paths:
+        try:
+            real = inside(folder, path)
+        except ValueError as error:
+            writer.intake.reject(
+                [NewRejection(NewEntry(FILE, path.as_uri(), None, str(path).encode()), str(error))], now
+            )
+            continue
         if path.name.lower().endswith(MANIFEST):
             writer.intake.append_each(alone, now)
             alone = []
-            entries, rejected = read_manifest(path)
+            entries, rejected = read_manifest(path, folder)
             if entries:
                 writer.intake.append(entries, now)
             writer.intake.reject(rejected, now)
         elif path.name.lower().endswith(RETRACTED):
             alone.append(NewEntry(RETRACT, uri_of(path.with_name(path.name[: -len(RETRACTED)]))))
         else:
-            alone.append(NewEntry(FILE, uri_of(path), None, str(path).encode()))
+            alone.append(NewEntry(FILE, uri_of(path), None, str(real).encode()))
     writer.intake.append_each(alone, now)
 
 
-def read_manifest(path: Path) -> tuple[list[NewEntry], list[NewRejection]]:
-    """The changes that a manifest asks for, and the lines that are none, each with the reason."""
+def read_manifest(path: Path, folder: Path) -> tuple[list[NewEntry], list[NewRejection]]:
+    """The changes that a manifest in a folder asks for, and the lines that are none, each with the reason."""
     entries: list[NewEntry] = []
     rejected: list[NewRejection] = []
     try:
@@ -107,14 +127,14 @@ def read_manifest(path: Path) -> tuple[list[NewEntry], list[NewRejection]]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                entries.append(_change(path, json.loads(line)))
+                entries.append(_change(path, folder, json.loads(line)))
             except (ValueError, TypeError) as error:
                 entry = NewEntry(FILE, uri_of(path), None, str(path).encode())
                 rejected.append(NewRejection(entry, f"{path}, line {number}: {error}"))
     return entries, rejected
 
 
-def _change(manifest: Path, line: Any) -> NewEntry:
+def _change(manifest: Path, folder: Path, line: Any) -> NewEntry:
     """What one line asks for; ValueError says what is wrong with it."""
     if not isinstance(line, Mapping) or ("publish" in line) == ("retract" in line):
         raise ValueError('a line is {"publish": path, "uri": ..., "media_type": ...} or {"retract": uri}')
@@ -125,5 +145,8 @@ def _change(manifest: Path, line: Any) -> NewEntry:
         raise ValueError("every value is a text without NUL")
     if "retract" in line:
         return NewEntry(RETRACT, line["retract"])
-    path = manifest.parent / line["publish"]
+    named = Path(line["publish"])
+    if named.is_absolute() or ".." in named.parts:
+        raise ValueError(f"{line['publish']!r} is not a path below the manifest's folder")
+    path = inside(folder, manifest.parent / named)
     return NewEntry(FILE, line.get("uri") or uri_of(path), line.get("media_type"), str(path).encode())

@@ -24,6 +24,7 @@ from triplewire.pipeline.streaming.listening import Ear
 from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
 from triplewire.store import Store
+from triplewire.store.privacy import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -217,6 +218,8 @@ class Stream:
     def _start(self, *, once: bool = False) -> StreamingQuery:
         batches = self._batches
         context = self._spark.sparkContext
+        if "://" not in str(self._plan.checkpoint):  # a folder of this machine
+            private_folder(Path(self._plan.checkpoint))
 
         def apply(frame: DataFrame, number: int) -> None:
             batches.apply(frame, f"stream-{context.getLocalProperty(_QUERY_ID)}-{number}")
