@@ -143,7 +143,7 @@ class World:
                 self.service.wait(30)
             except subprocess.TimeoutExpired:
                 self.kill()
-        self.way.close()
+        self.way.stop()
         self.receiver.close()
 
 

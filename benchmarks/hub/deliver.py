@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from statistics import median
 
+from benchmarks.servers import Server
 from triplewire import Hub, Publish, Subscription, parse
 from triplewire.deliver import Deliveries
 
@@ -45,22 +45,16 @@ class Delivered:
         return self.lags[min(len(self.lags) - 1, int(share * len(self.lags)))] if self.lags else 0.0
 
 
-class Receiver:
+class Receiver(Server):
     """Answers 204 at once, or never where the path says so; each address of 127.0.0.0/8 is a host of its own."""
 
     def __init__(self) -> None:
         self.arrived: dict[str, float] = {}
         self.committed: dict[str, float] = {}
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(self._start(), self._loop).result()
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        super().__init__("0.0.0.0")
 
-    async def _start(self) -> asyncio.Server:
-        return await asyncio.start_server(self._serve, "0.0.0.0", 0, backlog=512)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """See `Server.serve`."""
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -81,19 +75,6 @@ class Receiver:
         while len(self.arrived) < count and time.monotonic() < ends:
             time.sleep(0.005)
         return len(self.arrived)
-
-    def stop(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _end(self) -> None:
-        self._server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
 
 def lines(*, rounds: int, backlog: int, seconds: float) -> list[dict[str, str | float]]:
