@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.drivers import PATIENCE, Driver, Story
 
-from triplewire.hub.pipeline import READY
+from triplewire.hub.pipeline import ALIVE, READY
 from triplewire.hub.settings import Settings
 
 
@@ -115,7 +115,9 @@ def test_the_pipeline_of_a_service_ends_by_sigterm_as_by_the_end_of_its_input(tm
         assert process.stdout is not None
         process.stdin.write(json.dumps(settings.plain()) + "\n")
         process.stdin.flush()
-        assert process.stdout.readline().strip() == READY
+        while (said := process.stdout.readline().strip()) == ALIVE:
+            pass
+        assert said == READY
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
         assert process.stderr is not None
