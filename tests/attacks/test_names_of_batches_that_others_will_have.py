@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from typer.testing import CliRunner
 
@@ -10,6 +12,9 @@ from triplewire import Hub, Publish, parse
 from triplewire.cli.app import app
 from triplewire.engine.intake import Handled
 from triplewire.engine.names import OwnName
+from triplewire.errors import StoreUnavailable
+from triplewire.hub import repeats
+from triplewire.hub.orders import Order
 from triplewire.store import Store
 
 NEXT = "stream-5c0ffee0-0000-4000-8000-000000000000-7"
@@ -112,6 +117,15 @@ def test_a_key_of_another_account_leaves_no_trace_in_the_name_of_a_batch(tmp_pat
             writer.batches.add("wednesday", committed="2026-01-01", documents=0, events=0)
         names.append(served.publish("urn:wednesday", TEXT, Idempotency_Key="wednesday").json()["batch"])
     assert {(name[:2], len(name)) for name in names} == {("b-", 34)}
+
+
+def test_the_same_request_that_two_services_apply_at_once_is_applied_once(hub):
+    orders = [Order("urn:a", b"")]
+    for name in ("first", "second"):
+        kept = repeats.keeping("ada", "monday", name, orders, {"urn:a": None})
+        with nullcontext() if name == "first" else pytest.raises(StoreUnavailable, match="send it again"):
+            hub.apply([change(f"urn:{name}")], batch=name, handled=kept)
+    assert uris(hub) == ["urn:first"]
 
 
 def test_publish_on_the_command_line_refuses_such_a_name(tmp_path):
