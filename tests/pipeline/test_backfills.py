@@ -18,6 +18,7 @@ from triplewire import Hub
 from triplewire.cli.app import app
 from triplewire.engine import backfilling
 from triplewire.engine.backfilling import Here
+from triplewire.engine.names import OwnName
 from triplewire.errors import PipelineError, StoreUnavailable
 from triplewire.model import Row
 from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
@@ -30,7 +31,7 @@ class Told:
         self.hub, self.sent, self.asked = hub, 0, 0
         for _ in range(before):
             self.sent += 1
-            hub.apply(batch(self.sent), batch=f"stream-before-{self.sent}")
+            hub.apply(batch(self.sent), batch=OwnName(f"stream-before-{self.sent}"))
 
     def send(self, count: int) -> int:
         for _ in range(count):

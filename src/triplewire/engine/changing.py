@@ -19,7 +19,7 @@ from triplewire.engine.applying import Applied, Meaning, apply, told_again
 from triplewire.engine.connected import Connected
 from triplewire.engine.feeds import spread
 from triplewire.engine.intake import Handled, entry_of
-from triplewire.engine.names import refuse_unstorable_changes
+from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.telling import Outcome
 from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownDocument
@@ -166,9 +166,12 @@ class Changing(Connected):
         """Apply a batch of changes: all of them or none, and told as one.
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
-        `handled` is what the batch takes off the intake log, and sets aside.
+        ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
+        `subscribe-`, `backfill-`). `handled` is what the batch takes off the intake log, and sets aside: what waits
+        there was not applied, and is applied under another name if the batch's is taken.
         """
-        name, changes = batch or f"b-{uuid4().hex}", list(changes)
+        name, changes = batch or new_name(), list(changes)
+        refuse_own_name(name)
         refuse_unstorable_changes(changes, name)
         with _uncollected():
             return self._apply(changes, name, handled, is_named=batch is not None)
@@ -177,6 +180,8 @@ class Changing(Connected):
         """All that is made here and not given back is gone before garbage is looked for again."""
         with self._writing() as writer:
             known = writer.batches.find(name) if is_named else None
+            if known is not None and handled is not None and handled.still_waits(writer):
+                name, known = new_name(), None
             if known is not None:
                 return self._again(writer, name, told_again(writer, known.number))
             revisions = revise(writer, spread(writer, changes))
@@ -235,7 +240,7 @@ class Changing(Connected):
         with self._reading() as reader:
             if not recovering.is_due(reader, _now()):
                 return None
-        name = f"recovery-{uuid4().hex}"
+        name = new_name("recovery")
         with self._writing() as writer:
             applied = apply(writer, self._standing, [], name, strong=self._book.strong(writer))
             return self._outcome(writer, name, applied)
@@ -244,7 +249,7 @@ class Changing(Connected):
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
         triples = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
         spelled = taxonomies.given([t.triple if isinstance(t, Quad) else t for t in triples])
-        name = f"taxonomy-{uuid4().hex}"
+        name = new_name("taxonomy")
         with self._writing() as writer:
             before = self._standing.taxonomy
             taxonomies.save(writer, spelled)

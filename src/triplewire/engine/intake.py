@@ -15,7 +15,7 @@ from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.errors import AccessDenied, DocumentError, DocumentTooLarge, StoreError
 from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread, item_prefix
-from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Writer
+from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Reader, Writer
 
 APPLIER = "applier"
 """The lease of whoever applies what waits on the logs of a store."""
@@ -34,6 +34,10 @@ class Handled:
     until: int = 0
     rejected: Sequence[NewRejection] = ()
     first: int = 0
+
+    def still_waits(self, reader: Reader) -> bool:
+        """Whether something of it is on the log: then no batch has applied it, whatever the batch's name says."""
+        return self.until >= max(1, self.first) and reader.intake.first() <= self.until
 
     def note(self, writer: Writer, now: str) -> None:
         """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""

@@ -1,14 +1,42 @@
-"""Names that people give: whatever they like, as long as every store can keep it."""
+"""Names that people give: whatever they like, as long as every store can keep it; and names that a hub gives itself.
+
+A batch whose name is known is taken for applied. So nobody outside may choose the name that a batch of ours will have:
+the two kinds of names never meet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import uuid4
 
 from triplewire.errors import DocumentError, SubscriptionError
 from triplewire.model import Change, Retract, Subscription, Unread
 from triplewire.store import is_storable
 
 _REASON = "has a NUL character or half of a surrogate pair, which no store can keep"
+_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-")
+"""How names begin that a hub, a service or a stream gives."""
+
+
+class OwnName(str):
+    """The name of a batch that was made here; never one that somebody sent.
+
+    >>> OwnName("stream-1-7")
+    'stream-1-7'
+    """
+
+    __slots__ = ()
+
+
+def new_name(kind: str = "b") -> OwnName:
+    """A name that no batch has, and that tells nothing of who asked for it."""
+    return OwnName(f"{kind}-{uuid4().hex}")
+
+
+def refuse_own_name(batch: str) -> None:
+    """ValueError if somebody gives a batch a name of the kind that a hub gives itself."""
+    if not isinstance(batch, OwnName) and batch.startswith(_OWN):
+        raise ValueError(f"the id {batch!r} of the batch begins as those that a hub gives itself; choose another")
 
 
 def refuse_unstorable_changes(changes: Iterable[Change | Unread], batch: str) -> None:

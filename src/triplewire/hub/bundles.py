@@ -61,7 +61,7 @@ class Bundle:
             _check(hub, quotas, changes, before)
         digests = {uri: _digest(record) for uri, record in before.items()}
         with door.turn():
-            batch = repeats.batch_of(hub, self.id)
+            batch = repeats.batch_of(self.id)
             kept = repeats.keeping(self.account, self.id, batch, self.orders, digests)
             outcome = hub.apply(changes, batch=batch, handled=kept)
         return BundleReceipt(

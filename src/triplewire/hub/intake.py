@@ -289,7 +289,7 @@ class GroupCommit:
             try:
                 with self._door.turn():
                     first = left[0].waiting.order
-                    batch = repeats.batch_of(self._hub, first.id)
+                    batch = repeats.batch_of(first.id)
                     kept = repeats.keeping(first.account, first.id, batch, [first], {first.uri: left[0].digest})
                     outcome = self._hub.apply([read.change for read in left], batch=batch, handled=kept)
             except SchemaViolation as error:

@@ -11,6 +11,7 @@ journal. A store that is copied as a file, without its journal, is well if nothi
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from secrets import token_bytes
 
 from triplewire.errors import DamagedJournal, StoreError
 from triplewire.hub.journal import Gap, Journal, Survey, Waiting
-from triplewire.hub.journal.entries import files_of
+from triplewire.hub.journal.entries import files_of, strangers_in
 from triplewire.hub.journal.journal import held
 from triplewire.hub.journal.mark import MARK
 from triplewire.hub.journal.survey import survey
@@ -119,6 +120,7 @@ def judge(side: _Side, found: Survey) -> Verdict:
     if side.identity and not identities and not found.places:
         return _missing(side, found)
     wrong = [f"changes were acknowledged, and cannot be read: {gap}" for gap in found.gone]
+    wrong += found.doubts()
     if found.mark.batch > side.batch:
         wrong.append(
             f"the store is older than its journal: it had batch {found.mark.batch}, and its last one is {side.batch}; "
@@ -145,7 +147,7 @@ def _missing(side: _Side, found: Survey) -> Verdict:
             )
         )
     if side.position >= side.last:
-        return Verdict()
+        return Verdict(tuple(found.doubts()))
     gap = Gap(side.position + 1, side.last)
     return Verdict((f"the journal of this store is missing, and with it what waited: {gap}",), (gap,))
 
@@ -248,7 +250,7 @@ def repair(store: Store) -> Repaired:
 
 def _set_aside(folder: Path, why: str) -> Path | None:
     """All files of a journal, in a folder of their own inside it; it is whole again if this is cut off and repeated."""
-    paths = [*files_of(folder), *(path for path in [folder / MARK] if path.exists())]
+    paths = [*files_of(folder), *strangers_in(folder), *(path for path in [folder / MARK] if os.path.lexists(path))]
     if not paths:
         return None
     aside = folder / f"{why}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"

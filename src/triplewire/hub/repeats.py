@@ -1,8 +1,8 @@
 """Repeats: a request with an `Idempotency-Key` is applied once, and answered alike however often it is sent.
 
 A client that got no answer does not know whether its request arrived, and sends it again. Keys are each account's own:
-nobody can take another's. The same key with other content is a mistake of the client's, and is refused, because to
-answer it as if it were applied would lose it.
+nobody can take another's, nor see it: the batch has a name that tells nothing of the key. The same key with other
+content is a mistake of the client's, and is refused, because to answer it as if it were applied would lose it.
 
 Invariant: that a request was applied is written in the transaction that applies it.
 """
@@ -15,11 +15,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from uuid import uuid4
 
 from triplewire.engine import Hub
 from triplewire.engine.intake import Handled
-from triplewire.errors import KeyReused
+from triplewire.engine.names import OwnName, new_name
+from triplewire.errors import KeyReused, StoreUnavailable
 from triplewire.hub.orders import Order, Receipt
 from triplewire.model import Event
 from triplewire.store import DocumentRecord, Repeat, Writer
@@ -58,14 +58,15 @@ def receipts_of(repeat: Repeat) -> list[Receipt]:
 
 def events_of(hub: Hub, repeat: Repeat) -> list[Event]:
     """The events that it caused, as far as they are kept."""
-    return list(hub.apply([], batch=repeat.batch)) if hub.batch(repeat.batch) is not None else []
+    return list(hub.apply([], batch=OwnName(repeat.batch))) if hub.batch(repeat.batch) is not None else []
 
 
-def batch_of(hub: Hub, key: str | None) -> str | None:
-    """A name for the batch of a request: its key, if no other batch has that name."""
-    if key is None or hub.batch(key) is None:
-        return key
-    return f"{key}-{uuid4().hex[:12]}"
+def batch_of(key: str | None) -> OwnName | None:
+    """A name for the batch of a request with a key: like that of any other, because everybody sees it.
+
+    Why not one that is made of the key: others could guess it, or take the name that another batch will have.
+    """
+    return None if key is None else new_name()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,9 @@ class Keeping(Handled):
     before: Mapping[str, str | None] = field(default_factory=dict)
 
     def note(self, writer: Writer, now: str) -> None:
-        """See `Handled.note`."""
+        """See `Handled.note`; StoreUnavailable if another service has applied the same request meanwhile."""
+        if writer.repeats.find(self.account, self.key, _since()) is not None:
+            raise StoreUnavailable("a request with this Idempotency-Key was applied at this moment; send it again")
         known = dict(zip(self.before, writer.documents.current(list(self.before)), strict=True))
         uris = dict.fromkeys(order.uri for order in self.orders)
         told = [_told(uri, known.get(uri), self.before.get(uri)) for uri in uris]

@@ -93,7 +93,7 @@ def publish(
             )
         _submitted(store, _unread(files, uri, problems), problems)
     known, missing = options.prefixes_of(prefix), problems.count
-    _refuse_batch_of_several(store, batch, len(files))
+    _refuse_batch(store, batch, len(files))
     if is_address(store) and (drop_missing or register):
         usage("--drop-missing and --subscriptions are for a store, not for an address")
     with hub_at(store, create=True) as hub:
@@ -135,7 +135,7 @@ def retract(
         if batch is not None:
             usage("--queue only puts retractions on the log: leave --batch out")
         _submitted(store, [Retract(uri) for uri in wanted], problems)
-    _refuse_batch_of_several(store, batch, len(uris))
+    _refuse_batch(store, batch, len(uris))
     with hub_at(store) as hub:
         there = [uri for uri in wanted if hub.document(uri) is not None or batch is not None]
         for uri in [uri for uri in wanted if uri not in there]:
@@ -191,8 +191,15 @@ def _sent(
             yield from _warned(sent, problems)
 
 
-def _refuse_batch_of_several(store: str, batch: str | None, count: int) -> None:
-    if batch is not None and is_address(store) and count > 1:
+def _refuse_batch(store: str, batch: str | None, count: int) -> None:
+    from triplewire.engine.names import refuse_own_name
+
+    if batch is not None and not is_address(store):
+        try:
+            refuse_own_name(batch)
+        except ValueError as error:
+            usage(f"--batch: {error}")
+    elif batch is not None and count > 1:
         usage(f"--batch: over HTTP a batch is one document, and these are {count}; send them one by one")
 
 

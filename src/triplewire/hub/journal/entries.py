@@ -89,6 +89,15 @@ def spelled(identity: bytes, position: int, before: int, entry: NewEntry) -> byt
 
 def files_of(folder: Path) -> list[Path]:
     """The files of a journal, in the order of their entries."""
+    return [path for path in _named_in(folder) if path.is_file()]
+
+
+def strangers_in(folder: Path) -> list[Path]:
+    """What has the name of a journal's file and is none: a folder, a pipe, a link to nothing."""
+    return [path for path in _named_in(folder) if not path.is_file() and os.path.lexists(path)]
+
+
+def _named_in(folder: Path) -> list[Path]:
     try:
         names = (name for name in os.listdir(folder) if name.endswith(SUFFIX))
         return sorted(folder / name for name in names if name.removesuffix(SUFFIX).isdecimal())

@@ -2,6 +2,9 @@
 
 It is written when entries are on the disk, and not waited for: a process that is killed leaves the last mark, a machine
 that loses power an older one. So it never says too much, and whatever it says must be there.
+
+Invariant: it is on the disk before the first file is begun. So files without a mark have lost it, and with it the
+knowledge whether their last entries are all that were acknowledged; only files of version 0.9 and older never had one.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from triplewire.hub.journal.entries import check
 
 MARK = "mark"
 _MARK = Struct("<16sQQQ8s")
+_TRIES = 3
+"""So often a mark is read that makes no sense: it may be one that is being written."""
 
 
 class Mark(NamedTuple):
@@ -51,10 +56,17 @@ class MarkFile:
 
 def mark_in(folder: Path) -> Mark:
     """The mark of a journal; one that says nothing, if there is none that can be read."""
-    try:
-        data = (folder / MARK).read_bytes()
-    except FileNotFoundError:
-        return Mark()
+    for _ in range(_TRIES):
+        try:
+            data = (folder / MARK).read_bytes()
+        except OSError:  # it is not there, or no file
+            return Mark()
+        if (mark := _mark_of(data)).identity:
+            return mark
+    return Mark()
+
+
+def _mark_of(data: bytes) -> Mark:
     if len(data) != _MARK.size or not any(data):
         return Mark()
     *said, found = _MARK.unpack(data)

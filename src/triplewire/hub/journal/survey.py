@@ -22,6 +22,7 @@ from triplewire.hub.journal.entries import (
     head_of,
     is_of,
     pieces_of,
+    strangers_in,
 )
 from triplewire.hub.journal.mark import Mark, mark_in
 
@@ -71,7 +72,9 @@ class Survey:
     """What is in a journal after the position that its store has taken.
 
     `places` are the entries that can be read, in order; `gone` what was acknowledged and cannot; `torn` what was never
-    acknowledged. `is_in_order` says whether a reader gets along with the files as they are.
+    acknowledged. `is_in_order` says whether a reader gets along with the files as they are. Without its mark
+    (`is_unmarked`) nobody can say whether the last of what was acknowledged is here. `strangers` have the names of
+    files, and are none.
     """
 
     folder: Path
@@ -82,6 +85,8 @@ class Survey:
     torn: tuple[Tail, ...]
     is_in_order: bool
     last: int
+    is_unmarked: bool = False
+    strangers: tuple[Path, ...] = ()
 
     def entries(self) -> Iterator[Waiting]:
         """What can be read, in order."""
@@ -89,8 +94,19 @@ class Survey:
             with place.path.open("rb") as file:
                 yield next(entries_in(file, place.head, place.start)).waiting
 
+    def doubts(self) -> Iterator[str]:
+        """What is wrong although no entry is known to be gone, in sentences."""
+        if self.is_unmarked:
+            yield (
+                f"its mark is lost or damaged: whether more than position {self.last} was acknowledged, nobody can say"
+            )
+        for path in self.strangers:
+            yield f"{path.name} has the name of one of its files, and is no file"
+
     def refuse_damage(self) -> None:
         """DamagedJournal if something is gone, or the files must be set right before a reader can use them."""
+        if doubts := list(self.doubts()):
+            raise DamagedJournal(str(self.folder), [str(gap) for gap in self.gone], reason="; ".join(doubts))
         if self.gone or not self.is_in_order:
             raise DamagedJournal(str(self.folder), [str(gap) for gap in self.gone])
 
@@ -123,6 +139,9 @@ def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
     if identity in identities | {mark.identity}:  # else it is another's journal altogether, and is looked at as such
         files = [file for file in every if is_of(file.head, identity)]
         identities = {identity} - {b""}
+    is_unmarked = not mark.identity and any(_had_a_mark(file) for file in files)
+    if is_unmarked and mark_in(folder).identity:  # the journal was begun while we looked
+        return survey(folder, after, identity)
     acknowledged = max(
         [mark.last, *(file.acknowledged for file in files)] + [one.before for file in files for one in file.whole]
     )
@@ -140,7 +159,14 @@ def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
         tuple(_torn(files, places, after, acknowledged)),
         len(files) == len(every) and _is_in_order(files, places, after, acknowledged),
         last,
+        is_unmarked,
+        tuple(strangers_in(folder)),
     )
+
+
+def _had_a_mark(file: _File) -> bool:
+    """Whether a journal wrote it that has a mark: its head says so, or an entry that only such a journal can spell."""
+    return bool(file.head.identity) and (file.is_named or bool(file.whole))
 
 
 def _taken_apart(paths: Iterable[Path], identity: bytes) -> Iterator[_File]:

@@ -17,6 +17,7 @@ from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
 from triplewire.engine.finding import SharedFinder, Spent
 from triplewire.engine.intake import Handled, is_about, is_refused
+from triplewire.engine.names import OwnName
 from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError
 from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
 from triplewire.pipeline.streaming.parsing import Parse, change, rejection
@@ -112,7 +113,7 @@ class Batches:
             span = (until, waiting[0].position) if self._takes_off else (0, 0)
             handled = Handled(span[0], [rejection(one) for one in bad], span[1])
             try:
-                outcome = self._hub.apply([change(one) for one in good], batch=batch, handled=handled)
+                outcome = self._hub.apply([change(one) for one in good], batch=OwnName(batch), handled=handled)
             except DocumentError as error:
                 refused = [one for one in good if is_about(one.uri, error) and is_refused(change(one), error)]
                 if not refused:

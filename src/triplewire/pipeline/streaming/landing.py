@@ -11,6 +11,8 @@ write into the folder publishes as whoever runs the stream, and reads nothing el
 
 A file that is written again is published again. What begins with a dot or an underscore, a folder too, is not looked
 at: write there, then rename. The log has only the path of a file; whoever parses it reads it.
+
+Invariant: whatever is wrong with a file, a line or a folder below, it is set aside alone, and the others are taken.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from triplewire.documents.formats import SUFFIXES
 from triplewire.store import FILE, RETRACT, NewEntry, NewRejection, Store, Writer, is_storable
 
 RETRACTED, MANIFEST = ".retract", ".manifest.jsonl"
+_MOST_REASON = 1_000
+"""Characters of a reason: it may quote what somebody wrote, who may have written much."""
 _TAKEN = (*(f".{suffix}" for suffix in SUFFIXES), RETRACTED, MANIFEST)
 
 
@@ -33,6 +37,8 @@ class _Seen(NamedTuple):
     changed: int
     path: str
     version: str
+    wrong: str = ""
+    """Why it cannot be looked at, if it cannot."""
 
 
 class Landing:
@@ -44,13 +50,13 @@ class Landing:
 
     def look(self) -> int:
         """Put what is new on the log, in the order in which it was written; gives how many files."""
-        there = {seen.path: seen for seen in self._files(self._folder)}
+        there = {seen.path: seen for seen in _files(self._folder)}
         known = self._known if self._known is not None else self._read()
         fresh = sorted(seen for path, seen in there.items() if known.get(path) != seen.version)
         gone = [path for path in known if path not in there]
         if fresh or gone:
             with self._store.writing() as writer:
-                _put(writer, self._folder, [Path(seen.path) for seen in fresh])
+                _put(writer, self._folder, fresh)
                 writer.intake.land({seen.path: seen.version for seen in fresh})
                 writer.intake.forget_landed(gone)
         self._known = {path: seen.version for path, seen in there.items()}
@@ -62,18 +68,43 @@ class Landing:
         with self._store.reading() as reader:
             return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}
 
-    def _files(self, folder: Path) -> Iterator[_Seen]:
-        with os.scandir(folder) as found:
-            entries = [entry for entry in found if not entry.name.startswith((".", "_"))]
+
+def _files(top: Path) -> Iterator[_Seen]:
+    """What is in a folder and below, however deep; OSError only if the folder itself cannot be read."""
+    folders = [str(top)]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = [entry for entry in found if not entry.name.startswith((".", "_"))]
+        except FileNotFoundError:
+            if folder == str(top):
+                raise
+            continue  # it went while we looked
+        except OSError as error:
+            if folder == str(top):
+                raise
+            if is_storable(folder):
+                yield _unseen(folder, error)
+            continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from self._files(Path(entry.path))
+                folders.append(entry.path)
             elif is_storable(entry.path) and entry.name.lower().endswith(_TAKEN):
                 try:
                     about = entry.stat()
-                except OSError:
+                except FileNotFoundError:
                     continue  # it went while we looked
-                yield _Seen(about.st_mtime_ns, entry.path, f"{about.st_mtime_ns}-{about.st_size}-{about.st_ino}")
+                except OSError as error:
+                    yield _unseen(entry.path, error)
+                else:
+                    version = f"{about.st_mtime_ns}-{about.st_size}-{about.st_ino}"
+                    yield _Seen(about.st_mtime_ns, entry.path, version)
+
+
+def _unseen(path: str, error: OSError) -> _Seen:
+    """Its version is what is wrong with it: it is set aside once, and taken when it is well."""
+    return _Seen(0, path, f"error {error.errno}", f"{path}: {error.strerror}")
 
 
 def uri_of(path: Path) -> str:
@@ -91,29 +122,51 @@ def inside(folder: Path, path: Path) -> Path:
     return found
 
 
-def _put(writer: Writer, folder: Path, paths: Sequence[Path]) -> None:
+class _Asked(NamedTuple):
+    """What a file asks for, and what of it is no change, with the reasons; a manifest's entries are one submission."""
+
+    entries: list[NewEntry]
+    rejected: list[NewRejection]
+    is_one: bool = False
+
+
+def _put(writer: Writer, folder: Path, fresh: Sequence[_Seen]) -> None:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     alone: list[NewEntry] = []
-    for path in paths:
-        try:
-            real = inside(folder, path)
-        except ValueError as error:
-            writer.intake.reject(
-                [NewRejection(NewEntry(FILE, path.as_uri(), None, str(path).encode()), str(error))], now
-            )
-            continue
-        if path.name.lower().endswith(MANIFEST):
+    for seen in fresh:
+        asked = _asked(seen, folder)
+        if asked.is_one:
             writer.intake.append_each(alone, now)
             alone = []
-            entries, rejected = read_manifest(path, folder)
-            if entries:
-                writer.intake.append(entries, now)
-            writer.intake.reject(rejected, now)
-        elif path.name.lower().endswith(RETRACTED):
-            alone.append(NewEntry(RETRACT, uri_of(path.with_name(path.name[: -len(RETRACTED)]))))
+            if asked.entries:
+                writer.intake.append(asked.entries, now)
         else:
-            alone.append(NewEntry(FILE, uri_of(path), None, str(real).encode()))
+            alone += asked.entries
+        writer.intake.reject(asked.rejected, now)
     writer.intake.append_each(alone, now)
+
+
+def _asked(seen: _Seen, folder: Path) -> _Asked:
+    """What one file asks for. It touches no store, so whatever fails here is the file's fault, and ends nothing."""
+    path = Path(seen.path)
+    if seen.wrong:
+        return _Asked([], [_set_aside(path, seen.wrong)])
+    try:
+        real = inside(folder, path)
+        if path.name.lower().endswith(MANIFEST):
+            return _Asked(*read_manifest(path, folder), is_one=True)
+        if path.name.lower().endswith(RETRACTED):
+            return _Asked([NewEntry(RETRACT, uri_of(path.with_name(path.name[: -len(RETRACTED)])))], [])
+        return _Asked([NewEntry(FILE, uri_of(path), None, str(real).encode())], [])
+    except ValueError as error:
+        return _Asked([], [_set_aside(path, str(error))])
+    except Exception as error:  # links that go round, names that are too long, and what nobody has thought of
+        return _Asked([], [_set_aside(path, f"{path}: {error}")])
+
+
+def _set_aside(path: Path, reason: str) -> NewRejection:
+    told = reason if len(reason) <= _MOST_REASON else f"{reason[:_MOST_REASON]} …"
+    return NewRejection(NewEntry(FILE, path.as_uri(), None, str(path).encode()), told)
 
 
 def read_manifest(path: Path, folder: Path) -> tuple[list[NewEntry], list[NewRejection]]:
@@ -123,14 +176,13 @@ def read_manifest(path: Path, folder: Path) -> tuple[list[NewEntry], list[NewRej
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        return [], [NewRejection(NewEntry(FILE, uri_of(path), None, str(path).encode()), f"{path}: {error}")]
+        return [], [_set_aside(path, f"{path}: {error}")]
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 entries.append(_change(path, folder, json.loads(line)))
-            except (ValueError, TypeError) as error:
-                entry = NewEntry(FILE, uri_of(path), None, str(path).encode())
-                rejected.append(NewRejection(entry, f"{path}, line {number}: {error}"))
+            except Exception as error:  # nested too deep, a name that is too long, links that go round, and so on
+                rejected.append(_set_aside(path, f"{path}, line {number}: {error}"))
     return entries, rejected
 
 

@@ -261,7 +261,7 @@ class Stream:
                 self._look()
             except (StoreUnavailable, StoreBusy):
                 self._stop.wait(_PATIENCE[1])
-            except (OSError, StoreError) as error:
+            except Exception as error:  # whatever it is: without this thread, nothing that lands is ever taken
                 self._tell(f"{self._plan.source} cannot be looked into: {error}; trying again")
                 self._stop.wait(_PATIENCE[-1])
             self._stop.wait(max(_LOOK_AGAIN, self._plan.interval, _REST * (monotonic() - started)))
