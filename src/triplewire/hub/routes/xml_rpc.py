@@ -76,8 +76,8 @@ class Caller:
         text = data.encode() if isinstance(data, str) else data
         refuse_unread(media_type or None)
         limits = Limits(bytes=self.access.service.settings.document_bytes)
-        parse = self.access.service.tenants.parsers.parse
-        document = await run_in_threadpool(parse, text, uri=uri, media_type=media_type or None, limits=limits)
+        read = self.access.service.tenants.parsers.read
+        document = await read(text, uri=uri, media_type=media_type or None, limits=limits)
         receipt = await self.access.tenant.intake.submit(
             Order(uri, text, media_type or None, tell=True, by=self.access.viewer, document=document)
         )
