@@ -110,6 +110,11 @@ class Accepting:
         is_all_applied = not self._pending and self._done >= self._before
         return 0.0 if is_all_applied else monotonic() - self._progressed
 
+    @property
+    def writing(self) -> float:
+        """For how many seconds the batch has been under way that clients wait for; 0, if there is none."""
+        return self._direct.writing
+
     # -- changes
 
     async def accept(self, order: Order) -> Receipt | Acknowledged:
