@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from urllib.parse import urlsplit
@@ -96,7 +97,7 @@ def test_a_challenge_that_was_changed_or_is_too_old_proves_nothing(guarded, made
 def test_sessions_of_an_account_are_bounded(guarded, made, monkeypatch):
     monkeypatch.setattr(identity, "_MOST_SESSIONS", 3)
     gate = guarded.server.config.app.state.service.gate
-    gate.refresh()
+    asyncio.run(gate.refresh())
 
     def opened() -> str:
         challenge = gate.challenge(made[2])

@@ -23,7 +23,7 @@ _REL = re.compile(r";\s*+rel\s*+=\s*+(?:\"([^\"]*+)\"|([^\s;,\"]++))", re.IGNORE
 _LONGEST = 8_192
 """Characters of a Link header that are looked at."""
 _SERVED = ("text/turtle", "application/n-triples")
-_LIMITS = Limits(bytes=256 * 1024, triples=10_000, expanded=4 * 1024 * 1024, effort=100_000)
+_LIMITS = Limits(bytes=256 * 1024, triples=10_000, expanded=4 * 1024 * 1024, effort=10_000)
 """Of what a target says of itself: a deliverer reads it between two deliveries to others."""
 
 

@@ -35,16 +35,24 @@ def named(lines: bytes, *, uri: str, limits: Limits) -> bytes:
         return lines
     _refuse_unwritable(lines, uri)
     graph = surroundings(lines)
+    if limits.effort < _ORDINARY_EFFORT:  # then not even the reckoning may take longer
+        if not is_within(graph, limits.effort):
+            raise _too_symmetric(uri)
+        return _by_rdfc(lines)
     is_ordinary = is_within(graph, _ORDINARY_EFFORT)
     if not is_ordinary and (order := order_of(graph)) is not None:
         return renamed(lines, graph, order)
-    if not ((is_ordinary and limits.effort >= _ORDINARY_EFFORT) or is_within(graph, limits.effort)):
-        reason = (
-            "its blank nodes are too symmetric to be named within the limit; "
-            "give some of them IRIs, or raise Limits(effort=...)"
-        )
-        raise DocumentTooLarge(reason, uri=uri)
+    if not (is_ordinary or is_within(graph, limits.effort)):
+        raise _too_symmetric(uri)
     return _by_rdfc(lines)
+
+
+def _too_symmetric(uri: str) -> DocumentTooLarge:
+    reason = (
+        "its blank nodes are too symmetric to be named within the limit; "
+        "give some of them IRIs, or raise Limits(effort=...)"
+    )
+    return DocumentTooLarge(reason, uri=uri)
 
 
 def _refuse_unwritable(lines: bytes, uri: str) -> None:

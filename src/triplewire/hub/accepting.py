@@ -38,8 +38,6 @@ from triplewire.store import NewEntry
 
 log = logging.getLogger("triplewire.hub")
 
-_SMALL = 8 * 1024
-"""Bytes of a document that is read at once: to hand it to a thread takes longer."""
 _LOOK, _LOOK_SELDOM = 0.02, 1.0
 """Seconds between two looks at how far the log is applied, while somebody waits for that; and else.
 
@@ -75,7 +73,7 @@ class Accepting:
         patience: float = 60.0,
         parsers: Parsers | None = None,
     ) -> None:
-        self._parse = parse if parsers is None else parsers.parse
+        self._parsers = parsers
         self._hub, self._limits, self._room, self._log = hub, limits, room, log
         self._tell_applied, self._is_heard, self._patience = applied, is_heard, patience
         self._waiters = 0
@@ -111,6 +109,11 @@ class Accepting:
         """For how many seconds changes have waited without any of them being applied; 0, if none waits."""
         is_all_applied = not self._pending and self._done >= self._before
         return 0.0 if is_all_applied else monotonic() - self._progressed
+
+    @property
+    def writing(self) -> float:
+        """For how many seconds the batch has been under way that clients wait for; 0, if there is none."""
+        return self._direct.writing
 
     # -- changes
 
@@ -212,13 +215,10 @@ class Accepting:
         return Acknowledged(document.uri, position, document.digest)
 
     async def _read(self, order: Order) -> Document:
-        data = order.data or b""
-        is_quick = len(data) <= _SMALL and b"_:" not in data and b"[" not in data  # no blank nodes to name
-        if is_quick:
-            return self._parse(data, uri=order.uri, media_type=order.media_type, limits=self._limits)
-        return await asyncio.to_thread(
-            self._parse, data, uri=order.uri, media_type=order.media_type, limits=self._limits
-        )
+        data, own = order.data or b"", self._limits
+        if self._parsers is None:
+            return await asyncio.to_thread(parse, data, uri=order.uri, media_type=order.media_type, limits=own)
+        return await self._parsers.read(data, uri=order.uri, media_type=order.media_type, limits=own)
 
     # -- the log
 

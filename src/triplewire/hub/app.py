@@ -105,25 +105,26 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _handle_errors(app: FastAPI) -> None:
+    """Each is a coroutine: the framework would call a function in a thread, and a refusal is to wait for none."""
     app.add_exception_handler(TriplewireError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _without_route)
     app.add_exception_handler(Exception, _failed)
 
 
-def _refused(_: Request, error: Exception) -> Response:
+async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, TriplewireError)
     return answer_of(error)
 
 
-def _invalid(_: Request, error: Exception) -> Response:
+async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     places = [{"where": ".".join(map(str, each["loc"])), "reason": str(each["msg"])} for each in error.errors()]
     detail = "; ".join(f"{each['where']}: {each['reason']}" for each in places)
     return answer(problems.problem(422, "Bad request", detail, kind="BadRequest") | {"places": places})
 
 
-def _without_route(_: Request, error: Exception) -> Response:
+async def _without_route(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = {
         404: "there is nothing at this address; /v1/openapi.json tells what there is",
@@ -133,7 +134,7 @@ def _without_route(_: Request, error: Exception) -> Response:
     return answer(problems.problem(error.status_code, title, detail), dict(error.headers or {}))
 
 
-def _failed(_: Request, error: Exception) -> Response:
+async def _failed(_: Request, error: Exception) -> Response:
     """What nobody foresaw: it is in the log, and not told to clients."""
     log.error("a request failed: %s", error, exc_info=error)
     return answer(problems.problem(500, "Internal error", "the service failed; its log says why"))

@@ -25,6 +25,8 @@ _LIMIT = 3.0
 """Seconds that the store has for its answer."""
 _STALLED = 60.0
 """Seconds without a batch, while changes wait, that are worth to be told."""
+_WRITING = 10.0
+"""Seconds that one batch is under way, that are worth to be told: it may be large, or wait for another writer."""
 
 
 class Ailment(NamedTuple):
@@ -87,4 +89,7 @@ def _of_tenant(tenant: Tenant) -> list[Ailment]:
         found.append(
             Ailment(f"changes wait, and none was applied for {tenant.intake.stalled:.0f} seconds", is_severe=False)
         )
+    if tenant.intake.writing > _WRITING:
+        reason = "the store may be locked by another writer, or the batch is a large one"
+        found.append(Ailment(f"a batch takes {tenant.intake.writing:.0f} seconds so far; {reason}", is_severe=False))
     return found

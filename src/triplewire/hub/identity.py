@@ -13,6 +13,7 @@ import threading
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -48,6 +49,8 @@ class Gate:
         self._lock = threading.Lock()
         self._known: dict[str, Account] = {}
         self._looked = float("-inf")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-identity")
+        self._reading: Future[None] | None = None
         self._seal = secrets.token_bytes(32)
         self._used: dict[str, _Session] = {}
         self._sessions: dict[str, _Session] = {}
@@ -76,13 +79,30 @@ class Gate:
         return account
 
     async def catch_up(self) -> None:
-        """Read the accounts again, if that is a second ago."""
-        if self.is_on and time.monotonic() - self._looked > _KNOWN_FOR:
-            await asyncio.to_thread(self.refresh)
+        """Read the accounts again, if that is a second ago; all who wait for that wait for the same reading."""
+        if not self.is_on or time.monotonic() - self._looked <= _KNOWN_FOR:
+            return
+        if self._reading is None or self._reading.done():
+            self._reading = self._thread.submit(self._read)
+        await asyncio.shield(asyncio.wrap_future(self._reading))
 
-    def refresh(self) -> None:
-        """Read the accounts again; from a thread, because a store may let one wait."""
-        self._known, self._looked = self._accounts.all(), time.monotonic()
+    async def refresh(self) -> None:
+        """Read the accounts again, as they are now; a reading that has begun does not count, one that is to begin does.
+
+        So however many ask for it, one is under way and one waits.
+        """
+        if self._reading is None or self._reading.done() or self._reading.running():
+            self._reading = self._thread.submit(self._read)
+        await asyncio.shield(asyncio.wrap_future(self._reading))
+
+    def _read(self) -> None:
+        """In a thread, because a store may let one wait; in its own, because who asks is to be known whoever waits."""
+        began = time.monotonic()
+        self._known, self._looked = self._accounts.all(), began
+
+    def close(self) -> None:
+        """Read no more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def tenants(self) -> set[str]:
         """The tenants that accounts belong to, as far as is known since the last `refresh`."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
@@ -141,6 +142,7 @@ class GroupCommit:
         self._bytes = 0
         self._work = asyncio.Event()
         self._is_closing = False
+        self._began: float | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-intake")
         self._task = asyncio.create_task(self._serve(), name="triplewire intake")
         self.counts = Counts()
@@ -149,6 +151,11 @@ class GroupCommit:
     def waiting(self) -> int:
         """How many orders wait."""
         return len(self._queue)
+
+    @property
+    def writing(self) -> float:
+        """For how many seconds the present batch has been under way; 0, if there is none."""
+        return 0.0 if self._began is None else monotonic() - self._began
 
     async def submit(self, order: Order) -> Receipt:
         """See `Intake.submit`."""
@@ -188,13 +195,16 @@ class GroupCommit:
                 self._work.clear()
                 continue
             group = self._next_group()
+            self._began = monotonic()
             if isinstance(group[0], _Alone):
                 answer = await loop.run_in_executor(self._thread, self._do, group[0].job)
+                self._began = None
                 self._applied()
                 _tell(group[0].answer, answer)
                 continue
             some = [waiting for waiting in group if isinstance(waiting, _Waiting)]
             answers = await loop.run_in_executor(self._thread, self._apply, some)
+            self._began = None
             self._applied()
             for waiting, told in zip(some, answers, strict=True):
                 _tell(waiting.answer, told)

@@ -132,6 +132,8 @@ class Service:
             await ended(self._hurrying)
         if self._pulse is not None:
             self._pulse.close()
+        if self._gate is not None:
+            self._gate.close()
         if self.deliverer is not None:
             await asyncio.to_thread(self.deliverer.stop)
         await self.tenants.close()

@@ -14,6 +14,28 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from triplewire.outbound.lookups import looked_up
 
 _NAT64 = IPv6Network("64:ff9b::/96")
+_UNICAST = IPv6Network("2000::/3")
+"""All of IPv6 that is given out for the public internet; what stands for an address of IPv4 is judged as that."""
+_SPECIAL = tuple(
+    map(
+        ip_network,
+        (
+            "192.0.0.0/24",  # of protocols
+            "192.31.196.0/24",  # AS112
+            "192.52.193.0/24",  # AMT
+            "192.88.99.0/24",  # relays of 6to4, no longer in use
+            "192.175.48.0/24",  # AS112
+            "2001::/23",  # of protocols; Teredo is judged as IPv4
+            "2002::/16",  # 6to4, likewise
+            "2620:4f:8000::/48",  # AS112
+            "3fff::/20",  # for documentation
+        ),
+    )
+)
+"""What the registries of special addresses list, and Python takes for public, in one of its versions at least.
+
+https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
+"""
 _LOOKUP = 5.0
 
 
@@ -74,6 +96,10 @@ def is_public(text: str) -> bool:
     [True, False, False, False, False, False]
     """
     address = _meant(ip_address(text.partition("%")[0]))
+    if isinstance(address, IPv6Address) and address not in _UNICAST:
+        return False
+    if any(address.version == network.version and address in network for network in _SPECIAL):
+        return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 

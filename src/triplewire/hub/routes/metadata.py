@@ -132,8 +132,7 @@ async def _sent(request: Request, access: Access, uri: str) -> Document:
     refuse_unread(media_type)
     data = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
     limits = Limits(bytes=settings.document_bytes)
-    parse = access.service.tenants.parsers.parse
-    return await run_in_threadpool(lambda: parse(data, uri=uri, media_type=media_type, limits=limits))
+    return await access.service.tenants.parsers.read(data, uri=uri, media_type=media_type, limits=limits)
 
 
 # -- SPARQL 1.1 Protocol

@@ -72,17 +72,17 @@ async def whoami(access: Reading) -> Whoami:
 
 
 @router.post("/challenges", summary="Begin to prove a key", status_code=201, response_model=Challenge)
-def challenge(request: Request, asked: AskForChallenge) -> Challenge:
+async def challenge(request: Request, asked: AskForChallenge) -> Challenge:
     """Something to sign with the private key of an account; it counts once, for a minute."""
     made = service_of(request).gate.challenge(asked.account)
     return Challenge(challenge=made, text=signed_text(made).decode())
 
 
 @router.post("/sessions", summary="Prove a key", status_code=201, response_model=Session)
-def session(request: Request, signed: Signed) -> Session:
+async def session(request: Request, signed: Signed) -> Session:
     """A token for an hour, for who signed a challenge with the key of its account."""
     gate = service_of(request).gate
-    gate.refresh()
+    await gate.refresh()
     try:
         token, seconds = gate.open_session(signed.challenge, signed.signature)
     except NotAuthenticated:

@@ -18,7 +18,7 @@ from xml.parsers.expat import ExpatError
 from xmlrpc.client import Fault, ResponseError, dumps
 
 from fastapi import APIRouter, Request, Response
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from triplewire import feeds
@@ -26,7 +26,7 @@ from triplewire.documents import Limits
 from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, TriplewireError, UnknownSubscription
 from triplewire.hub.bodies import body_of
 from triplewire.hub.calls import read_call
-from triplewire.hub.messages import NewSubscription
+from triplewire.hub.messages import Cursor, NewSubscription
 from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.problems import status_of
 from triplewire.hub.routes.documents import refuse_unread
@@ -38,6 +38,7 @@ router = APIRouter(prefix="/v1", tags=["XML-RPC"])
 
 MEDIA_TYPE = "text/xml"
 _MOST_EVENTS = 1_000
+_CURSOR: TypeAdapter[int] = TypeAdapter(Cursor)
 _NOT_READ, _NO_METHOD, _BAD_PARAMETERS = -32700, -32601, -32602
 """The codes that XML-RPC servers agree on; other faults have the status that HTTP would have."""
 
@@ -76,8 +77,8 @@ class Caller:
         text = data.encode() if isinstance(data, str) else data
         refuse_unread(media_type or None)
         limits = Limits(bytes=self.access.service.settings.document_bytes)
-        parse = self.access.service.tenants.parsers.parse
-        document = await run_in_threadpool(parse, text, uri=uri, media_type=media_type or None, limits=limits)
+        read = self.access.service.tenants.parsers.read
+        document = await read(text, uri=uri, media_type=media_type or None, limits=limits)
         receipt = await self.access.tenant.intake.submit(
             Order(uri, text, media_type or None, tell=True, by=self.access.viewer, document=document)
         )
@@ -131,12 +132,9 @@ class Caller:
         return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=id, times=times)
 
     async def _events(self, id: str, after: str | int, limit: int) -> list[Event]:
-        try:
-            cursor = int(after)
-        except ValueError:
-            raise BadRequest(f"{after!r} is no cursor; send one that an event had, or 0") from None
+        cursor = _cursor(after)
         if not 0 < limit <= _MOST_EVENTS:
-            raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events, and {limit} were asked for")
+            raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events; ask for so many")
         events = partial(self.access.tenant.hub.events, id, after=cursor, limit=limit)
         return list(await run_in_threadpool(self.access.see, id, events))
 
@@ -193,6 +191,15 @@ def _read(body: bytes) -> tuple[str, tuple[Any, ...]]:
         if not isinstance(value, get_args(kinds) or kinds) or isinstance(value, bool):
             raise Fault(_BAD_PARAMETERS, f"{name}: {parameter} must be of type {_type_name(kinds)}")
     return name or "", parameters
+
+
+def _cursor(after: str | int) -> int:
+    """A cursor, as texts and numbers of any length say it."""
+    try:
+        return _CURSOR.validate_python(int(after))
+    except ValueError:  # of either
+        said = str(after) if isinstance(after, str) else f"a number of {after.bit_length()} bits"
+        raise BadRequest(f"{said[:40]!r} is no cursor; send one that an event had, or 0") from None
 
 
 def _told(receipt: Receipt) -> dict[str, Any]:
