@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triplewire.engine import Hub
-from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
+from triplewire.errors import DocumentError, SubscriptionError, UnknownDocument
 from triplewire.hub import repeats
 from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen
 from triplewire.hub.quotas import Quotas
@@ -80,7 +80,7 @@ class BundleReceipt:
     batch: str
     receipts: Sequence[Receipt]
     events: Sequence[dict[str, Any]] | None
-    warnings: Sequence[SchemaViolation]
+    warnings: Sequence[DocumentError]
     errors: Sequence[SubscriptionError]
 
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
+from triplewire.engine.intake import is_refused
 from triplewire.errors import (
     SchemaViolation,
     ServiceUnavailable,
@@ -325,7 +326,7 @@ class GroupCommit:
                 created=digest is not None and not read.is_there,
                 changed=digest != read.digest,
                 events=[e.as_dict(contents=False) for e in seen(self._hub, outcome, order.by)] if order.tell else None,
-                warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
+                warnings=[warning for warning in outcome.warnings if is_refused(read.change, warning)],
                 errors=outcome.errors if order.is_alone else (),
             )
 

@@ -10,7 +10,7 @@ from triplewire.engine import Hub
 from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
     AccessDenied,
-    SchemaViolation,
+    DocumentError,
     SubscriptionError,
     UnknownDocument,
     VersionConflict,
@@ -80,7 +80,7 @@ class Receipt:
     created: bool
     changed: bool
     events: Sequence[dict[str, Any]] | None = None
-    warnings: Sequence[SchemaViolation] = ()
+    warnings: Sequence[DocumentError] = ()
     errors: Sequence[SubscriptionError] = ()
 
 
@@ -99,7 +99,8 @@ def permit(hub: Hub, order: Order) -> None:
         return
     with hub.store.reading() as reader:
         try:
-            refuse_unpermitted(reader, order.uri, order.by, gives_list=order.access is not None)
+            asked = {"gives_list": order.access is not None, "publishes": order.data is not None}
+            refuse_unpermitted(reader, order.uri, order.by, **asked)
         except UnknownDocument:
             if order.data is not None:  # it cannot become a new document, so there is nothing to hide
                 raise AccessDenied(order.uri, by=order.by) from None
