@@ -125,6 +125,20 @@ def change_of(order: Order, parse: Parse) -> Change:
     return Publish(document, access=order.access, by=order.by)
 
 
+def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -> list[SubscriptionError]:
+    """The failures of subscriptions that somebody made, or that see what is for everybody."""
+    if by is None or not errors:
+        return list(errors)
+    with hub.store.reading() as reader:
+        found = reader.subscriptions.find([error.subscription or "" for error in errors])
+        queries = [None if record is None else reader.queries.by_ids([record.query])[0] for record in found]
+    may = [
+        record is not None and (record.owner == by or (query is not None and query.viewer in (EVERYBODY, by)))
+        for record, query in zip(found, queries, strict=True)
+    ]
+    return [error for error, is_theirs in zip(errors, may, strict=True) if is_theirs]
+
+
 def seen(hub: Hub, events: Iterable[Event], by: str | None) -> list[Event]:
     """The events of subscriptions whose answers somebody may see."""
     told = list(events)
