@@ -13,11 +13,12 @@ from xmlrpc.client import ResponseError
 import triplewire
 from triplewire.algebra.lint import lint
 from triplewire.algebra.wording import readable
+from triplewire.deliver import capabilities
 from triplewire.deliver.inboxes import linked
 from triplewire.documents import Limits, parse
 from triplewire.engine.respelling import respelled
 from triplewire.errors import TriplewireError
-from triplewire.hub import capabilities, negotiation
+from triplewire.hub import negotiation
 from triplewire.hub.calls import read_call
 from triplewire.hub.journal import Journal
 from triplewire.hub.routes.uploads import _read_quad, _read_record

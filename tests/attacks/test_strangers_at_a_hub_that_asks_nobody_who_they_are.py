@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from hub.serving import TURTLE, problem, serving
@@ -12,6 +14,23 @@ from triplewire.hub.service import Service
 from triplewire.store import Store
 
 TEXT = "<urn:s> <urn:p> <urn:o> ."
+ADDED = [
+    "Fly-Client-IP",
+    "Fastly-Client-IP",
+    "True-Client-IP",
+    "CF-Connecting-IP",
+    "X-Cluster-Client-IP",
+    "X-Envoy-External-Address",
+    "X-Original-Forwarded-For",
+    "X-Original-Host",
+    "X-Azure-ClientIP",
+    "X-Appengine-User-Ip",
+    "X-ProxyUser-Ip",
+    "X_Forwarded_For",
+    "CDN-Loop",
+    "Tailscale-User-Login",
+    "X-Amzn-Trace-Id",
+]
 PROXIED = [
     {"Forwarded": "for=192.0.2.60;proto=https"},
     {"X-Forwarded-For": "192.0.2.60"},
@@ -19,10 +38,12 @@ PROXIED = [
     {"X-Forwarded-Proto": "https"},
     {"X-Real-IP": "192.0.2.60"},
     {"Via": "1.1 proxy"},
+    *({name: "192.0.2.60"} for name in ADDED),
 ]
 OTHER_PAGES = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
+    {"Origin": "evil://HOST"},
     {"Origin": "http://localhost:3000"},
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
@@ -48,7 +69,7 @@ def test_what_a_proxy_passes_on_is_refused_with_what_to_do(served, headers):
         assert "triplewire token create" in problem(answer, 403, "not-allowed")["detail"]
 
 
-@pytest.mark.parametrize("host", ["hub.example", "127.0.0.1.evil.example:8080", "192.0.2.60", ""])
+@pytest.mark.parametrize("host", ["hub.example", "127.0.0.1.evil.example:8080", "192.0.2.60", "", "evil@127.0.0.1"])
 def test_a_name_that_was_pointed_at_this_machine_is_refused(served, host):
     for answer in asked(served, {"Host": host}):
         problem(answer, 403, "not-allowed")
@@ -56,8 +77,19 @@ def test_a_name_that_was_pointed_at_this_machine_is_refused(served, host):
 
 @pytest.mark.parametrize("headers", OTHER_PAGES, ids=str)
 def test_what_a_page_of_another_site_asks_for_is_refused(served, headers):
+    headers = {name: value.replace("HOST", served.url.partition("://")[2]) for name, value in headers.items()}
     for answer in asked(served, headers):
         problem(answer, 403, "not-allowed")
+
+
+@pytest.mark.parametrize("second", [("Origin", "https://evil.example"), ("Host", "evil.example")], ids=str)
+def test_a_second_header_after_a_good_one_is_refused(served, second):
+    host = served.url.partition("://")[2]
+    headers = [("Host", host), ("Origin", served.url), ("Connection", "close")]
+    with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=10) as connection:
+        lines = "".join(f"{name}: {value}\r\n" for name, value in [*headers, second])
+        connection.sendall(f"GET /v1/documents HTTP/1.1\r\n{lines}\r\n".encode())
+        assert connection.recv(4096).split()[1] in (b"400", b"403")
 
 
 def test_its_own_page_and_programs_of_this_machine_are_served(served):

@@ -13,6 +13,7 @@ from deliver.receiving import Says, receiving
 from hub.serving import TURTLE, problem, serving
 from triplewire import Access, Hub
 from triplewire.deliver import Deliverer, Deliveries, Manners, Pace
+from triplewire.deliver.capabilities import FeedAddresses
 from triplewire.hub.accounts import Accounts
 from triplewire.outbound import Reach
 from triplewire.store import Store
@@ -115,6 +116,43 @@ def test_nothing_is_sent_once_the_account_may_not_have_it(tmp_path, how):
         world.ask("PATCH", f"/deliveries/{deliveries[0]['id']}", "root", json={"state": "active"}).raise_for_status()
         time.sleep(0.5)
         assert world.heard("later") == set(), "to resume it does not help"
+
+
+def subscribed_by_an_address(world: World) -> str:
+    """Ann, an admin, makes an address of root's subscription, and somebody without a token subscribes to it."""
+    with Store.open(world.store) as opened:
+        ann, world.tokens["ann"] = Accounts(opened).create_token("ann", role="admin")
+    time.sleep(1.2)  # a service hears of new accounts
+    world.ask("POST", "/subscriptions", "root", json={"id": "all", "text": THINGS}).raise_for_status()
+    address = world.ask("POST", "/subscriptions/all/feed-address", "ann").json()["address"]
+    world.receiver.says["/by-address"] = confirmed
+    form = {"hub.mode": "subscribe", "hub.topic": address, "hub.callback": world.receiver.url("/by-address")}
+    httpx.post(f"{world.url}/v1/websub", data=form).raise_for_status()
+    world.receiver.wait_for(lambda: any(got.path.startswith("/by-address?") for got in world.receiver.got))
+    time.sleep(0.3)
+    world.publish("first", reader="")
+    world.receiver.wait_for(lambda: "by-address" in world.heard("first"))
+    return ann.id
+
+
+@pytest.mark.parametrize("how", ["revoked", "lowered", "without its address"])
+def test_what_was_subscribed_to_by_an_address_ends_with_the_address_and_with_who_made_it(tmp_path, how):
+    with World(tmp_path) as world:
+        ann = subscribed_by_an_address(world)
+        with Store.open(world.store) as opened:
+            if how == "revoked":
+                Accounts(opened).revoke(ann)
+            elif how == "lowered":
+                Accounts(opened).set_role(ann, "reader")
+            else:  # and not by the route, which looks for subscriptions that there are at that moment
+                FeedAddresses(opened, "main").revoke("all")
+        time.sleep(0.3)
+        world.publish("later", reader="")
+        until = time.monotonic() + 10
+        while world.ask("GET", "/subscriptions/all/deliveries", "root").json()["deliveries"]:
+            assert time.monotonic() < until, "the lease is not over"
+            time.sleep(0.1)
+        assert world.heard("later") == set()
 
 
 def test_an_open_stream_ends_when_the_account_gets_another_role(tmp_path):

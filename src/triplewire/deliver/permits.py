@@ -5,6 +5,7 @@ subscribed may have been revoked or have another role, and a document may have g
 something once is asked again: does the owner still exist, and may it still see this?
 
     the subscription is gone, an account behind it is revoked     nothing is sent, and the delivery is disabled
+    it was asked for by a secret address that is gone             the same; who made the address is behind it, too
     an account may not see what the subscription sees             the same
     access lists have changed since the events were read          they are read again (`engine.reading`)
 """
@@ -15,6 +16,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from triplewire.deliver.capabilities import FeedAddresses, in_topic
+from triplewire.errors import UnknownFeed
 from triplewire.store import EVERYBODY, DeliveryRecord, Store
 
 Roles = Mapping[str, bool]
@@ -37,11 +40,11 @@ class Permits:
 
     def __init__(self, store: Store, roles: Callable[[], Roles | None]) -> None:
         self._store, self._roles = store, roles
-        self._known: dict[tuple[str, str | None], tuple[float, Permit]] = {}
+        self._known: dict[tuple[str, str | None, str], tuple[float, Permit]] = {}
 
     def of(self, record: DeliveryRecord) -> Permit:
         """Whether a delivery may send now; from any thread."""
-        key = record.subscription, record.settings.get("by")
+        key = record.subscription, record.settings.get("by"), record.settings.get("topic", "")
         until, permit = self._known.get(key, (0.0, Permit(None, 0)))
         now = time.monotonic()
         if now >= until:
@@ -51,17 +54,24 @@ class Permits:
             self._known[key] = now + _FRESH, permit
         return permit
 
-    def _asked(self, subscription: str, by: str | None) -> Permit:
-        roles = self._roles()
+    def _asked(self, subscription: str, by: str | None, topic: str) -> Permit:
+        roles, capability, maker = self._roles(), in_topic(topic), None
         with self._store.reading() as reader:
             lists = reader.access.number()
             (record,) = reader.subscriptions.find([subscription])
             if record is None:
                 return Permit("the subscription is gone", lists)
             (query,) = reader.queries.by_ids([record.query])
+        if capability is not None:
+            try:
+                id, maker = FeedAddresses(self._store, capability.tenant).subscription(capability)
+            except UnknownFeed:
+                id = ""
+            if id != subscription:
+                return Permit("the address of the feed was revoked", lists)
         if roles is None or query is None:
             return Permit(None, lists)
-        return Permit(refusal((record.owner, by), query.viewer, roles), lists)
+        return Permit(refusal((record.owner, by, maker), query.viewer, roles), lists)
 
 
 def refusal(accounts: Iterable[str | None], viewer: str | None, roles: Roles) -> str | None:

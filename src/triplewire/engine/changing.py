@@ -22,7 +22,7 @@ from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.telling import Outcome
-from triplewire.errors import MatchLimitExceeded, SchemaViolation, SubscriptionError, UnknownDocument
+from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
 from triplewire.model import (
     Access,
     Change,
@@ -184,7 +184,8 @@ class Changing(Connected):
                 name, known = new_name(), None
             if known is not None:
                 return self._again(writer, name, told_again(writer, known.number))
-            revisions = revise(writer, spread(writer, changes))
+            parts, refused = spread(writer, changes)
+            revisions = revise(writer, parts)
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
             applied = apply(
@@ -198,7 +199,8 @@ class Changing(Connected):
             )
             if handled is not None:
                 handled.note(writer, _now())
-            return self._outcome(writer, name, applied, warnings)
+                handled.set_aside(writer, refused, _now())
+            return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:
         if not taxonomies.is_revised(revisions):
@@ -208,9 +210,7 @@ class Changing(Connected):
         self._taxonomy_number = taxonomies.note_change(writer)
         return Meaning(after, touched)
 
-    def _outcome(
-        self, writer: Writer, batch: str, applied: Applied, warnings: Sequence[SchemaViolation] = ()
-    ) -> Outcome:
+    def _outcome(self, writer: Writer, batch: str, applied: Applied, warnings: Sequence[DocumentError] = ()) -> Outcome:
         errors: list[SubscriptionError] = []
         failed = list(applied.errors)
         for query, owners in zip(failed, writer.subscriptions.of_queries(failed), strict=True):

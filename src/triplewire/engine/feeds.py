@@ -2,20 +2,29 @@
 
 An item belongs to its feed. Invariant: an item has the access list that was given last, to the feed or to the item
 itself, and one that comes, or comes back, without a list has its feed's; in whichever order that happens.
+
+Under the uris of a feed's items there may be documents of others, from before there was the feed or its list. With a
+list, the feed takes them over: what it publishes there has its list, whatever was there. Only where the list of such a
+document does not let the feed's publisher change it, this one item is refused; the rest of the feed is published.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from triplewire.model import Access, Change, Feed, Publish, Restrict, Retract, item_prefix
+from triplewire.errors import AccessDenied
+from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, item_prefix
 from triplewire.store import Writer
 
 _HAS_FEEDS = "feeds"
 
 
-def spread(writer: Writer, changes: Sequence[Change]) -> list[Change]:
-    """The same changes, with those of a feed's parts in the place of the feed's.
+Refused = tuple[Change, AccessDenied]
+"""The change of an item that was left out, and why."""
+
+
+def spread(writer: Writer, changes: Sequence[Change]) -> tuple[list[Change], list[Refused]]:
+    """The same changes, with those of a feed's parts in the place of the feed's; and items that were refused alone.
 
     The store remembers that there are feeds: where there are none, a retraction costs no search for items.
     """
@@ -24,11 +33,11 @@ def spread(writer: Writer, changes: Sequence[Change]) -> list[Change]:
         writer.settings.set(_HAS_FEEDS, True)
         has_feeds = True
     if not has_feeds:
-        return list(changes)
+        return list(changes), []
     spreading = _Spreading(writer)
     for change in changes:
         spreading.add(change)
-    return spreading.found
+    return spreading.found, spreading.refused
 
 
 class _Spreading:
@@ -37,9 +46,10 @@ class _Spreading:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self.found: list[Change] = []
+        self.refused: list[Refused] = []
         self._lists: dict[str, Access | None] = {}
         self._there: dict[str, bool] = {}
-        self._came: dict[str, None] = {}
+        self._came: dict[str, str | None] = {}
 
     def add(self, change: Change) -> None:
         """The change, and those of items that it means as well."""
@@ -50,7 +60,7 @@ class _Spreading:
             return
         if isinstance(change, Retract) or (feed and change.drop_missing):
             for uri in self._items(change.uri):
-                self._put(Retract(uri, change.by))
+                self._put_if_allowed(Retract(uri, change.by))
         if feed is not None and isinstance(change, Publish):
             self._publish(change, feed)
         else:
@@ -58,29 +68,53 @@ class _Spreading:
 
     def _publish(self, change: Publish, feed: Feed) -> None:
         """The parts of a feed. With a list, all items that the feed ever had get it, as if it were given alone."""
-        if change.access is None:
-            self._let_inherit(feed)
-        for part in feed.parts:
-            inherited = self._list_of(feed.uri) if self._is_new(part.uri) else None
-            self._put(Publish(part, access=change.access or inherited, by=change.by))
+        self._put(Publish(feed.channel, access=change.access, by=change.by))
+        for item in feed.items:
+            self._publish_item(item, feed.uri, change)
         if change.access is not None:
             coming = {item.uri for item in feed.items}
             others = [uri for uri in self._items(feed.uri, present=False) if uri not in coming]
             self._give(Restrict(feed.uri, change.access, change.by), others)
 
-    def _let_inherit(self, feed: Feed) -> None:
-        """Give its feed's list to an item that comes back without one: it was retracted before the feed had a list."""
-        given = self._list_of(feed.uri)
-        if given is not None:
-            for item in feed.items:
-                if not self._is_new(item.uri) and not self._is_there(item.uri) and self._list_of(item.uri) is None:
-                    self._put(Restrict(item.uri, given))
+    def _publish_item(self, item: Document, feed: str, change: Publish) -> None:
+        """An item, with the feed's list where it gets that; who may change the feed may give it to what has none."""
+        own, given = self._list_of(item.uri), change.access
+        if given is None and self._inherits(item.uri, own, self._list_of(feed)):
+            given = self._list_of(feed)
+        is_taken_over = given is not None and own is None and not self._is_new(item.uri)
+        wanted = Publish(item, access=given, by=None if is_taken_over else change.by)
+        self._put_if_allowed(wanted, is_named=True)
+
+    def _inherits(self, uri: str, own: Access | None, given: Access | None) -> bool:
+        """Whether an item that is published without a list gets its feed's.
+
+        One that is new does, one that comes back without a list, and one that somebody published first who may not
+        change the feed, unless all who may change the item may change the feed: then the list is one of the feed's own.
+        """
+        if given is None:
+            return False
+        if own is None and (self._is_new(uri) or not self._is_there(uri)):
+            return True
+        first = self._first_publisher(uri)
+        is_foreign = first is not None and not given.may_write(first)
+        return is_foreign and (own is None or not set(own.writers) <= set(given.writers))
 
     def _give(self, change: Restrict, items: Iterable[str]) -> None:
         """The feed's list, to items. Who may give it to the feed may give it to an item that has none of its own."""
         for uri in items:
             is_listed = self._list_of(uri) is not None
-            self._put(Restrict(uri, change.access, change.by if is_listed else None))
+            self._put_if_allowed(Restrict(uri, change.access, change.by if is_listed else None))
+
+    def _put_if_allowed(self, change: Change, *, is_named: bool = False) -> None:
+        """The change of an item, unless its own list forbids it: this is no reason to refuse the feed.
+
+        Who may not read the item, and did not name it, is not told that there is one.
+        """
+        own = self._list_of(change.uri)
+        if own is None or own.may_write(change.by):
+            self._put(change)
+        elif is_named or own.may_read(change.by):
+            self.refused.append((change, AccessDenied(change.uri, by=change.by)))
 
     def _put(self, change: Change) -> None:
         self.found.append(change)
@@ -89,7 +123,7 @@ class _Spreading:
         if not isinstance(change, Restrict):
             self._there[change.uri] = isinstance(change, Publish)
         if isinstance(change, Publish):
-            self._came[change.uri] = None
+            self._came.setdefault(change.uri, change.by)
 
     # -- a document after the changes so far
 
@@ -98,6 +132,12 @@ class _Spreading:
             return self._lists[uri]
         (record,) = self._writer.documents.current([uri])
         return None if record is None else self._writer.access.of([record.id]).get(record.id)
+
+    def _first_publisher(self, uri: str) -> str | None:
+        (record,) = self._writer.documents.current([uri])
+        if record is None:
+            return self._came.get(uri)
+        return self._writer.access.publishers([record.id]).get(record.id)
 
     def _is_new(self, uri: str) -> bool:
         return uri not in self._came and self._writer.documents.current([uri]) == [None]

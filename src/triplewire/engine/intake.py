@@ -47,6 +47,10 @@ class Handled:
             writer.intake.take(self.until)
         writer.intake.reject(self.rejected, now)
 
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+        """Keep the items of feeds that were refused alone, with the reason: who sent the feed does not wait for it."""
+        writer.intake.reject([NewRejection(entry_of(change), str(reason)) for change, reason in refused], now)
+
 
 def entry_of(change: Change | Unread) -> NewEntry:
     """A change as the log keeps it."""

@@ -10,7 +10,7 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.algebra.xpath.evaluate import tree_of
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places
-from triplewire.errors import SchemaViolation, SubscriptionError
+from triplewire.errors import DocumentError, SubscriptionError
 from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, parse_term, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, triples_of
@@ -44,8 +44,9 @@ class Past:
 class Outcome(Sequence[Event]):
     """The events of a batch, like a list, and what else is to be said of it.
 
-    `batch` is its id, `warnings` are documents that break the schema of a hub that lets them in, and `errors` are
-    subscriptions that failed in it, with the reason: their rows are as before.
+    `batch` is its id. `warnings` are documents that break the schema of a hub that lets them in, and items of a feed
+    that were refused alone, because of their own access lists. `errors` are subscriptions that failed in it, with the
+    reason: their rows are as before.
     Events are made when one of them is first asked for, which costs more than finding them: ask before the hub is
     closed.
     """
@@ -57,7 +58,7 @@ class Outcome(Sequence[Event]):
         batch: str,
         count: int,
         tell: Callable[[], list[Event]],
-        warnings: Sequence[SchemaViolation] = (),
+        warnings: Sequence[DocumentError] = (),
         errors: Sequence[SubscriptionError] = (),
     ) -> None:
         self.batch, self.warnings, self.errors = batch, tuple(warnings), tuple(errors)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from triplewire.engine import Hub
-from triplewire.errors import SchemaViolation, SubscriptionError, UnknownDocument
+from triplewire.errors import DocumentError, SubscriptionError, UnknownDocument
 from triplewire.hub import repeats
-from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen
+from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen, told_errors
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease
@@ -69,7 +69,7 @@ class Bundle:
             list(_receipts(outcome.batch, self.uris, before, _records(hub, orders))),
             [event.as_dict(contents=False) for event in seen(hub, outcome, self.by)] if self.tell else None,
             outcome.warnings,
-            outcome.errors,
+            told_errors(hub, outcome.errors, self.by),
         )
 
 
@@ -80,7 +80,7 @@ class BundleReceipt:
     batch: str
     receipts: Sequence[Receipt]
     events: Sequence[dict[str, Any]] | None
-    warnings: Sequence[SchemaViolation]
+    warnings: Sequence[DocumentError]
     errors: Sequence[SubscriptionError]
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
+from triplewire.engine.intake import is_refused
 from triplewire.errors import (
     SchemaViolation,
     ServiceUnavailable,
@@ -25,7 +26,7 @@ from triplewire.errors import (
     UnknownDocument,
 )
 from triplewire.hub import repeats
-from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen
+from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen, told_errors
 from triplewire.hub.quotas import Quotas
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Change, Publish
@@ -261,9 +262,12 @@ class GroupCommit:
             order, is_there = waiting.order, record is not None and record.present
             digest = record.digest.hex() if record is not None and is_there else None
             try:
-                permit(self._hub, order)
+                try:
+                    permit(self._hub, order)
+                except UnknownDocument:  # as of one that never was: its conditions come first
+                    digest, is_there = None, False
                 order.expected.check(order.uri, digest)
-                if order.data is None and not is_there and (order.id is None or order.restricts):
+                if order.data is None and not is_there:
                     raise UnknownDocument(order.uri)
                 yield _Read(waiting, change_of(order, self._parse), digest, is_there)
             except Exception as error:
@@ -335,8 +339,8 @@ class GroupCommit:
                 created=digest is not None and not read.is_there,
                 changed=digest != read.digest,
                 events=[e.as_dict(contents=False) for e in seen(self._hub, outcome, order.by)] if order.tell else None,
-                warnings=[warning for warning in outcome.warnings if warning.uri == order.uri],
-                errors=outcome.errors if order.is_alone else (),
+                warnings=[warning for warning in outcome.warnings if is_refused(read.change, warning)],
+                errors=told_errors(self._hub, outcome.errors, order.by) if order.is_alone else (),
             )
 
     def _told_again(self, order: Order) -> Receipt | None:

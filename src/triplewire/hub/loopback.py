@@ -8,17 +8,22 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+
 from triplewire.errors import NotAllowed
 
-_PROXIES = frozenset(
-    ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "x-cluster-client-ip"]
+_PROXIES = re.compile(
+    r"forwarded|^via$|(real|client|connecting|user|remote|source|peer)-?(ip|addr)|original-(host|url|uri|proto|for)"
+    r"|external-address|cdn-loop|^(cf|fly|fastly|tailscale|x-(azure|appengine|amzn|envoy|arr|goog|vercel))-"
 )
-_PROXIES_PREFIX = "x-forwarded-"
+"""What proxies, content networks and tunnels add, by what it says and by whose it is; of names with - for _."""
+_ONCE = ("host", "origin", "sec-fetch-site")
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z.-]+)(:[0-9]*)?")
 _OWN_SITE = ("same-origin", "none")
 """What a browser says of the page's own requests, and of an address that its user typed (Sec-Fetch-Site)."""
 
@@ -51,25 +56,28 @@ def host_of(url: str) -> str:
         return ""
 
 
-def refuse_strangers(headers: Mapping[str, str], *, follows_a_link: bool = False) -> None:
+def refuse_strangers(headers: Headers, *, follows_a_link: bool = False) -> None:
     """NotAllowed for what a proxy passes on, and for what a page of another site asks for.
 
     A browser that `follows_a_link` to the page itself brings nothing with it, and may come from anywhere.
     """
-    proxied = next((name for name in headers if name in _PROXIES or name.startswith(_PROXIES_PREFIX)), None)
+    proxied = next((name for name in headers if _PROXIES.search(name.replace("_", "-"))), None)
     if proxied is not None:
         raise NotAllowed(
             f"this request came through a proxy (it has the header {proxied}), so other machines can ask, and this hub "
             "does not ask who they are: give it `address` or `identity = true` in its settings and make tokens with "
             "`triplewire token create`, or ask it without the proxy"
         )
+    twice = next((name for name in _ONCE if len(headers.getlist(name)) > 1), None)
+    if twice is not None:
+        raise NotAllowed(f"this hub serves its own machine only, and this request has the header {twice} twice")
     host, origin = headers.get("host", ""), headers.get("origin")
-    if not is_loopback(host_of(f"//{host}")):
+    if not _HOST.fullmatch(host) or not is_loopback(host_of(f"//{host}")):
         raise NotAllowed(
             f"this hub serves its own machine only, as 127.0.0.1 or localhost, and not as {host!r}; to serve others, "
             "give it `address` or `identity = true` in its settings and make tokens with `triplewire token create`"
         )
-    if origin is not None and origin.partition("://")[2].lower() != host.lower():
+    if origin is not None and origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
         raise NotAllowed(f"this hub serves its own machine only, and no page of {origin!r}")
     site = headers.get("sec-fetch-site", _OWN_SITE[0])
     if site not in _OWN_SITE and not follows_a_link:

@@ -10,7 +10,7 @@ from triplewire.engine import Hub
 from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import (
     AccessDenied,
-    SchemaViolation,
+    DocumentError,
     SubscriptionError,
     UnknownDocument,
     VersionConflict,
@@ -80,7 +80,7 @@ class Receipt:
     created: bool
     changed: bool
     events: Sequence[dict[str, Any]] | None = None
-    warnings: Sequence[SchemaViolation] = ()
+    warnings: Sequence[DocumentError] = ()
     errors: Sequence[SubscriptionError] = ()
 
 
@@ -99,7 +99,8 @@ def permit(hub: Hub, order: Order) -> None:
         return
     with hub.store.reading() as reader:
         try:
-            refuse_unpermitted(reader, order.uri, order.by, gives_list=order.access is not None)
+            asked = {"gives_list": order.access is not None, "publishes": order.data is not None}
+            refuse_unpermitted(reader, order.uri, order.by, **asked)
         except UnknownDocument:
             if order.data is not None:  # it cannot become a new document, so there is nothing to hide
                 raise AccessDenied(order.uri, by=order.by) from None
@@ -122,6 +123,20 @@ def change_of(order: Order, parse: Parse) -> Change:
     if document is None:
         document = parse(order.data, uri=order.uri, media_type=order.media_type)
     return Publish(document, access=order.access, by=order.by)
+
+
+def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -> list[SubscriptionError]:
+    """The failures of subscriptions that somebody made, or that see what is for everybody."""
+    if by is None or not errors:
+        return list(errors)
+    with hub.store.reading() as reader:
+        found = reader.subscriptions.find([error.subscription or "" for error in errors])
+        queries = [None if record is None else reader.queries.by_ids([record.query])[0] for record in found]
+    may = [
+        record is not None and (record.owner == by or (query is not None and query.viewer in (EVERYBODY, by)))
+        for record, query in zip(found, queries, strict=True)
+    ]
+    return [error for error, is_theirs in zip(errors, may, strict=True) if is_theirs]
 
 
 def seen(hub: Hub, events: Iterable[Event], by: str | None) -> list[Event]:

@@ -19,9 +19,9 @@ from hashlib import sha256
 from triplewire.engine import Hub
 from triplewire.engine.intake import Handled
 from triplewire.engine.names import OwnName, new_name
-from triplewire.errors import KeyReused, StoreUnavailable
+from triplewire.errors import AccessDenied, KeyReused, StoreUnavailable
 from triplewire.hub.orders import Order, Receipt
-from triplewire.model import Event
+from triplewire.model import Change, Event
 from triplewire.store import DocumentRecord, Repeat, Writer
 
 LASTS = 7 * 86_400
@@ -93,6 +93,9 @@ class Keeping(Handled):
         kept = int(1000 * time.time())
         repeat = Repeat(self.account, self.key, digest_of(self.orders), self.batch, kept, answer)
         writer.repeats.add(repeat, since=_since(), most=MOST)
+
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+        """Nothing: whoever sent the feed is told."""
 
 
 def keeping(

@@ -12,12 +12,12 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
 from triplewire.deliver import Deliverer
+from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import Arrivals, body_of, refuse_halves
-from triplewire.hub.capabilities import FeedAddresses, parsed
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse

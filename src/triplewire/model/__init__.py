@@ -7,7 +7,7 @@ from triplewire.model.access import Access
 from triplewire.model.change import Change, Publish, Restrict, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
-from triplewire.model.feed import Feed, item_prefix, item_uri
+from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
@@ -37,6 +37,7 @@ __all__ = [
     "Term",
     "Unmatched",
     "Unread",
+    "feeds_of",
     "item_prefix",
     "item_uri",
     "parse_term",

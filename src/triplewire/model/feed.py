@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import sha256
+from re import compile as pattern
 from urllib.parse import quote
 
 from triplewire.model.document import Document
 
+_ITEM = pattern("[#&]item=")
 _LONGEST_KEY = 500  # of bytes; what is longer does not fit into the indexes of every database
 
 
@@ -39,6 +41,17 @@ def item_prefix(feed: str) -> str:
     'https://example.org/news.rss#item='
     """
     return f"{feed}{'&' if '#' in feed else '#'}item="
+
+
+def feeds_of(item: str) -> list[str]:
+    """The feeds of which a uri is an item's, if they are feeds: those with an `item_prefix` that it begins with.
+
+    >>> feeds_of("https://example.org/news.rss#item=a&item=b")
+    ['https://example.org/news.rss', 'https://example.org/news.rss#item=a']
+    """
+    return [
+        item[: found.start()] for found in _ITEM.finditer(item) if item.startswith(item_prefix(item[: found.start()]))
+    ]
 
 
 def item_uri(feed: str, key: str) -> str:

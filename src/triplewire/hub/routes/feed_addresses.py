@@ -5,18 +5,16 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
+from triplewire.deliver.capabilities import SECRET_FEEDS, FeedAddresses
 from triplewire.deliver.registry import Deliveries
 from triplewire.deliver.websub import tell_denied
 from triplewire.errors import UnknownFeed
-from triplewire.hub.capabilities import FeedAddresses
 from triplewire.hub.messages import FeedAddress, NewFeedAddress
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Access, BoundedRoute, Reading, address_of
 from triplewire.store import DeliveryRecord
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["feeds"])
-
-SECRET_FEEDS = "/v1/feeds/"
 
 
 @router.post(

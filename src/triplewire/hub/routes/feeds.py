@@ -15,6 +15,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import websub
+from triplewire.deliver.capabilities import SECRET_FEEDS
 from triplewire.deliver.inboxes import INBOX
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.errors import BadRequest, UnsupportedMediaType
@@ -22,7 +23,6 @@ from triplewire.feeds import FEEDS
 from triplewire.feeds.entries import moment
 from triplewire.hub.bodies import body_of
 from triplewire.hub.negotiation import best
-from triplewire.hub.routes.feed_addresses import SECRET_FEEDS
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import UNKNOWN_BYTES, Access, Reading, address_of, by_capability, reading, service_of
 from triplewire.model import Event

@@ -45,7 +45,7 @@ def listing(
     hub = access.tenant.hub
     with hub.store.reading() as reader:
         found = [record.id for record in reader.subscriptions.listing(after, limit, owner=owner)]
-    told = [_told(hub.subscription(id)) for id in found]
+    told = [_told(access, hub.subscription(id)) for id in found]
     return Subscriptions(subscriptions=told, next=found[-1] if len(found) == limit else None)
 
 
@@ -54,7 +54,7 @@ async def subscribe(access: Reading, wanted: NewSubscription, response: Response
     """Register a query; an id is made if none is given."""
     made = await subscribed(access, wanted, wanted.id)
     response.headers["Location"] = f"/v1/subscriptions/{quote(made.id, safe='')}"
-    return _told(made)
+    return _told(access, made)
 
 
 @router.put(
@@ -71,10 +71,10 @@ async def put(access: Reading, id: Id, wanted: NewSubscription, response: Respon
         there = await run_in_threadpool(access.tenant.hub.subscription, id)
     except UnknownSubscription:
         response.status_code = 201
-        return _told(await subscribed(access, wanted, id))
+        return _told(access, await subscribed(access, wanted, id))
     if not await run_in_threadpool(_is_same, access, there, wanted):
         raise DuplicateSubscription(id)
-    return _told(there)
+    return _told(access, there)
 
 
 @router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
@@ -82,7 +82,7 @@ def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
     """A subscription as it stands; its links lead to its feed and its inbox."""
     place = f"/v1/subscriptions/{quote(id, safe='')}"
     response.headers["Link"] = f'<{place}/inbox>; rel="http://www.w3.org/ns/ldp#inbox", <{place}/feed>; rel="alternate"'
-    return _told(access.tenant.hub.subscription(id))
+    return _told(access, access.tenant.hub.subscription(id))
 
 
 @router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)
@@ -194,7 +194,9 @@ def _is_same(access: Access, there: Subscription, wanted: NewSubscription) -> bo
     return asked == (there.text, there.language, there.scope, there.start, there.pattern)
 
 
-def _told(subscription: Subscription) -> SubscriptionTold:
+def _told(access: Access, subscription: Subscription) -> SubscriptionTold:
+    """That its rows are out of date says something of documents: it is told to who made it, or may see the rows."""
+    is_seen = access.viewer in (None, subscription.owner) or subscription.viewer in (EVERYBODY, access.viewer)
     return SubscriptionTold(
         id=subscription.id,
         text=subscription.text,
@@ -204,5 +206,5 @@ def _told(subscription: Subscription) -> SubscriptionTold:
         owner=subscription.owner,
         columns=list(subscription.pattern.answer),
         viewer=subscription.viewer,
-        stale_since=subscription.stale_since,
+        stale_since=subscription.stale_since if is_seen else None,
     )

@@ -2,7 +2,8 @@
 
 Feed readers and subscribers of WebSub cannot send a token. So whoever made a subscription can have an address for its
 feed that nobody can guess: TENANT.HANDLE.SECRET, with 256 random bits. The store keeps a hash of the secret. There is
-one address for a subscription: another one takes its place, and then the old one leads nowhere.
+one address for a subscription: another one takes its place, and then the old one leads nowhere. What somebody
+subscribes to by an address (WebSub) lasts as long as the address, and as the account that made it.
 
 Invariant: an address counts for the subscription that it was made for, and for none that gets its id later.
 """
@@ -16,10 +17,13 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from triplewire.errors import UnknownFeed, UnknownSubscription
 from triplewire.store import Reader, Store, SubscriptionRecord
 
+SECRET_FEEDS = "/v1/feeds/"
+"""Where a service has the feeds that are read by such an address."""
 _KEY = "hub.feed."
 _SPELLED = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})\.([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 
@@ -48,6 +52,16 @@ def parsed(text: str) -> Capability:
     if found is None:
         raise UnknownFeed
     return Capability(*found.groups())
+
+
+def in_topic(topic: str) -> Capability | None:
+    """The address that a topic of WebSub is; None for one that is asked for with a token.
+
+    >>> in_topic("https://hub.example/v1/subscriptions/maja/feed")
+    """
+    before, _, last = urlsplit(topic).path.rpartition("/")
+    found = _SPELLED.fullmatch(last) if f"{before}/".endswith(SECRET_FEEDS) else None
+    return None if found is None else Capability(*found.groups())
 
 
 class FeedAddresses:
