@@ -38,9 +38,9 @@ def test_to_retract_a_hidden_document_is_answered_as_for_one_that_never_was(tmp_
             more = {key: value + name if key == "Idempotency-Key" else value for key, value in headers.items()}
             for _ in range(2):
                 answer = ask("DELETE", "eve", f"urn:doc:{name}", more)
-                answers.append((answer.status_code, answer.json()["type"]))
+                answers.append((answer.status_code, answer.json().get("type"), answer.json().get("version")))
         assert len(set(answers)) == 1, answers
-        assert answers[0][0] == (412 if "If-Match" in headers else 404)
+        assert answers[0][0] == (412 if "If-Match" in headers else 200 if headers else 404)
 
 
 def test_failures_are_told_of_ones_own_subscriptions_and_of_those_for_everybody():

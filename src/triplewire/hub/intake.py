@@ -103,6 +103,7 @@ class _Read:
     change: Change
     digest: str | None
     is_there: bool
+    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +263,15 @@ class GroupCommit:
             order, is_there = waiting.order, record is not None and record.present
             digest = record.digest.hex() if record is not None and is_there else None
             try:
+                is_hidden = False
                 try:
                     permit(self._hub, order)
                 except UnknownDocument:  # as of one that never was: its conditions come first
-                    digest, is_there = None, False
+                    digest, is_there, is_hidden = None, False, True
                 order.expected.check(order.uri, digest)
-                if order.data is None and not is_there:
+                if order.data is None and not is_there and (order.id is None or order.restricts):
                     raise UnknownDocument(order.uri)
-                yield _Read(waiting, change_of(order, self._parse), digest, is_there)
+                yield _Read(waiting, change_of(order, self._parse), digest, is_there, is_hidden)
             except Exception as error:
                 answers[id(waiting)] = error
 
@@ -304,8 +306,11 @@ class GroupCommit:
                 with self._door.turn():
                     first = left[0].waiting.order
                     batch = repeats.batch_of(first.id)
-                    kept = repeats.keeping(first.account, first.id, batch, [first], {first.uri: left[0].digest})
-                    outcome = self._hub.apply([read.change for read in left], batch=batch, handled=kept)
+                    known = {} if left[0].is_hidden else {first.uri: left[0].digest}
+                    kept = repeats.keeping(first.account, first.id, batch, [first], known)
+                    outcome = self._hub.apply(
+                        [read.change for read in left if not read.is_hidden], batch=batch, handled=kept
+                    )
             except SchemaViolation as error:
                 broken = [read for read in left if read.change.uri == error.uri]
                 answers.update({id(read.waiting): error for read in broken})
@@ -329,7 +334,7 @@ class GroupCommit:
         self.counts.events += len(outcome)
         records = self._records([read.change.uri for read in done])
         for read, record in zip(done, records, strict=True):
-            order = read.waiting.order
+            order, record = read.waiting.order, None if read.is_hidden else record
             digest = record.digest.hex() if record is not None and record.present else None
             answers[id(read.waiting)] = Receipt(
                 order.uri,
@@ -348,7 +353,8 @@ class GroupCommit:
         known = repeats.found(self._hub, order.account, order.id, [order])
         if known is None:
             return None
-        permit(self._hub, order)
+        with contextlib.suppress(*(() if order.data is not None or order.restricts else (UnknownDocument,))):
+            permit(self._hub, order)
         (receipt,) = repeats.receipts_of(known)
         events = seen(self._hub, repeats.events_of(self._hub, known), order.by) if order.tell else None
         return receipt if events is None else replace(receipt, events=[e.as_dict(contents=False) for e in events])
