@@ -62,6 +62,7 @@ def test_a_mistake_beside_an_xml_literal_is_told_with_its_place() -> None:
     ("before", "line", "reason"),
     [
         ("b:x b:p 1 .\n\n\n", 1, "The prefix b: has not been declared"),
+        ("legend:x legend:p 1 .\n", 1, "The prefix legend: has not been declared"),
         ("<urn:x> <urn:z> ;\n", 1, "is not a valid RDF object"),
         ("<urn:x> <urn:z> 1 ;\n <urn:q>\n", 3, "triple terms"),
         ("<urn:x> <urn:z> '''a\n", 2, "not Turtle|triple terms"),

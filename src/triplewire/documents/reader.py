@@ -73,7 +73,7 @@ def _tell_earlier_mistake(text: bytes, syntax: Syntax, refusal: DocumentError, u
     try:
         read(before, syntax, uri=uri, limits=limits)
     except DocumentError as mistake:
-        is_the_cut = "end" in mistake.reason.lower()  # a statement that goes on in the refused line
+        is_the_cut = "nexpected end" in mistake.reason  # a statement that goes on in the refused line
         if mistake.line is not None and not is_the_cut:
             raise mistake from None
 
