@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -58,12 +57,11 @@ def begun(served, method: str, path: str, length: int, body: bytes = b"{") -> in
 
 
 def test_nothing_is_read_of_who_is_not_known(guarded):
+    """A body is waited for for 30 seconds, and this client waits for 10."""
     routes = list(json_routes(guarded))
     assert len(routes) > 10
-    began = time.monotonic()
     statuses = {begun(guarded, *route, 500_000) for route in routes}
     assert statuses <= {401, 429}
-    assert time.monotonic() - began < 20, "a body is waited for for 30 seconds"
 
 
 @pytest.mark.parametrize("path", OPEN)

