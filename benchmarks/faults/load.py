@@ -25,9 +25,10 @@ class Fate:
     acknowledged: str | None = None
     possible: list[str | None] = field(default_factory=list)
 
-    def allows(self, content: str | None) -> bool:
-        """Whether this may be what is there."""
-        return content == self.acknowledged or content in self.possible
+    @property
+    def allowed(self) -> tuple[str | None, ...]:
+        """What may be there."""
+        return self.acknowledged, *self.possible
 
 
 @dataclass(slots=True)
