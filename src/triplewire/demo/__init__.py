@@ -1,4 +1,4 @@
-"""A short story on an open-data catalogue: publish, match, explain; then a hub, which remembers.
+"""A story on an open-data catalogue, in chapters: `story` is the main one, `chapters` lists them all.
 
 What comes in: the files beside this module (documents, a taxonomy of themes, subscriptions). What goes out: text on a
 console. It uses the public names of the library, so that it is also an example of how to call them. There are two

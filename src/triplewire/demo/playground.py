@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from triplewire import Hub, Publish, Retract
-from triplewire.demo import sequel
-from triplewire.demo.files import BASE, catalogue
-from triplewire.demo.subscribers import IDA, NORA, SUBSCRIBERS
+from triplewire import Hub
+from triplewire.demo.press import EMIL, SOFIE
+from triplewire.demo.subscribers import IDA, SUBSCRIBERS
+from triplewire.demo.town import LISTENERS, live_through_the_story, read
 
 if TYPE_CHECKING:
     from socket import socket as Socket
@@ -22,15 +22,14 @@ Tell = Callable[[str], None]
 
 def fill(hub: Hub) -> None:
     """Everybody of the story subscribes, and what it tells of happens: documents come, change and go."""
-    hub.set_taxonomy(sequel.read("themes.ttl"))
-    for subscriber in (*SUBSCRIBERS, NORA):
-        subscriber.subscribe(hub)
-    hub.subscribe(sequel.SOFIE, id="sofie")
-    hub.subscribe(sequel.EMIL, language="xpath", id="emil")
-    hub.apply([Publish(sequel.read(f"catalogue/{path.name}")) for path in catalogue()], batch="catalogue-1")
-    for name in ("offices.ttl", "parking.ttl", "courier.rss", "menu.xml", "courier-changed.rss", "menu-changed.xml"):
-        hub.publish(sequel.read(f"later/{name}"))
-    hub.apply([Publish(sequel.read("later/offices-changed.ttl")), Retract(f"{BASE}bathing-water.ttl")])
+    for subscriber in SUBSCRIBERS:
+        if subscriber not in LISTENERS:
+            subscriber.subscribe(hub)
+    hub.subscribe(SOFIE, id="sofie")
+    hub.subscribe(EMIL, language="xpath", id="emil")
+    live_through_the_story(hub)
+    for name in ("courier.rss", "menu.xml", "courier-changed.rss", "menu-changed.xml"):
+        hub.publish(read(f"later/{name}"))
     IDA.subscribe(hub)
 
 

@@ -1,75 +1,67 @@
-"""The story: a city opens its data, and six people listen. What happens when the data changes is the sequel."""
+"""The story: a city opens its data, and people listen; documents change and go, and those who heard of them hear that.
+
+It takes half a minute. The other chapters go on from here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 
-from pyoxigraph import Triple
-from rich.console import Console
+from pyoxigraph import NamedNode
 
 import triplewire
-from triplewire import Document, Index, Pattern, Taxonomy
-from triplewire.algebra import explain
-from triplewire.algebra.wording import readable
-from triplewire.demo import files, sequel, stream
+from triplewire import Event, Index
+from triplewire.demo import files
 from triplewire.demo.crowd import crowd
 from triplewire.demo.stage import Stage
-from triplewire.demo.subscribers import MISTAKE, SUBSCRIBERS
+from triplewire.demo.subscribers import SUBSCRIBERS
+from triplewire.demo.town import (
+    LISTENERS,
+    Catalogue,
+    Town,
+    open_catalogue,
+    open_hub,
+    publish_catalogue,
+    publish_offices,
+    read,
+    tell_events,
+    update_parking,
+    withdraw_bathing_water,
+)
+from triplewire.model import Content, Excerpt
 
 CROWD = 100_000
-PATIENCE = 30.0
+PATIENCE = 10.0
+_FLOODS = NamedNode("https://data.lindhaven.example/dataset/flood-warnings")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What the scenes share: the stage, the catalogue by name, the themes, and the index with everybody in it."""
-
-    stage: Stage
-    documents: dict[str, Document]
-    themes: Taxonomy
-    index: Index
-
-
-def tell(console: Console | None = None, size_of_crowd: int = CROWD) -> None:
-    """Tell the whole story on a console."""
-    stage = Stage(console or Console(), files.prefixes())
-    documents = {path.stem: read(path) for path in files.catalogue()}
-    themes = Taxonomy.from_triples(read(files.themes()).triples)
-    index = Index(taxonomy=themes)
-    for subscriber in SUBSCRIBERS:
-        index.add(subscriber.name, subscriber.pattern())
-    setting = Setting(stage, documents, themes, index)
-    for scene in SCENES:
-        scene(setting)
-    the_crowd(setting, size_of_crowd)
-    sequel.tell(stage)
-    stream.tell(stage)
-    goodbye(stage)
+def tell(stage: Stage, size_of_crowd: int = CROWD) -> None:
+    """Tell the story."""
+    catalogue = open_catalogue(stage)
+    for scene in (the_city, the_listeners, publication, below_water):
+        scene(catalogue)
+    with open_hub(stage) as town:
+        for step in (a_hub, two_documents, an_update, a_withdrawal, a_silence):
+            step(town)
+    the_crowd(catalogue, size_of_crowd)
 
 
-def read(path: Path) -> Document:
-    """A document of the story, published under the catalogue's address."""
-    return triplewire.parse(path.read_bytes(), uri=files.BASE + path.name)
-
-
-def the_city(setting: Setting) -> None:
-    stage = setting.stage
+def the_city(catalogue: Catalogue) -> None:
+    stage = catalogue.stage
     stage.scene("A city opens its data")
-    triples = sum(len(document) for document in setting.documents.values())
+    triples = sum(len(document) for document in catalogue.documents.values())
     kinds = ", ".join(sorted({path.suffix[1:] for path in files.catalogue()}))
     stage.talk(
-        f"""Lindhaven, a harbour town, publishes what it knows: {len(setting.documents)} datasets, each described by a
+        f"""Lindhaven, a harbour town, publishes what it knows: {len(catalogue.documents)} datasets, each described by a
         small document in DCAT. Different offices use different tools, so these come in different syntaxes
         ({kinds}). Together they state {triples} triples. This is how one of them begins:"""
     )
-    stage.show("\n".join(str(triple) for triple in setting.documents["cycle-counts"].triples[:6]) + "\n...")
+    stage.show("\n".join(str(triple) for triple in catalogue.documents["cycle-counts"].triples[:6]) + "\n...")
 
 
-def the_listeners(setting: Setting) -> None:
-    stage = setting.stage
+def the_listeners(catalogue: Catalogue) -> None:
+    stage = catalogue.stage
     stage.scene("Six people want to hear about it")
     stage.talk("Nobody wants to look every day. So each of them says once what they want, in the language they like:")
     stage.table(("name", "who", "wants", "language"), ((s.name, s.who, s.wish, s.language) for s in SUBSCRIBERS))
@@ -77,26 +69,26 @@ def the_listeners(setting: Setting) -> None:
     stage.show(SUBSCRIBERS[1].text)
 
 
-def publication(setting: Setting) -> None:
-    stage = setting.stage
+def publication(catalogue: Catalogue) -> None:
+    stage = catalogue.stage
     stage.scene("The documents are published, and somebody hears of them")
     rows = []
-    for name, document in setting.documents.items():
-        listeners = [match.subscription for match in setting.index.match(document)]
+    for name, document in catalogue.documents.items():
+        listeners = [match.subscription for match in catalogue.index.match(document)]
         rows.append((name, ", ".join(sorted(listeners)) or "(nobody)"))
     stage.table(("document", "who hears of it"), rows)
-    found = setting.index.match(setting.documents["parking"])
+    found = catalogue.index.match(catalogue.documents["parking"])
     row = next(match.rows[0] for match in found if match.subscription == "ines")
     stage.talk("They are told more than that: each gets the values that they asked for. Ines, of the parking data:")
     stage.show("\n".join(f"?{name} = {term}" for name, term in row.items()))
 
 
-def below_water(setting: Setting) -> None:
-    stage = setting.stage
+def below_water(catalogue: Catalogue) -> None:
+    stage = catalogue.stage
     stage.scene("Maja asked for water, and got a beach")
     themes = {
         name: str(triple.object)
-        for name, document in setting.documents.items()
+        for name, document in catalogue.documents.items()
         for triple in document.triples
         if triple.predicate.value.endswith("dcat#theme")
     }
@@ -107,74 +99,80 @@ def below_water(setting: Setting) -> None:
     stage.show("?dataset dcat:theme/rdfs:subClassOf* theme:Water")
 
 
-def why(setting: Setting) -> None:
-    stage = setting.stage
-    stage.scene("Why?")
-    stage.talk("Every match can say which triples made it. Why does Maja hear of the flood warnings?")
-    stage.show(*explain.why(*_asked(setting, "maja", "flood-warnings")))
+def a_hub(town: Town) -> None:
+    stage, hub = town.stage, town.hub
+    stage.scene("The town keeps a hub")
+    stage.talk("So far every document was looked at alone, and forgotten. A hub remembers, here in one SQLite file:")
+    stage.show('hub = triplewire.Hub("sqlite:///town.db")\nhub.set_taxonomy(themes)')
+    hub.set_taxonomy(read("themes.ttl"))
+    stage.table(("who", "wants", "scope"), ((s.name, s.wish, s.subscribe(hub).scope) for s in LISTENERS))
+    events = publish_catalogue(hub)
+    count = len(files.catalogue())
+    stage.talk(f"The {count} documents of the catalogue are published in one batch. What the hub says to it:")
+    tell_events(stage, events)
+    stage.talk("Nora hears nothing yet: each document names the office behind its dataset, and none has a mailbox.")
 
 
-def why_not(setting: Setting) -> None:
-    stage = setting.stage
-    stage.scene("Why not?")
-    stage.talk("And every silence can be explained. Why does Ines, who likes mobility, not hear of the bus timetables?")
-    stage.show(explain.why_not(*_asked(setting, "ines", "bus-timetables")))
+def two_documents(town: Town) -> None:
+    stage, hub = town.stage, town.hub
+    stage.scene("Two documents, one answer")
+    stage.talk("Then the town hall publishes a document about its offices, with their mailboxes:")
+    events = publish_offices(hub)
+    tell_events(stage, events)
+    stage.talk(
+        """The scope of Nora's subscription is the graph: the triples of one answer may come from several documents, in
+        any order, days apart. Where does the first of these answers come from?"""
+    )
+    stage.show('hub.why("nora", event.row)', style="green")
+    stated = hub.why("nora", events[0].row).stated
+    stage.show(*(f"{triple}\n  in {', '.join(map(_name, sources))}" for triple, sources in stated))
 
 
-def _asked(setting: Setting, name: str, document: str) -> tuple[Pattern, tuple[Triple, ...], Taxonomy]:
-    """What `Index.why` would look at, the variables that nobody named with names to read."""
-    return readable(setting.index.pattern(name)), setting.documents[document].triples, setting.themes
+def an_update(town: Town) -> None:
+    stage, hub = town.stage, town.hub
+    stage.scene("The row stays, and what it is about has changed")
+    stage.talk("To publish a document again is to update it. The car parks are counted by the minute now:")
+    events = update_parking(hub)
+    tell_events(stage, events)
+    stage.talk("An event knows what was said about its resources before and after. The difference, for Ines:")
+    stage.show(*_difference(next(event for event in events if event.subscription == "ines")))
+    again = update_parking(hub)
+    stage.talk(f"Published once more, with nothing new in it, the document causes {len(again) or 'no'} events.")
 
 
-def one_pattern(setting: Setting) -> None:
-    stage = setting.stage
-    stage.scene("Two languages, one pattern")
-    lene, tomas = (next(s for s in SUBSCRIBERS if s.name == name) for name in ("lene", "tomas"))
-    stage.talk("Lene and Tomas do not know each other. She wrote a conjunctive query, he wrote SPARQL:")
-    stage.show(lene.text)
-    stage.show("\n".join(line for line in tomas.text.splitlines() if not line.startswith("PREFIX")).strip())
-    same = "the same pattern, and it is matched once" if lene.pattern() == tomas.pattern() else "two patterns"
-    stage.talk(f"Compiled, this is {same}. What the index knows of Lene's subscription:")
-    stage.show(setting.index.explain("lene"))
+def a_withdrawal(town: Town) -> None:
+    stage, hub = town.stage, town.hub
+    stage.scene("What matched does not match any more")
+    stage.talk(
+        """One batch, two changes: the harbour office gives up its mailbox (a new version of the document about
+        offices), and the bathing water is withdrawn from the catalogue."""
+    )
+    events = withdraw_bathing_water(hub)
+    tell_events(stage, events)
+    event = next(event for event in events if event.row.get("dataset") == _FLOODS)
+    stage.talk("Nothing in the flood warnings' own document has changed. The documents behind that event:")
+    stage.show(*map(_name, event.documents))
+    stage.talk(
+        """Somebody else might still state the same triples: then the rows would have stayed. And what one batch takes
+        away and gives back is no news at all."""
+    )
 
 
-def a_mistake(setting: Setting) -> None:
-    stage = setting.stage
-    stage.scene("A subscription that would wait for ever")
-    stage.talk(f"Viktor {MISTAKE.who}. He wants {MISTAKE.wish}. Before he waits for years, lint tells him:")
-    stage.show(*triplewire.lint(readable(MISTAKE.pattern())), style="yellow")
+def a_silence(town: Town) -> None:
+    stage, hub = town.stage, town.hub
+    stage.scene("Why does Nora not hear of the floods any more?")
+    stage.talk("The hub follows her query from the dataset on, through all documents, until it gets stuck:")
+    stage.show(f'hub.why_not("nora", "{_FLOODS.value}")', style="green")
+    stage.show(hub.why_not("nora", _FLOODS))
 
 
-def a_bad_document(setting: Setting) -> None:
-    stage = setting.stage
-    stage.scene("A document that nobody can read")
-    stage.talk("The ferry terminal forgot a semicolon. It is told where; everybody else is served:")
-    try:
-        read(files.broken())
-    except triplewire.DocumentError as error:
-        stage.show(error, style="yellow")
-
-
-SCENES: tuple[Callable[[Setting], None], ...] = (
-    the_city,
-    the_listeners,
-    publication,
-    below_water,
-    why,
-    why_not,
-    one_pattern,
-    a_mistake,
-    a_bad_document,
-)
-
-
-def the_crowd(setting: Setting, size: int) -> None:
+def the_crowd(catalogue: Catalogue, size: int) -> None:
     """The whole town subscribes, and a document costs little more than before."""
-    stage, index = setting.stage, setting.index
+    stage, index = catalogue.stage, catalogue.index
     stage.scene("The whole town listens")
     stage.talk(f"The paper writes about it, and {size:,} people subscribe: to keywords, words in titles, large files.")
     path = next(path for path in files.catalogue() if path.stem == "bathing-water")
-    text, document = path.read_bytes(), read(path)
+    text, document = path.read_bytes(), catalogue.documents[path.stem]
     costs = [("parse it", _best(lambda: triplewire.parse(text, uri=document.uri)))]
     costs.append((f"find who of {len(index):,} wants it", _best(lambda: index.match(document))))
     with stage.console.status("they are subscribing..."):
@@ -210,19 +208,16 @@ def _best(action: Callable[[], object], times: int = 20) -> float:
     return min(_time(action) for _ in range(times))
 
 
-def goodbye(stage: Stage) -> None:
-    """Where to go from here."""
-    stage.scene("Your turn")
-    stage.talk("The files of this story are yours to change:")
-    stage.show(
-        "./run shell\n"
-        "triplewire demo --files play\n"
-        "triplewire match play/catalogue -s play/subscriptions -t play/themes.ttl --why\n"
-        "triplewire explain ines -s play/subscriptions -t play/themes.ttl -d play/catalogue/parking.ttl\n"
-        "triplewire subscribe town.db play/later/nora.rq --scope graph\n"
-        "triplewire publish town.db play/catalogue play/later/offices.ttl\n"
-        "triplewire run --store town.db --source play/catalogue"
-    )
-    stage.talk(
-        "docs/tutorial.md goes on from here, and docs/hub.md tells all of the hub, docs/streaming.md of the stream."
-    )
+def _name(document: object) -> str:
+    """A document and its versions, without the address that all of them share."""
+    return str(document).removeprefix(files.BASE)
+
+
+def _difference(event: Event) -> list[str]:
+    """What an event's resources, or its node, lost and gained."""
+    before, after = _lines(event.before), _lines(event.after)
+    return [f"- {line}" for line in before if line not in after] + [f"+ {line}" for line in after if line not in before]
+
+
+def _lines(content: Content) -> list[str]:
+    return [content.text] if isinstance(content, Excerpt) else [*map(str, content or ())]

@@ -1,4 +1,4 @@
-"""The last chapter: a stream. Files are dropped into a folder, changed and withdrawn; Spark picks them up, live."""
+"""A chapter: a stream. Files are dropped into a folder, changed and withdrawn; Spark picks them up, live."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-import triplewire
 from triplewire import Hub, model
 from triplewire.demo import files
 from triplewire.demo.stage import Stage
-from triplewire.demo.subscribers import NORA, SUBSCRIBERS
+from triplewire.demo.town import LISTENERS, read, tell_events
 from triplewire.errors import PipelineError
 
 if TYPE_CHECKING:
     from triplewire.pipeline.streaming.running import Stream
 
 PATIENCE = 120.0
-_LISTENERS = (*(s for s in SUBSCRIBERS if s.name in ("maja", "ines")), NORA)
 
 
 @dataclass(slots=True)
@@ -50,7 +48,7 @@ def tell(stage: Stage) -> None:
         _begin(stage)
     except PipelineError as error:
         stage.show(error, style="yellow")
-        stage.talk("So this chapter is for another day; everything before it needs neither.")
+        stage.talk("So this chapter is for another day; the others need neither Spark nor Java.")
 
 
 def _begin(stage: Stage) -> None:
@@ -65,8 +63,8 @@ def _begin(stage: Stage) -> None:
         url, landing = f"sqlite:///{Path(folder) / 'town.db'}", Path(folder) / "landing"
         landing.mkdir()
         with Hub(url) as hub:
-            hub.set_taxonomy(triplewire.parse(files.text("themes.ttl"), uri=files.BASE + "themes.ttl"))
-            for subscriber in _LISTENERS:
+            hub.set_taxonomy(read("themes.ttl"))
+            for subscriber in LISTENERS:
                 subscriber.subscribe(hub)
             from triplewire.pipeline.streaming.running import Plan, Stream
 
@@ -158,19 +156,18 @@ def _drop(setting: Setting, path: Path) -> None:
 
 
 def _has_news(setting: Setting) -> bool:
-    return any(setting.hub.events(s.name, after=setting.cursor, limit=1) for s in _LISTENERS)
+    return any(setting.hub.events(s.name, after=setting.cursor, limit=1) for s in LISTENERS)
 
 
 def _heard(setting: Setting, is_over: Callable[[], object]) -> None:
     """What everybody hears, in the order of the log, when it is over."""
     _wait(setting, is_over)
     events: list[model.Event] = []
-    for subscriber in _LISTENERS:
+    for subscriber in LISTENERS:
         events += setting.hub.events(subscriber.name, after=setting.cursor)
     events.sort(key=lambda event: event.cursor)
     setting.cursor = events[-1].cursor if events else setting.cursor
-    told = [(e.subscription, e.kind, ", ".join(map(str, e.row.values()))) for e in events]
-    setting.stage.table(("who", "event", "row"), told)
+    tell_events(setting.stage, events)
 
 
 def _wait(setting: Setting, is_over: Callable[[], object]) -> None:

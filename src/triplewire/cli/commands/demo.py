@@ -12,6 +12,10 @@ from triplewire.errors import TriplewireError
 
 
 def run(
+    chapter: Annotated[
+        str,
+        typer.Option("--chapter", metavar="NAME", help="story, reasons, latecomer, press, spark, or all of them."),
+    ] = "story",
     files: Annotated[
         Path | None,
         typer.Option("--files", metavar="FOLDER", help="Write the story's files into a new folder instead."),
@@ -24,23 +28,34 @@ def run(
         typer.Option("--port", min=0, max=65535, help="With --serve: where; 8080 or a free one, if not said."),
     ] = None,
 ) -> None:
-    """A short story on an open-data catalogue: publish, match, explain; a hub: change, withdraw, ask why; a stream.
+    """A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.
+
+    The main story is told unless another chapter is named; reasons: why, why not, mistakes; latecomer: preview, a
+    taxonomy that changes, a restart; press: feeds and XML; spark: a stream.
 
     [bold]Examples[/bold]
 
     \b
       triplewire demo
+      triplewire demo --chapter spark
       triplewire demo --files play
       triplewire demo --serve
     """
     if serve:
         _serve(port)
     elif files is None:
-        from triplewire.demo.story import tell
-
-        tell()
+        _tell(chapter)
     else:
         _copy(files)
+
+
+def _tell(name: str) -> None:
+    from triplewire.demo.chapters import CHAPTERS, tell
+
+    chapters = [chapter for chapter in CHAPTERS if name in (chapter.name, "all")]
+    if not chapters:
+        usage(f"there is no chapter {name!r}; there are {', '.join(chapter.name for chapter in CHAPTERS)}, and all")
+    tell(chapters)
 
 
 def _copy(files: Path) -> None:
