@@ -10,7 +10,7 @@ from statistics import mean
 from benchmarks import footprint, growth
 from benchmarks.alternatives import Alternative, Indexed, alternatives, build
 from benchmarks.measure import Clock, measure
-from benchmarks.report import Line, Progress, comparison, write
+from benchmarks.report import Line, Progress, comparison, telling, write
 from benchmarks.targets import verdicts
 from benchmarks.workloads import WORKLOADS, Workload, generate
 from triplewire import Index
@@ -126,6 +126,7 @@ def _line(workload: Workload, batch: int, clock: Clock, matches: float) -> Line:
 
 
 def _print_verdicts(lines: Sequence[Line]) -> None:
+    print(telling(lines), end="\n\n")
     if lines and lines[0].subscriptions != 100_000:
         print("The targets are for 100,000 subscriptions; what follows is only a hint.")
     for verdict in verdicts(lines):

@@ -102,6 +102,24 @@ def _row(line: Line, lines: Sequence[Line]) -> tuple[str, ...]:
     )
 
 
+def telling(lines: Sequence[Line]) -> str:
+    """What a document costs, step by step: finding who wants it, naming them, making rows, all from its bytes."""
+    steps = ("triplewire", "triplewire-names", "triplewire-rows", "triplewire-bytes")
+    heads = ("workload", "batch", "matches", "parse us", "find us", "name us", "rows us", "bytes to rows us")
+    ratios = ("find / parse", "name / parse", "rows / parse", "bytes to rows / parse", "us a row")
+    rows = []
+    for floor in lines:
+        found = [line for step in steps if (line := find(lines, floor, step))]
+        if floor.alternative != "parse" or len(found) < len(steps):
+            continue
+        costs = [line.microseconds for line in found]
+        matches = found[0].matches
+        a_row = (costs[2] - costs[0]) / matches if matches else 0.0
+        figures = (matches, floor.microseconds, *costs, *(cost / floor.microseconds for cost in costs), a_row)
+        rows.append((floor.workload, str(floor.batch), *map(figure, figures)))
+    return table((*heads, *ratios), rows)
+
+
 def find(lines: Sequence[Line], like: Line, alternative: str) -> Line | None:
     """Another alternative of the same workload and batch."""
     same = (line for line in lines if (line.workload, line.batch) == (like.workload, like.batch))
@@ -114,7 +132,8 @@ def best_other(lines: Sequence[Line], like: Line) -> Line | None:
         line
         for line in lines
         if (line.workload, line.batch) == (like.workload, like.batch)
-        and line.alternative not in ("parse", "triplewire", "triplewire-rows", "triplewire-parse")
+        and line.alternative != "parse"
+        and not line.alternative.startswith("triplewire")
     )
     return min(others, key=lambda line: line.microseconds, default=None)
 

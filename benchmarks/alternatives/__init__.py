@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from benchmarks.alternatives.alternative import Alternative, Timed
-from benchmarks.alternatives.indexed import Indexed, IndexedRows, build
+from benchmarks.alternatives.indexed import BytesToRows, Indexed, IndexedNames, IndexedRows, build
 from benchmarks.alternatives.naive import Naive
 from benchmarks.alternatives.oxigraph import OxigraphBatch, OxigraphEach
 from benchmarks.alternatives.parsing import OurParse, Parse
@@ -28,7 +28,9 @@ def alternatives(workload: Workload, index: Index, samples: tuple[int, int, int]
     )
     return [
         Indexed(index),
+        IndexedNames(index),
         IndexedRows(index),
+        BytesToRows(index),
         Parse(),
         OurParse(),
         Relational(workload),

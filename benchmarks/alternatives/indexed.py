@@ -7,7 +7,7 @@ from functools import partial
 
 from benchmarks.alternatives.alternative import Alternative, Timed
 from benchmarks.workloads import Workload
-from triplewire import Index
+from triplewire import Index, parse
 from triplewire.matching import Matches
 from triplewire.model import Document
 
@@ -43,6 +43,17 @@ class Indexed(Alternative):
         return {int(id) for id in self._index.match(document).subscriptions}
 
 
+class IndexedNames(Indexed):
+    """Matching, and every subscription that matches named."""
+
+    name = "triplewire-names"
+
+    def ready(self, batch: Sequence[Document]) -> Timed:
+        if len(batch) == 1:
+            return lambda: self._index.match(batch[0]).subscriptions
+        return lambda: [found.subscriptions for found in self._index.match_many(batch)]
+
+
 class IndexedRows(Indexed):
     """Matching, and every row made a dictionary of terms."""
 
@@ -55,6 +66,22 @@ class IndexedRows(Indexed):
 
     def answers(self, document: Document, asked: Collection[int]) -> set[int]:
         return {int(match.subscription) for match in self._index.match(document) if match.rows} & set(asked)
+
+
+class BytesToRows(IndexedRows):
+    """All of the way: N-Triples as they come are parsed, matched, and every row made a dictionary of terms."""
+
+    name = "triplewire-bytes"
+
+    def ready(self, batch: Sequence[Document]) -> Timed:
+        texts = [(document.ntriples, document.uri) for document in batch]
+        if len(batch) == 1:
+            return lambda: _told([self._index.match(_parsed(*texts[0]))])
+        return lambda: _told(self._index.match_many([_parsed(*text) for text in texts]))
+
+
+def _parsed(text: bytes, uri: str) -> Document:
+    return parse(text, uri=uri, media_type="application/n-triples")
 
 
 def _told(found: list[Matches]) -> list[object]:

@@ -14,6 +14,7 @@ from pyoxigraph import Variable
 from benchmarks.alternatives.alternative import Alternative, Timed
 from benchmarks.workloads import Workload
 from benchmarks.workloads.phrases import DESCRIPTION
+from benchmarks.workloads.phrases import KINDS as PHRASES
 from benchmarks.workloads.rules import NAMESPACE
 from triplewire.algebra.evaluate import Graph, evaluate
 from triplewire.algebra.pattern import Node
@@ -48,8 +49,11 @@ _JOINS = {
         cross join triple u on u.predicate = '{NAMESPACE}cpu'
             and u.document = c.document and u.subject = i.object and cast(u.object as integer) = 600
         cross join rule r on r.value = cast(m.object as integer) {_OF_CLASS}""",
-    "W3": f"""select t.document, r.number from triple t cross join rule r
+    **dict.fromkeys(
+        PHRASES,
+        f"""select t.document, r.number from triple t cross join rule r
         where t.predicate = '{DESCRIPTION}' and instr(t.object, r.value)""",
+    ),
 }
 
 _EDGES = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.workloads import graphs, phrases, rules
 from benchmarks.workloads.workload import Query, Workload
 
-WORKLOADS = ("W1", "W1-ISA", *rules.KINDS, "W3")
+WORKLOADS = ("W1", "W1-ISA", *rules.KINDS, *phrases.KINDS)
 """The workloads' names, in the order in which they are measured."""
 
 
@@ -16,8 +16,8 @@ def generate(name: str, subscriptions: int, seed: int = 1, matching: int | None 
     """
     if name in rules.KINDS:
         return rules.generate(name, subscriptions, seed)
-    if name == "W3":
-        return phrases.generate(subscriptions, seed)
+    if name in phrases.KINDS:
+        return phrases.generate(name, subscriptions, seed)
     if name in ("W1", "W1-ISA"):
         return graphs.generate(name, subscriptions, seed, matching)
     raise ValueError(f"there is no workload {name!r}; there are: {', '.join(WORKLOADS)}")
