@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, overload
 
+import numpy as np
+
 from triplewire.algebra.encoding import decode, decode_triple, loads, slot_name
 from triplewire.algebra.evaluate import Graph, optional_rows
 from triplewire.algebra.pattern import Optional
@@ -50,15 +52,19 @@ class Match:
     def rows(self) -> list[Row]:
         """The distinct rows, each from variable name to term; MatchLimitExceeded if optional parts make too many."""
         if self._rows is None:
-            distinct: dict[frozenset[tuple[str, Term]], Row] = {}
-            for told in self._told:
-                for row in self._matches.rows_of(told):
-                    distinct.setdefault(frozenset(row.items()), row)
-                    if len(distinct) > self._matches.max_rows:
-                        reason = f"it has more than {self._matches.max_rows:,} rows; narrow it, or raise max_rows"
-                        raise MatchLimitExceeded(reason, subscription=self.subscription)
-            self._rows = list(distinct.values())
+            only = self._matches.plain_row(self._told[0]) if len(self._told) == 1 else None
+            self._rows = self._distinct_rows() if only is None else [only]
         return self._rows
+
+    def _distinct_rows(self) -> list[Row]:
+        distinct: dict[frozenset[tuple[str, Term]], Row] = {}
+        for told in self._told:
+            for row in self._matches.rows_of(told):
+                distinct.setdefault(frozenset(row.items()), row)
+                if len(distinct) > self._matches.max_rows:
+                    reason = f"it has more than {self._matches.max_rows:,} rows; narrow it, or raise max_rows"
+                    raise MatchLimitExceeded(reason, subscription=self.subscription)
+        return list(distinct.values())
 
     def __repr__(self) -> str:
         return f"Match(subscription={self.subscription!r}, rows={self.rows!r})"
@@ -105,6 +111,7 @@ class Matches(Sequence[Match]):
 
     __slots__ = (
         "_base",
+        "_columns",
         "_graph",
         "_list",
         "_out",
@@ -137,6 +144,7 @@ class Matches(Sequence[Match]):
         self._tables = tables
         self._setting = setting
         self._list: list[Match] | None = None
+        self._columns: dict[int, Columns] = {}
         self._terms: dict[int, Term] = {}
         self._graph: Graph | None = None
 
@@ -145,15 +153,16 @@ class Matches(Sequence[Match]):
             grouped: dict[int, list[list[int]]] = {}
             for told in self._told.tolist():
                 grouped.setdefault(told[0], []).append(told)
-            found = {number: Match(self._id(number), self, grouped[number]) for number in grouped}
-            if self.paths:
-                numbers = self.paths.numbers()
-                found |= {number: PathMatch(self._id(number), self, query) for number, query in numbers.items()}
-            self._list = [found[number] for number in sorted(found)]
+            paths = self.paths.numbers() if self.paths else {}
+            numbers = sorted({*grouped, *paths})
+            self._list = [
+                PathMatch(id, self, paths[number]) if number in paths else Match(id, self, grouped[number])
+                for id, number in zip(self._ids(numbers), numbers, strict=True)
+            ]
         return self._list
 
-    def _id(self, number: int) -> str:
-        return self._tables[0].get(number).decode()
+    def _ids(self, numbers: list[int]) -> list[str]:
+        return [id.decode() for id in self._tables[0].get_many(np.array(numbers, dtype=np.int64))]
 
     @property
     def tree(self) -> object:
@@ -176,25 +185,38 @@ class Matches(Sequence[Match]):
     @property
     def subscriptions(self) -> list[str]:
         """The ids of the subscriptions that matched."""
-        return [match.subscription for match in self._matches()]
+        if self._list is not None:
+            return [match.subscription for match in self._list]
+        return self._ids(sorted({*self._told[:, 0].tolist(), *(self.paths.numbers() if self.paths else ())}))
+
+    def plain_row(self, told: list[int]) -> Row | None:
+        """The row of one match for one subscription's columns; None with optional parts, which may make more."""
+        _, places, optionals = self._columns_of(told[2])
+        return None if optionals else {name: self._value(told, place) for name, place in places}
 
     def rows_of(self, told: list[int]) -> Iterator[Row]:
         """The rows of one match for one subscription's columns."""
-        _, at, columns, constants, _ = told
-        _, words, fixed = self._tables
-        answer, places, optionals = columns_of(words.get(columns))
-        row: Row = {}
-        for name, place in places:
-            if isinstance(place, str):
-                row[name] = parse_term(place)
-            elif place < 0:
-                row[name] = parse_term(words.get(int(fixed[constants - 1 - place])).decode())
-            else:
-                row[name] = self.term(at, place)
+        answer, places, optionals = self._columns_of(told[2])
+        row = {name: self._value(told, place) for name, place in places}
         if not optionals:
             yield row
         else:
-            yield from self._widened(row, at, answer, optionals)
+            yield from self._widened(row, told[1], answer, optionals)
+
+    def _columns_of(self, number: int) -> Columns:
+        found = self._columns.get(number)
+        if found is None:
+            found = self._columns[number] = columns_of(self._tables[1].get(number))
+        return found
+
+    def _value(self, told: list[int], place: int | str) -> Term:
+        """The term of a column: bound by the match, or a constant of the record, or spelled out."""
+        if isinstance(place, str):
+            return parse_term(place)
+        if place >= 0:
+            return self.term(told[1], place)
+        _, words, fixed = self._tables
+        return parse_term(words.get(int(fixed[told[3] - 1 - place])).decode())
 
     def _widened(self, row: Row, at: int, answer: Sequence[str], optionals: tuple[Optional, ...]) -> Iterator[Row]:
         """Rows with the columns of optional parts: those are looked up here, because they decide nothing."""
@@ -207,10 +229,11 @@ class Matches(Sequence[Match]):
     def term(self, at: int, variable: int) -> Term:
         """The term that a match bound to one of its variables."""
         place = at + EMISSION + 2 * variable
-        start, length = int(self._out[place]) - self._base, int(self._out[place + 1])
+        start = self._out.item(place) - self._base
         found = self._terms.get(start)
         if found is None:
-            found = self._terms[start] = parse_term(self.document.ntriples[start : start + length].decode())
+            end = start + self._out.item(place + 1)
+            found = self._terms[start] = parse_term(self.document.ntriples[start:end].decode())
         return found
 
     @overload

@@ -79,6 +79,12 @@ class Strings:
         """The string of a number."""
         return self.text[self.starts[number] : self.starts[number + 1]].tobytes()
 
+    def get_many(self, numbers: Array) -> list[bytes]:
+        """The strings of numbers: one look into the arrays for all, which is most of what a single one costs."""
+        text = self.text.data
+        bounds = zip(self.starts[numbers].tolist(), self.starts[numbers + 1].tolist(), strict=True)
+        return [bytes(text[start:end]) for start, end in bounds]
+
     def reserve(self, more: int, size: int) -> None:
         """Make sure that there is room for so many more strings of so many bytes together."""
         if self.count + more + 2 > len(self.starts):
