@@ -34,7 +34,6 @@ from triplewire.client.messages import (
 )
 from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
-from triplewire.engine.paging import RowPage
 from triplewire.errors import (
     BadRequest,
     ServiceUnavailable,
@@ -58,6 +57,7 @@ from triplewire.model import (
     Term,
 )
 from triplewire.model.flat import triples_in
+from triplewire.tables import RowPage
 
 _PAGE = 1_000
 _ANSWERS = "application/sparql-results+json, application/n-triples"

@@ -21,7 +21,6 @@ from triplewire.engine.feeds import spread
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
-from triplewire.engine.telling import Outcome
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
 from triplewire.model import (
     Access,
@@ -38,6 +37,7 @@ from triplewire.model import (
 )
 from triplewire.schema import Schema
 from triplewire.store import EventRecord, Hearer, Writer
+from triplewire.tables import Outcome
 
 _PAGE = 1000
 
