@@ -61,6 +61,11 @@ class Consulting(Connected):
             yield from found
             after = found[-1].id
 
+    def columns(self, id: str) -> tuple[str, ...]:
+        """The names of the variables that a subscription asks for."""
+        with self._reading() as reader:
+            return tuple(record_of(reader, id).columns)
+
     # -- answers
 
     def rows(self, id: str) -> Rows:

@@ -154,7 +154,7 @@ def _made(store: str) -> Iterator[Accounts]:
 
 def _public_key(path: Path) -> str:
     """The public key, in hexadecimal, to the private one in a file; the file is made for its owner's eyes only."""
-    from triplewire.hub.keys import new_private_key, public_key_of
+    from triplewire.wire.keys import new_private_key, public_key_of
 
     try:
         if not path.exists():
