@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "triplewire"
 ORDER = (
     ("errors",),
     ("model",),
-    ("documents", "algebra"),
+    ("documents", "algebra", "tables", "wire"),
     ("languages", "matching", "schema"),
     ("store",),
     ("engine",),

@@ -11,17 +11,15 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
 from strategies import LITERALS, iri, typed
 from triplewire.algebra.values import (
-    LONGEST_NUMBER,
     XSD_BOOLEAN,
     Incomparable,
-    Single,
     compare,
     compare_loosely,
     is_string,
     loose_number,
-    number,
     text_of,
 )
+from triplewire.model.numbers import LONGEST_NUMBER, Single, number
 
 OPERATORS = {
     "=": operators.eq,

@@ -11,8 +11,8 @@ import pytest
 from hub.serving import problem, serving
 from triplewire.hub import identity
 from triplewire.hub.accounts import Accounts
-from triplewire.hub.keys import new_private_key, public_key_of, signature
 from triplewire.store import Store
+from triplewire.wire.keys import new_private_key, public_key_of, signature
 
 PEM = new_private_key()
 

@@ -73,7 +73,7 @@ def test_items_that_leave_the_window_stay_and_changed_ones_are_updates(folder, c
 
 
 def test_a_relative_link_is_resolved_against_the_uri_that_is_given(folder, call, call_for_rows):
-    call("publish", "hub.db", "feeds/rss20.rss", "--uri", URI)
+    call("publish", "hub.db", "feeds/rss20.rss", "--uri", URI, "--create")
     (row,) = call_for_rows("query", "hub.db", 'SELECT ?i { ?i <http://purl.org/rss/1.0/title> "Road works" }', "--json")
     assert row["i"] == "<https://news.lindhaven.example/2026/road>"
     links = call_for_rows("query", "hub.db", "SELECT ?l { ?i <http://purl.org/rss/1.0/link> ?l }", "--json")
@@ -83,9 +83,9 @@ def test_a_relative_link_is_resolved_against_the_uri_that_is_given(folder, call,
 def test_subscriptions_in_a_feed_are_registered_only_when_asked(folder, call):
     query = "<title>GQL</title><guid>urn:q</guid><description>SELECT ?x WHERE (?x, Year, 2005)</description>"
     Path("ask.rss").write_text(rss((1, "a")).replace("</channel>", f"<item>{query}</item></channel>"))
-    call("publish", "hub.db", "ask.rss")
+    call("publish", "hub.db", "ask.rss", "--create")
     assert call("rows", "hub.db", "urn:q").exit_code == 1, "an item is only an item"
-    result = call("publish", "other.db", "ask.rss", "--subscriptions", "-p", "=http://topss.example/")
+    result = call("publish", "other.db", "ask.rss", "--create", "--subscriptions", "-p", "=http://topss.example/")
     assert result.exit_code == 0, result.stderr
     assert call("rows", "other.db", "urn:q").exit_code == 0
     assert "urn:q" not in call("query", "other.db", "SELECT ?s { ?s ?p ?o }", "--json").stdout

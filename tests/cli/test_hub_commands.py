@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from triplewire.store import Store
+
 HUB = "hub.db"
 PARKING = "https://data.lindhaven.example/dataset/parking"
 DATASETS = "SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }"
@@ -59,14 +61,14 @@ def test_publishing_prints_a_table_for_people(hub, call):
 
 
 def test_a_bad_document_is_a_problem_and_the_others_are_published(play, call):
-    result = call("publish", HUB, "catalogue", "broken/lost-and-found.ttl")
+    result = call("publish", HUB, "catalogue", "broken/lost-and-found.ttl", "--create")
     assert result.exit_code == 1
     assert "lost-and-found.ttl" in result.stderr
     assert json.loads(call("store", "info", HUB, "--json").stdout)["documents"] == 13
 
 
 def test_a_document_may_have_another_uri_than_its_file(play, call):
-    call("publish", HUB, "catalogue/parking.ttl", "--uri", "urn:parking")
+    call("publish", HUB, "catalogue/parking.ttl", "--uri", "urn:parking", "--create")
     found = call("query", HUB, "SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", "--json").stdout
     assert json.loads(found) == {"g": "<urn:parking>"}
     assert call("publish", HUB, "catalogue", "--uri", "urn:all").exit_code == 2
@@ -82,7 +84,7 @@ def test_a_batch_that_comes_again_changes_nothing_and_tells_the_same(hub, call):
 def test_a_taxonomy_with_a_cycle_ends_the_command_before_anything_is_published(play, call):
     below = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"
     (play / "cycle.ttl").write_text(f"<urn:a> {below} <urn:b> . <urn:b> {below} <urn:a> .")
-    result = call("publish", HUB, "catalogue", "-t", "cycle.ttl")
+    result = call("publish", HUB, "catalogue", "-t", "cycle.ttl", "--create")
     assert result.exit_code == 2
     assert "cannot be used" in result.stderr
     assert json.loads(call("store", "info", HUB, "--json").stdout)["documents"] == 0
@@ -95,7 +97,7 @@ def test_one_document_that_the_hub_refuses_is_named_and_the_others_are_published
         (play / "some" / f"{number:02}.ttl").write_text(f"<urn:{number}> <urn:p> 1 .")
     (play / "some" / "05a.ttl").write_text(f"<urn:a> {below} <urn:b> .")
     (play / "some" / "21a.ttl").write_text(f"<urn:b> {below} <urn:a> .")
-    result = call("publish", HUB, "some")
+    result = call("publish", HUB, "some", "--create")
     assert result.exit_code == 1
     (told,) = [line for line in result.stderr.splitlines() if "21a.ttl" in line]
     assert "cycle" in told
@@ -253,6 +255,7 @@ def test_a_named_batch_with_a_bad_document_is_not_published(tmp_path, call):
     (tmp_path / "bad.ttl").write_text("<urn:a> <urn:b")
     (tmp_path / "good.ttl").write_text("<urn:a> <urn:b> <urn:c> .")
     store = str(tmp_path / "hub.db")
+    Store.open(store).close()
     first = call("publish", store, str(tmp_path / "bad.ttl"), str(tmp_path / "good.ttl"), "--batch", "monday")
     assert first.exit_code != 0
     assert "whole or not at all" in first.stderr
@@ -265,7 +268,7 @@ def test_a_named_batch_with_a_bad_document_is_not_published(tmp_path, call):
 def test_a_store_without_a_name_is_refused(call):
     result = call("rows", "", "maja")
     assert result.exit_code == 2
-    assert "STORE is empty" in result.stderr
+    assert "the name of the store is empty" in result.stderr
 
 
 def test_a_cursor_beyond_all_there_can_be_finds_nothing(tmp_path, call):

@@ -17,7 +17,7 @@ def waiting() -> list[tuple[int, str]]:
 
 
 def test_documents_are_queued_as_they_are(play, call):
-    result = call("publish", HUB, "catalogue/parking.ttl", "broken/lost-and-found.ttl", "--queue")
+    result = call("publish", HUB, "catalogue/parking.ttl", "broken/lost-and-found.ttl", "--queue", "--create")
     assert result.exit_code == 0
     assert "2 changes on the intake log" in result.stderr
     uris = [(play / name).as_uri() for name in ("catalogue/parking.ttl", "broken/lost-and-found.ttl")]
@@ -25,11 +25,12 @@ def test_documents_are_queued_as_they_are(play, call):
 
 
 def test_one_document_is_queued_under_another_uri(play, call):
-    assert call("publish", HUB, "catalogue/parking.ttl", "--queue", "--uri", "urn:parking").exit_code == 0
+    assert call("publish", HUB, "catalogue/parking.ttl", "--queue", "--uri", "urn:parking", "--create").exit_code == 0
     assert waiting() == [(UNREAD, "urn:parking")]
 
 
 def test_retractions_are_queued(play, call):
+    call("subscribe", HUB, "subscriptions/maja.rq")
     result = call("retract", HUB, "urn:a", "catalogue/parking.ttl", "--queue")
     assert "2 changes on the intake log" in result.stderr
     assert waiting() == [(RETRACT, "urn:a"), (RETRACT, (play / "catalogue/parking.ttl").as_uri())]
@@ -43,8 +44,8 @@ def test_what_a_queue_does_not_do_is_refused(play, call):
 
 
 def test_status_tells_what_waits_before_any_stream_has_run(play, call):
-    call("publish", HUB, "catalogue", "--queue")
-    result = call("status", "--store", HUB)
+    call("publish", HUB, "catalogue", "--queue", "--create")
+    result = call("status", HUB)
     assert "none has run" in result.stdout
     assert "waiting now" in result.stdout
     told = json.loads(call("status", "--store", HUB, "--json").stdout)

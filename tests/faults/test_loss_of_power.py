@@ -144,7 +144,7 @@ def test_service_with_spark_at_work_loses_nothing(tmp_path):
 def test_command_that_says_it_is_done_has_done_it(tmp_path):
     folder, power = on_the_disk(tmp_path)
     (folder / "a.ttl").write_text("<urn:s> <urn:p> 1 .")
-    run(power, *COMMAND, "publish", "hub.db", "a.ttl", cwd=folder)
+    run(power, *COMMAND, "publish", "hub.db", "a.ttl", "--create", cwd=folder)
     run(power, *COMMAND, "token", "create", "hub.db", "me", cwd=folder)
     run(power, *COMMAND, "store", "backup", "hub.db", "kept.backup", cwd=folder)
     power.fail()

@@ -13,9 +13,9 @@ from hub.serving import serving
 from triplewire import Document, Hub, Publish, Retract, errors, parse
 from triplewire.client import Client
 from triplewire.hub.accounts import Accounts
-from triplewire.hub.keys import new_private_key, public_key_of
-from triplewire.hub.problems import error_of, problem_of
 from triplewire.store import Store
+from triplewire.wire.keys import new_private_key, public_key_of
+from triplewire.wire.problems import error_of, problem_of
 
 TITLES = "SELECT ?d ?t { ?d u:title ?t OPTIONAL { ?d u:size ?n } }"
 BELOW = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"

@@ -11,8 +11,8 @@ from hub.serving import TURTLE, problem, serving
 from triplewire.errors import BadRequest, NotAuthenticated, ServiceError
 from triplewire.hub import Server, Settings
 from triplewire.hub.accounts import Accounts, account_of_token
-from triplewire.hub.keys import new_private_key, public_key_of, signature
 from triplewire.store import Store
+from triplewire.wire.keys import new_private_key, public_key_of, signature
 
 TITLES = "SELECT ?d ?t { ?d <urn:title> ?t }"
 TEXT = "<urn:1> <urn:title> 'x' ."

@@ -19,8 +19,7 @@ PREFIXES = {"ex": "http://example.org/", "rdfs": "http://www.w3.org/2000/01/rdf-
 @pytest.mark.parametrize(
     ("text", "line", "column", "words"),
     [
-        ("SELECT * { ?s foaf:name ?o }", 1, 15, "PREFIX foaf: <http://xmlns.com/foaf/0.1/>"),
-        ("SELECT * {\n  ?s odd:name ?o }", 2, 6, "PREFIX odd: <…>"),
+        ("SELECT * {\n  ?s odd:name ?o }", 2, 6, "PREFIX odd: <...>"),
         ("SELECT * { ?s ?p ?o", 1, 10, "this { is never closed"),
         ("SELECT * { ?s ?p ?o }}", 1, 22, "closes nothing"),
         ("SELECT * { ?s ?p (1 2 }", 1, 23, "The ( at line 1, column 18 is still open"),

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.algebra.canonical import is_simple_number
-from triplewire.algebra.values import loose_number, number
+from triplewire.algebra.values import loose_number
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, STRICT, STRICT_EXACT, read_number
 from triplewire.model import XSD
+from triplewire.model.numbers import number
 
 texts = st.one_of(
     st.from_regex(r"\A[+-]?[0-9]{0,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,4})?\Z"),

@@ -12,8 +12,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from triplewire.algebra.expressions import truth, value
 from triplewire.algebra.pattern import IS_A, LOOSE, STRICT, Call, Expression, render_call, variables_of
-from triplewire.algebra.values import XSD_DECIMAL, XSD_INTEGER, Incomparable, loose_number, number
+from triplewire.algebra.values import XSD_DECIMAL, XSD_INTEGER, Incomparable, loose_number
 from triplewire.model import XSD
+from triplewire.model.numbers import number
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "same": "same"}
 _FLIPPED |= {"~" + op: "~" + other for op, other in _FLIPPED.items() if op != "same"}

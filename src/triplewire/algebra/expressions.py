@@ -25,16 +25,14 @@ from triplewire.algebra.values import (
     XSD_INTEGER,
     XSD_STRING,
     Incomparable,
-    Number,
-    Single,
     compare,
     compare_loosely,
     is_string,
-    number,
     promote,
     text_of,
 )
 from triplewire.model import XSD, Term
+from triplewire.model.numbers import Number, Single, number
 
 MOST_REGEX = 1000
 """The length of a regular expression; a longer one is an error."""

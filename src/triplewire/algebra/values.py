@@ -8,7 +8,6 @@ Loose: the text of a term counts, whatever its type; text that looks like a numb
 from __future__ import annotations
 
 import re
-import struct
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +17,7 @@ from typing import Any
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.model import RDF, XSD, Term
+from triplewire.model.numbers import LONGEST_NUMBER, WHITE, Number, Single, number
 
 
 class Incomparable(Exception):
@@ -32,68 +32,7 @@ XSD_FLOAT = NamedNode(XSD + "float")
 XSD_DOUBLE = NamedNode(XSD + "double")
 
 _STRING, _LANG_STRING = XSD + "string", RDF + "langString"
-_INTEGER = re.compile(r"[+-]?[0-9]+\Z")
-_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)\Z")
-_DOUBLE = re.compile(r"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN)\Z")
 _LOOSE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\Z")
-_BOUNDS: dict[str, tuple[int | None, int | None]] = {
-    "integer": (None, None),
-    "nonNegativeInteger": (0, None),
-    "positiveInteger": (1, None),
-    "nonPositiveInteger": (None, 0),
-    "negativeInteger": (None, -1),
-    "long": (-(2**63), 2**63 - 1),
-    "int": (-(2**31), 2**31 - 1),
-    "short": (-(2**15), 2**15 - 1),
-    "byte": (-128, 127),
-    "unsignedLong": (0, 2**64 - 1),
-    "unsignedInt": (0, 2**32 - 1),
-    "unsignedShort": (0, 2**16 - 1),
-    "unsignedByte": (0, 255),
-}
-_WHITE = " \t\r\n"
-LONGEST_NUMBER = 4000
-"""More digits than this are not read as a number, strictly or loosely: nobody means them, and reading them is slow."""
-
-
-class Single(float):
-    """A value of xsd:float: a double that has been rounded to single precision."""
-
-    def __new__(cls, value: float | str) -> Single:
-        try:
-            return super().__new__(cls, struct.unpack("f", struct.pack("f", float(value)))[0])
-        except OverflowError:
-            return super().__new__(cls, float("inf") if float(value) > 0 else float("-inf"))
-
-
-Number = int | Decimal | Single | float
-
-
-@lru_cache(maxsize=65536)
-def number(term: Term) -> Number | None:
-    """The number that a literal of a numeric type stands for; None if it is not one, or is ill-typed."""
-    if not isinstance(term, Literal):
-        return None
-    datatype = term.datatype.value
-    if not datatype.startswith(XSD):
-        return None
-    name, text = datatype[len(XSD) :], term.value.strip(_WHITE)
-    if name in _BOUNDS:
-        return _bounded(text, *_BOUNDS[name]) if _INTEGER.match(text) else None
-    if name == "decimal":
-        return Decimal(text) if len(text) <= LONGEST_NUMBER and _DECIMAL.match(text) else None
-    if name in ("double", "float"):
-        if not _DOUBLE.match(text):
-            return None
-        return float(text) if name == "double" else Single(text)
-    return None
-
-
-def _bounded(text: str, least: int | None, most: int | None) -> int | None:
-    if len(text) > LONGEST_NUMBER:
-        return None
-    value = int(text)
-    return value if (least is None or value >= least) and (most is None or value <= most) else None
 
 
 def promote(left: Number, right: Number) -> tuple[Number, Number]:
@@ -115,7 +54,7 @@ def _as_float(value: Number, kind: type[float]) -> float:
 @lru_cache(maxsize=65536)
 def loose_number(text: str) -> Decimal | None:
     """The number that a text looks like, white space around it aside; exact."""
-    text = text.strip(_WHITE)
+    text = text.strip(WHITE)
     return Decimal(text) if len(text) <= LONGEST_NUMBER and _LOOSE.match(text) else None
 
 
@@ -183,7 +122,7 @@ def typed(term: Term) -> tuple[str, Any] | None:
     value = number(term)
     if value is not None:
         return "number", value
-    return _other(datatype[len(XSD) :], term.value.strip(_WHITE))
+    return _other(datatype[len(XSD) :], term.value.strip(WHITE))
 
 
 def _other(name: str, text: str) -> tuple[str, Any] | None:

@@ -6,30 +6,10 @@ from typing import Annotated
 
 import typer
 
-from triplewire.cli.commands import (
-    access,
-    answers,
-    compile,
-    deliver,
-    demo,
-    explain,
-    languages,
-    lint,
-    match,
-    poll,
-    preview,
-    publish,
-    query,
-    reasons,
-    run,
-    serve,
-    store,
-    subscribe,
-    token,
-)
-from triplewire.cli.hubs import OnHub
+from triplewire.cli.catalogue import Catalogue
 
 app = typer.Typer(
+    cls=Catalogue,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -66,32 +46,3 @@ def triplewire(
 
     Exit codes: 0 all fine, 1 some inputs were bad (the others were served), 2 called wrongly.
     """
-
-
-app.command(name="match")(match.run)
-app.command(name="compile")(compile.run)
-app.command(name="explain")(explain.run)
-app.command(name="lint")(lint.run)
-app.command(name="languages")(languages.run)
-app.command(name="demo")(demo.run)
-_HUB = "On a store: a hub that remembers"
-app.command(name="publish", cls=OnHub, rich_help_panel=_HUB)(publish.publish)
-app.command(name="retract", cls=OnHub, rich_help_panel=_HUB)(publish.retract)
-app.command(name="access", cls=OnHub, rich_help_panel=_HUB)(access.access)
-app.command(name="poll", rich_help_panel=_HUB)(poll.run)
-app.command(name="subscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.subscribe)
-app.command(name="unsubscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.unsubscribe)
-app.command(name="rows", cls=OnHub, rich_help_panel=_HUB)(answers.rows)
-app.command(name="events", cls=OnHub, rich_help_panel=_HUB)(answers.events)
-app.command(name="why", cls=OnHub, rich_help_panel=_HUB)(reasons.why)
-app.command(name="why-not", cls=OnHub, rich_help_panel=_HUB)(reasons.why_not)
-app.command(name="preview", cls=OnHub, rich_help_panel=_HUB)(preview.run)
-app.command(name="query", cls=OnHub, rich_help_panel=_HUB)(query.run)
-app.command(name="run", rich_help_panel=_HUB)(run.run)
-app.command(name="status", rich_help_panel=_HUB)(run.status)
-app.command(name="rejected", rich_help_panel=_HUB)(run.rejected)
-app.add_typer(store.app, name="store", rich_help_panel=_HUB)
-_SERVICE = "As a service"
-app.command(name="serve", rich_help_panel=_SERVICE)(serve.run)
-app.add_typer(deliver.app, name="deliver", rich_help_panel=_SERVICE)
-app.add_typer(token.app, name="token", rich_help_panel=_SERVICE)

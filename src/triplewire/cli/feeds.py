@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import url_of
+from triplewire.cli.hubs import is_address, url_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.errors import TriplewireError, UnknownSubscription
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from triplewire import Event, Hub
     from triplewire.client import Client
     from triplewire.model import Document
+
+FORMATS = ("atom", "rss1", "rss2", "jsonfeed")
 
 NEWEST = 100
 """So many events are in a feed if nothing else is asked for."""
@@ -64,10 +66,11 @@ def write(
     most: int,
 ) -> tuple[bytes, int]:
     """The newest events of a subscription as a feed, and how many they are."""
+    if is_address(store):
+        usage(f"--format {format}: feeds are written from a store, not from an address")
     from triplewire import Hub, feeds
 
-    if not isinstance(hub, Hub):
-        usage(f"--format {format}: feeds are written from a store, not from an address")
+    assert isinstance(hub, Hub), "what is no address is a store"
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
     times = {batch: _committed(hub, batch) for batch in {event.batch for event in newest}}

@@ -5,24 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from triplewire.cli.problems import SOME_BAD, Problems, usage
-from triplewire.errors import StoreError, TriplewireError
+from triplewire.errors import StoreError, StoreUnavailable, TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Hub
     from triplewire.client import Client
     from triplewire.store import Store
 
+_ANYWHERE = "Instead of it, --hub STORE (or --store STORE) may stand anywhere."
+
 StoreUrl = Annotated[
     str,
     typer.Argument(
         metavar="STORE",
-        help="Where a hub keeps everything: a file, or a url (sqlite:///hub.db, postgresql://user@host/database).",
+        help=f"A hub: the file or url where it keeps everything (hub.db, postgresql://user@host/database). {_ANYWHERE}",
     ),
 ]
 
@@ -32,32 +35,36 @@ HubUrl = Annotated[
         metavar="STORE",
         help="A hub: the file or url where it keeps everything (hub.db, postgresql://user@host/database), "
         "or the address of one that is served (http://127.0.0.1:8080; its token is in TRIPLEWIRE_TOKEN). "
-        "Instead of it, --hub URL may stand anywhere.",
+        f"{_ANYWHERE}",
     ),
 ]
 
 
 class OnHub(TyperCommand):
-    """A command on a STORE, which may be given as --hub URL as well: `triplewire rows maja --hub http://...`."""
+    """A command on a STORE, which may be given by name as well: `triplewire rows maja --hub http://...`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, with the hub where the STORE stands."""
         return super().parse_args(ctx, with_hub_first(args))
 
 
+_NAMES = ("--hub", "--store")
+
+
 def with_hub_first(arguments: list[str]) -> list[str]:
-    """The arguments with the value of --hub as the first of them.
+    """The arguments with the value of --hub (or --store) as the first of them.
 
     >>> with_hub_first(["maja", "--hub", "http://127.0.0.1:8080", "--json"])
     ['http://127.0.0.1:8080', 'maja', '--json']
     """
     for place, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
         if argument == "--":
             break
-        if argument == "--hub" and place + 1 < len(arguments):
+        if name in _NAMES and equals:
+            return [value, *arguments[:place], *arguments[place + 1 :]]
+        if name in _NAMES and place + 1 < len(arguments):
             return [arguments[place + 1], *arguments[:place], *arguments[place + 2 :]]
-        if argument.startswith("--hub="):
-            return [argument.removeprefix("--hub="), *arguments[:place], *arguments[place + 1 :]]
     return arguments
 
 
@@ -65,14 +72,16 @@ _HOW_TO_GET_IT = "a store needs SQLAlchemy: pip install 'triplewire[store]'"
 
 
 def url_of(given: str) -> str:
-    """The url of a store; a bare name is a file's.
+    """The url of a store; ends the command for what is none."""
+    store_class()
+    from triplewire.store.urls import url_of as store_url
 
-    >>> url_of("hub.db"), url_of("postgresql://me@host/hub")
-    ('sqlite:///hub.db', 'postgresql://me@host/hub')
-    """
-    if not given.strip():
-        usage("STORE is empty; name a file (hub.db) or a url (postgresql://user@host/database)")
-    return given if "://" in given or given == ":memory:" else f"sqlite:///{given}"
+    if is_address(given):
+        usage(f"{given} is a hub that is served; this command works on the store itself, on the machine that has it")
+    try:
+        return store_url(given)
+    except StoreError as error:
+        usage(str(error))
 
 
 def store_class() -> type[Store]:
@@ -91,12 +100,37 @@ def store_at(given: str) -> Iterator[Store]:
     What a command says is done stays done, also if the machine loses its power: a token that was revoked, for example.
     """
     kind = store_class()
+    url = url_of(given)
     try:
-        store = kind.open(url_of(given), create=False, durable=True)
+        store = kind.open(url, create=False, durable=True)
     except StoreError as error:
-        usage(str(error))
+        usage(f"{error}{_hint(url)}")
     with _told(given), store:
         yield store
+
+
+def _hint(url: str) -> str:
+    """What may be meant by the name of a file that is not there, and how to make one."""
+    from triplewire.store.urls import file_of
+
+    path = file_of(url)
+    if path is None or path.exists():
+        return ""
+    others = [each.name for each in path.parent.glob("*.db")] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, others, 1) or others[:1]
+    meant = f"; do you mean {path.with_name(near[0])}" if near else ""
+    return f"{meant}; a new store is made by triplewire subscribe, or by publish --create"
+
+
+def note_new(given: str) -> None:
+    """Say that a store will be made, if there is none: nobody who mistyped a name should think that it was found."""
+    kind = store_class()
+    try:
+        kind.open(url_of(given), create=False).close()
+    except StoreUnavailable:
+        Problems().note(f"{given}: there was no store; this is a new one")
+    except StoreError:
+        return
 
 
 def is_address(given: str) -> bool:
@@ -130,8 +164,9 @@ def hub_at(given: str, *, create: bool = False) -> Iterator[Hub | Client]:
 @contextmanager
 def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
     """The hub on a store; the same of errors."""
-    store_class()
-    if not create:
+    if create:
+        note_new(given)
+    else:
         with store_at(given):
             pass
     from triplewire import Hub

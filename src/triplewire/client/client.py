@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,6 +18,7 @@ from pyoxigraph import (
 )
 
 from triplewire.client.connection import Connection, error_in
+from triplewire.client.counter import RemoteCounter
 from triplewire.client.messages import (
     XML,
     Told,
@@ -32,15 +34,11 @@ from triplewire.client.messages import (
     told_of,
     triples_of,
 )
-from triplewire.deliver.counters import RemoteCounter
-from triplewire.engine import Outcome
-from triplewire.engine.paging import RowPage
 from triplewire.errors import (
     BadRequest,
     ServiceUnavailable,
     UnknownDocument,
 )
-from triplewire.hub.problems import error_of
 from triplewire.model import (
     EVENTS,
     Access,
@@ -58,6 +56,8 @@ from triplewire.model import (
     Term,
 )
 from triplewire.model.flat import triples_in
+from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.problems import error_of
 
 _PAGE = 1_000
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -73,7 +73,7 @@ class Client(Connection):
 
     def publish(
         self,
-        data: Document | bytes | str,
+        data: Document | bytes | str | Path,
         *,
         uri: str | None = None,
         media_type: str | None = None,
@@ -83,9 +83,13 @@ class Client(Connection):
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
-        Who does not `wait` for them is answered sooner when many publish: changes that nobody waits for share a batch.
+        Of a `Path` the file is read here; its uri is that of the file, if none is given. Who does not `wait` for the
+        events is answered sooner when many publish: changes that nobody waits for share a batch.
         With `access`, only the accounts that this list names may read it, from the first moment on.
         """
+        if isinstance(data, Path):
+            uri = uri or data.resolve().as_uri()
+            data = data.read_bytes()
         if isinstance(data, Document):
             uri, data, media_type = data.uri, *content_of(data)
         if uri is None:
@@ -209,9 +213,14 @@ class Client(Connection):
 
     # -- answers
 
-    def rows(self, id: str) -> list[Row]:
-        """What answers a subscription now."""
-        return list(self.each_row(id))
+    def rows(self, id: str) -> Rows:
+        """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
+        columns: list[str] = []
+        found: list[Row] = []
+        for told in self._row_pages(id):
+            columns = told["columns"]
+            found += map(row_of, told["rows"])
+        return Rows(columns, found)
 
     def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins."""
@@ -220,14 +229,25 @@ class Client(Connection):
 
     def each_row(self, id: str) -> Iterator[Row]:
         """What answers a subscription now, fetched page by page."""
+        for told in self._row_pages(id):
+            yield from map(row_of, told["rows"])
+
+    def _row_pages(self, id: str) -> Iterator[dict[str, Any]]:
         after: str | None = ""
         while after is not None:
-            rows, after = self.row_page(id, after=after)
-            yield from rows
+            told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(_PAGE)}).json()
+            yield told
+            after = told["next"]
 
-    def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> list[Event]:
+    def each_event(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        """The events with a cursor over `after`, in order, fetched page by page."""
+        while found := self.events(id, after=after, limit=_PAGE):
+            yield from found
+            after = found[-1].cursor
+
+    def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> Events:
         """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""
-        found: list[Event] = []
+        found = Events()
         while limit is None or len(found) < limit:
             most = _PAGE if limit is None else min(_PAGE, limit - len(found))
             params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait}

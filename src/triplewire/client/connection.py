@@ -14,7 +14,7 @@ from triplewire.errors import (
     ServiceError,
     ServiceUnavailable,
 )
-from triplewire.hub.problems import error_of
+from triplewire.wire.problems import error_of
 
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
 
@@ -71,7 +71,7 @@ class Connection:
         """Get a session for the account's key, unless there is one."""
         if self._key is None or "Authorization" in self._http.headers:
             return
-        from triplewire.hub.keys import signature
+        from triplewire.wire.keys import signature
 
         try:
             pem = self._key.read_bytes()

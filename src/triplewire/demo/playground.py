@@ -64,6 +64,7 @@ def _listening(url: str, port: int | None, tell: Tell) -> tuple[Server, Socket]:
 
 def _where(address: str) -> str:
     return f"""The town's hub is served on {address}, with the story's documents, subscriptions and events.
+Open {address} in a browser, or try on another terminal:
 
   triplewire rows {address} ines
   triplewire events {address} maja --follow

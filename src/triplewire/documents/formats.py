@@ -77,6 +77,8 @@ SERVED = (
 )
 _NO_HTML = "this is an HTML page, not RDF; register the address of its data instead, for example its Turtle or JSON-LD"
 
+_A_NAME = re.compile(rb"[^\r\n<>{}\"]{1,1000}\.(" + "|".join(SUFFIXES).encode() + rb")\s*\Z", re.IGNORECASE)
+
 # The suffix of the path; that of a host, as in http://example.org, is none.
 _SUFFIX = re.compile(r"[^:/?#]+:(?://[^/?#]*+)?+[^?#]*\.([A-Za-z]+)(?:[?#]|$)")
 _PEEK = 4096
@@ -163,6 +165,14 @@ def _is_element(start: str, raw: bytes) -> bool:
 def html_not_served(uri: str) -> DocumentError:
     """The error for a web page."""
     return DocumentError(_NO_HTML, uri=uri)
+
+
+def refuse_name(raw: bytes, uri: str) -> None:
+    """`DocumentError` for what is the name of a file, and not what the file says."""
+    if _A_NAME.match(raw):
+        name = raw.decode(errors="replace").strip()
+        reason = f"is this a file? This is its name and not its text: publish(Path({name!r})) reads it"
+        raise DocumentError(f"{reason}; to parse it, hand over Path({name!r}).read_bytes()", uri=uri)
 
 
 def refuse_html(raw: bytes, uri: str) -> None:

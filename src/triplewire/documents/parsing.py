@@ -27,14 +27,15 @@ def parse(data: bytes | str, *, uri: str, media_type: str | None = None, limits:
     raw = _raw(data, uri, limits)
     if feeds.is_feed(raw):
         return feeds.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=isinstance(data, str))
-    syntax = formats.guess(raw, uri=uri, media_type=media_type)
     try:
+        syntax = formats.guess(raw, uri=uri, media_type=media_type)
         if syntax is RDF_XML or syntax is XML:
             text = encoding.recoded(raw, uri, media_type=media_type, is_text=isinstance(data, str))
             return _from_xml(text, syntax, uri, limits)
         return _from_rdf(encoding.checked(raw, uri), syntax, uri, limits)
     except DocumentError:
-        formats.refuse_html(raw, uri)  # the likeliest mistake deserves its own words, whatever the page was called
+        formats.refuse_name(raw, uri)  # the likeliest mistakes deserve their own words, whatever the page was called
+        formats.refuse_html(raw, uri)
         raise
 
 

@@ -14,6 +14,6 @@ from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.explaining import Source, Why, WhyNot
 from triplewire.engine.hub import Hub
 from triplewire.engine.preview import Preview
-from triplewire.engine.telling import Outcome
+from triplewire.tables import Outcome
 
 __all__ = ["Hub", "Outcome", "Preview", "Resource", "Source", "Version", "Why", "WhyNot"]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from uuid import uuid4
 
 from pyoxigraph import Quad, Triple
@@ -21,7 +22,6 @@ from triplewire.engine.feeds import spread
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
-from triplewire.engine.telling import Outcome
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
 from triplewire.model import (
     Access,
@@ -38,6 +38,7 @@ from triplewire.model import (
 )
 from triplewire.schema import Schema
 from triplewire.store import EventRecord, Hearer, Writer
+from triplewire.tables import Outcome
 
 _PAGE = 1000
 
@@ -119,7 +120,7 @@ class Changing(Connected):
 
     def publish(
         self,
-        data: Document | bytes | str,
+        data: Document | bytes | str | Path,
         *,
         uri: str | None = None,
         media_type: str | None = None,
@@ -129,9 +130,13 @@ class Changing(Connected):
     ) -> Outcome:
         """Register a document, or a new version of it; gives the events that it causes.
 
-        Of a feed, each item is a document. Items that a new version does not have stay, unless `drop_missing` is set.
+        Of a `Path` the file is read; its uri is that of the file, if none is given. Of a feed, each item is a
+        document; those that a new version does not have stay, unless `drop_missing` is set.
         With `access`, only those whom this list names may read it, from the first moment on.
         """
+        if isinstance(data, Path):
+            uri = uri or data.resolve().as_uri()
+            data = data.read_bytes()
         if not isinstance(data, Document):
             if uri is None:
                 raise TypeError("a document needs its uri: publish(data, uri=...)")

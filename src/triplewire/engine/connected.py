@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Self
 
 from triplewire.documents import Limits
@@ -23,7 +24,7 @@ class Connected:
 
     def __init__(
         self,
-        url: str = ":memory:",
+        url: str | Path = ":memory:",
         *,
         timeout: float = 60.0,
         limits: Limits | None = None,

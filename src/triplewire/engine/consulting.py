@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -12,7 +13,7 @@ from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.connected import Connected, record_of
 from triplewire.engine.explaining import Why, WhyNot
-from triplewire.engine.paging import RowPage, row_page
+from triplewire.engine.paging import row_page
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Results
@@ -21,8 +22,11 @@ from triplewire.matching.incremental import load_pattern
 from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term
 from triplewire.schema import Schema
 from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
+from triplewire.tables import Events, RowPage, Rows
 
 _PAGE = 1000
+_BETWEEN_LOOKS = 0.5
+"""Seconds."""
 
 
 class Consulting(Connected):
@@ -57,14 +61,19 @@ class Consulting(Connected):
             yield from found
             after = found[-1].id
 
+    def columns(self, id: str) -> tuple[str, ...]:
+        """The names of the variables that a subscription asks for."""
+        with self._reading() as reader:
+            return tuple(record_of(reader, id).columns)
+
     # -- answers
 
-    def rows(self, id: str) -> list[Row]:
-        """What answers a subscription now."""
+    def rows(self, id: str) -> Rows:
+        """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
         with self._reading() as reader:
             record = record_of(reader, id)
             found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
-            return self._teller(reader).rows(record.columns, found)
+            return Rows(record.columns, self._teller(reader).rows(record.columns, found))
 
     def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins; only these are read."""
@@ -80,17 +89,34 @@ class Consulting(Connected):
             rows, after = self.row_page(id, after=after)
             yield from rows
 
-    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> list[Event]:
+    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> Events:
         """The events of a subscription with a cursor over `after`, in order."""
         with self._reading() as reader:
             record = record_of(reader, id)
-            return reading.told(self._teller(reader), record, reading.following(reader, record, after, limit))
+            return Events(reading.told(self._teller(reader), record, reading.following(reader, record, after, limit)))
 
-    def newest(self, id: str, *, before: int | None = None, limit: int = 100) -> list[Event]:
+    def each_event(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        """The events with a cursor over `after`, in order, read page by page."""
+        while found := self.events(id, after=after, limit=_PAGE):
+            yield from found
+            after = found[-1].cursor
+
+    def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        """The events with a cursor over `after`, then each new one as it happens, without an end.
+
+        The store is looked at twice a second. UnknownSubscription when there is no such subscription any more.
+        """
+        while True:
+            for event in self.each_event(id, after=after):
+                after = event.cursor
+                yield event
+            time.sleep(_BETWEEN_LOOKS)
+
+    def newest(self, id: str, *, before: int | None = None, limit: int = 100) -> Events:
         """The last events of a subscription, or the last with a cursor under `before`, the newest first."""
         with self._reading() as reader:
             record = record_of(reader, id)
-            return reading.told(self._teller(reader), record, reading.newest(reader, record, before, limit))
+            return Events(reading.told(self._teller(reader), record, reading.newest(reader, record, before, limit)))
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""

@@ -9,7 +9,7 @@ from triplewire.engine.consulting import Consulting
 class Hub(Changing, Consulting):
     """Subscribers register a query once; publishers register, change and withdraw documents; events say what that did.
 
-    `url` is where everything is kept: ":memory:", "sqlite:///path/to/file" or "postgresql://user@host/database".
+    `url` is where everything is kept: a file ("hub.db", or a `Path`), ":memory:", or "postgresql://user@host/database".
     Several processes may use one store at the same time: any number reads while one applies a batch; another one that
     wants to write waits for `timeout` seconds at most. `limits` are those of reading documents; a subscription whose
     answers take more than `most_triples` to find fails in that batch, and the others are served. `finder` says where

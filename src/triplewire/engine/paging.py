@@ -7,19 +7,10 @@ twice; of one that came or went meanwhile, nothing is promised.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from triplewire.engine.telling import Teller
 from triplewire.errors import BadRequest
-from triplewire.model import Row
 from triplewire.store import Reader, SubscriptionRecord
-
-
-class RowPage(NamedTuple):
-    """Some rows, and the cursor that the next page follows; None where there are no more."""
-
-    rows: list[Row]
-    next: str | None
+from triplewire.tables import RowPage
 
 
 def row_page(reader: Reader, teller: Teller, record: SubscriptionRecord, after: str, limit: int) -> RowPage:

@@ -15,12 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from lark import Token
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from triplewire.engine.respelling import respelled
 from triplewire.errors import QueryError, QuerySyntaxError, UnsupportedQuery
+from triplewire.languages.sparql.names import first_undeclared
 from triplewire.languages.sparql.tokens import tokenize
 from triplewire.model.flat import triples_in
+from triplewire.model.prefixes import KNOWN_PREFIXES
 from triplewire.store import DocumentRecord, Reader, triples_of
 
 Results = QuerySolutions | QueryBoolean | QueryTriples
@@ -28,6 +31,8 @@ _UPDATES = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "CREATE", "DROP", "CO
 _KEPT = 4
 """Copies that are in memory at the same time, each of all that its viewer may read."""
 _PLACE = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
+_CLASS = re.compile(r"\[(?:\^?'[^']+'|\s|\||\.\.=?)+\]")
+_EXPECTED = "expected one of "
 _FORMS = frozenset(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"])
 
 
@@ -93,15 +98,16 @@ class Replica:
         named_graphs: Sequence[str] = (),
     ) -> Results:
         """What a SELECT, an ASK, a CONSTRUCT or a DESCRIBE finds; in these graphs alone, if any is named."""
-        served = _served(text)
-        options: dict[str, Any] = {"prefixes": dict(prefixes or {})}
+        tokens = tokenize(text)
+        served, known = _served(text, tokens), {**KNOWN_PREFIXES, **(prefixes or {})}
+        options: dict[str, Any] = {"prefixes": known}
         if default_graphs or named_graphs:
             options["default_graph"] = [_named(uri) for uri in default_graphs]
             options["named_graphs"] = [_named(uri) for uri in named_graphs]
         try:
             return self._dataset.query(served, **options)
         except SyntaxError as error:
-            raise _syntax_error(str(error)) from None
+            raise first_undeclared(tokens, known) or _syntax_error(str(error)) from None
 
 
 class Replicas:
@@ -133,12 +139,20 @@ def _syntax_error(told: str) -> QuerySyntaxError:
     place = _PLACE.match(told)
     if place is None:
         return QuerySyntaxError(told, language="sparql")
-    return QuerySyntaxError(place[3], language="sparql", line=int(place[1]), column=int(place[2]))
+    return QuerySyntaxError(_in_words(place[3]), language="sparql", line=int(place[1]), column=int(place[2]))
 
 
-def _served(text: str) -> str:
+def _in_words(told: str) -> str:
+    """What the engine expected, without the classes of single characters that its grammar is made of."""
+    words = [part.strip() for part in _CLASS.sub("", told).removeprefix(_EXPECTED).split(",")]
+    named = [word for word in words if word]
+    if not told.startswith(_EXPECTED) or len(named) == len(words):
+        return told
+    return f"expected {' or '.join(named)}" if named else "this is not SPARQL from here on"
+
+
+def _served(text: str, tokens: list[Token]) -> str:
     """The text for the engine; UnsupportedQuery for updates, because documents change by being published."""
-    tokens = tokenize(text)
     words = (str(token).upper() for token in tokens if str(token).isidentifier())
     form = next((word for word in words if word in _FORMS | _UPDATES), None)
     if form in _UPDATES:

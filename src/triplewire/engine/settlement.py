@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from triplewire.engine.intake import is_refused
-from triplewire.engine.telling import Outcome
 from triplewire.errors import DocumentError, StoreError, TriplewireError
 from triplewire.model import Change, Feed, Publish
+from triplewire.tables import Outcome
 
 
 @dataclass(frozen=True, slots=True)

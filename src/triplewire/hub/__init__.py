@@ -4,7 +4,7 @@ In come requests of the HTTP API (`routes`), from whoever `identity` lets in; ea
 is a hub with a store of its own (`tenants`). Changes go through an `intake`, which answers when they are durable and
 lets many clients share a commit; events are read from the log, and who waits for them is woken by a bell (`listening`).
 To send them is a matter of `triplewire.deliver`, which the service starts. SPARQL queries run in processes of their own
-(`asking`, `questions`). Errors become answers in one place (`problems`).
+(`asking`, `questions`). Errors become answers in one place (`answers`).
 It never matches, stores or compiles anything itself: that is the engine's, and nothing below knows of this package.
 """
 

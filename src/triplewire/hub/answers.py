@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from triplewire.errors import QuotaSpent, StoreBusy, TooManyRequests, TriplewireError
-from triplewire.hub import problems
+from triplewire.wire import problems
 
 log = logging.getLogger("triplewire.hub")
 

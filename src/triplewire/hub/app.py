@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from triplewire.errors import TriplewireError
-from triplewire.hub import problems
 from triplewire.hub.answers import answer, answer_of
 from triplewire.hub.description import describe
 from triplewire.hub.headers import Guarded, OwnMachine
@@ -40,6 +39,7 @@ from triplewire.hub.routes import (
 )
 from triplewire.hub.service import Service
 from triplewire.hub.settings import Settings
+from triplewire.wire import problems
 
 log = logging.getLogger("triplewire.hub")
 

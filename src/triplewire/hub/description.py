@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from triplewire.hub.problems import MEDIA_TYPE
+from triplewire.wire.problems import MEDIA_TYPE
 
 _PROBLEM = {
     "title": "Problem",

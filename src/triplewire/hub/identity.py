@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
 from triplewire.hub.accounts import Account, Accounts, account_of_token, roles_in
-from triplewire.hub.keys import signed_text
 from triplewire.hub.settings import MAIN
+from triplewire.wire.keys import signed_text
 
 EVERYBODY = Account("", "everybody on this machine", "admin", MAIN, "")
 _KNOWN_FOR = 1.0

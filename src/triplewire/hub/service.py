@@ -53,6 +53,7 @@ class Service:
         self.is_stopping = False
         self.arrivals = Arrivals()
         self.streams = 0
+        self.downloads = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
         rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0

@@ -88,6 +88,8 @@ class Settings:
     """How long a request for events may wait for one."""
     streams: int = 2_000
     """How many event streams may be open."""
+    downloads: int = 4
+    """How many files that must be whole before they are sent (Excel, Parquet) may be made or sent at a time."""
     requests: float | None = None
     """How many requests a second an account may send, ten seconds' worth of them at once; 0 is no limit, None is 100
     where other machines can ask."""

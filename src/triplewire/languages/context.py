@@ -10,23 +10,10 @@ from pyoxigraph import NamedNode
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import QueryError
-from triplewire.model import RDF, RDFS, XSD
+from triplewire.model.prefixes import KNOWN_PREFIXES
 
 DEFAULT_NAMESPACE = "urn:triplewire:name:"
 """Where bare names live when no empty prefix is given; the papers' examples use names without namespaces."""
-
-KNOWN_PREFIXES = {
-    "rdf": RDF,
-    "rdfs": RDFS,
-    "xsd": XSD,
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "dct": "http://purl.org/dc/terms/",
-    "dcat": "http://www.w3.org/ns/dcat#",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-}
-"""Prefixes that the papers' languages know without being told; the caller's own win over them."""
 
 MOST_CHARACTERS = 100_000
 

@@ -22,6 +22,7 @@ from triplewire.languages.comparisons import SPELLINGS
 from triplewire.languages.context import Context, namespaces
 from triplewire.languages.formula import Comparison, Formula, Operand, Place, Statement, either, every, negation
 from triplewire.model import XSD, parse_term
+from triplewire.model.prefixes import how_to_give
 
 _WORDS = {
     "_AND": "and",
@@ -176,7 +177,8 @@ class Reader(Transformer_NonRecursive[Token, Any]):
         if found is None:
             prefix = token.partition(":")[0]
             known = ", ".join(sorted(filter(None, namespaces(self.context.prefixes))))
-            raise place.wrong(f"the prefix `{prefix}:` is not known", f"Known prefixes are {known}")
+            hint = f"Known prefixes are {known}; {how_to_give(prefix)}"
+            raise place.wrong(f"the prefix `{prefix}:` is not known", hint)
         return Operand(found, place)
 
     def variable(self, token: Token) -> Operand:

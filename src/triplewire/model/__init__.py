@@ -8,6 +8,7 @@ from triplewire.model.change import Change, Publish, Restrict, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
 from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
+from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
@@ -27,6 +28,7 @@ __all__ = [
     "Excerpt",
     "Feed",
     "Matched",
+    "Native",
     "Publish",
     "Restrict",
     "Retract",
@@ -35,11 +37,13 @@ __all__ = [
     "Start",
     "Subscription",
     "Term",
+    "Text",
     "Unmatched",
     "Unread",
     "feeds_of",
     "item_prefix",
     "item_uri",
+    "native",
     "parse_term",
     "parse_triple",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from triplewire.model.natives import Native, native
 from triplewire.model.terms import Term
 
 
@@ -27,6 +28,10 @@ class Row(Mapping[str, Term]):
 
     def __len__(self) -> int:
         return len(self._terms)
+
+    def python(self) -> dict[str, Native]:
+        """The same with Python's own values: numbers, truths, days and times; text that knows its language."""
+        return {name: native(term) for name, term in self._terms.items()}
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Row):

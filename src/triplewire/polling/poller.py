@@ -79,9 +79,20 @@ class Poller:
         """When the next feed is due, in seconds since 1970; None if there is none."""
         return next_time(self.feeds)
 
+    @property
+    def due(self) -> list[Followed]:
+        """The feeds to be asked now."""
+        return due(self.feeds, self._clock())
+
+    def hasten(self) -> None:
+        """Let every feed be due now, also one that is said to be gone: what was wrong may have been put right."""
+        now = self._clock()
+        for feed in self.feeds:
+            roster.save(self._hub.store, replace(feed, next_at=now, is_gone=False))
+
     def round(self) -> Iterator[Asked]:
         """Ask the feeds that are due, at most AT_ONCE of them, and publish what came, one after the other."""
-        wanted = due(self.feeds, self._clock())[:AT_ONCE]
+        wanted = self.due[:AT_ONCE]
         for feed, answer in zip(wanted, asyncio.run(self._fetched(wanted)), strict=True):
             yield self._dealt_with(feed, answer)
 

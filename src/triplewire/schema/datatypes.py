@@ -6,8 +6,9 @@ import re
 
 from pyoxigraph import Literal, NamedNode
 
-from triplewire.algebra.values import number, typed
+from triplewire.algebra.values import typed
 from triplewire.model import RDF, XSD
+from triplewire.model.numbers import number
 from triplewire.schema.vocabulary import LITERAL
 
 _DERIVED = {

@@ -339,7 +339,7 @@ def _postgres(url: URL, timeout: float) -> Database:
 
 def _unknown(url: str) -> StoreUnavailable:
     return StoreUnavailable(
-        f"{url!r} is no store's url: use ':memory:', 'sqlite:///path' or 'postgresql://user@host/name'"
+        f"{url!r} is no store's url: use a file's name, ':memory:', 'sqlite:///path' or 'postgresql://user@host/name'"
     )
 
 

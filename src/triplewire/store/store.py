@@ -15,6 +15,7 @@ from triplewire.store.leases import Lease
 from triplewire.store.migrations import prepare
 from triplewire.store.terms import Generations
 from triplewire.store.transactions import Reader, Writer
+from triplewire.store.urls import url_of
 
 
 class Store:
@@ -29,12 +30,13 @@ class Store:
         self._generations = Generations()
 
     @classmethod
-    def open(cls, url: str, *, timeout: float = 60.0, create: bool = True, durable: bool = False) -> Store:
-        """Open a store, and make it when there is nothing: ":memory:", "sqlite:///path" or "postgresql://...".
+    def open(cls, url: str | Path, *, timeout: float = 60.0, create: bool = True, durable: bool = False) -> Store:
+        """Open a store, and make it when there is nothing: a file's name or path, ":memory:" or "postgresql://...".
 
         A writer waits `timeout` seconds for another one. A store of an older version is brought up to this one. What
         is committed survives the death of a process; with `durable`, that of the machine as well (PostgreSQL: always).
         """
+        url = url_of(url)
         database = connect(url, timeout, create=create, durable=durable)
         try:
             prepare(database, create=create)

@@ -13,8 +13,8 @@ from hub.page.browsers import Visit, fill
 from hub.serving import serving
 from triplewire.cli.app import app
 from triplewire.hub.accounts import Accounts
-from triplewire.hub.keys import new_private_key, public_key_of
 from triplewire.store import Store
+from triplewire.wire.keys import new_private_key, public_key_of
 
 
 @pytest.fixture(scope="module")

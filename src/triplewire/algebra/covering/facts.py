@@ -27,7 +27,8 @@ from triplewire.algebra.covering.sorts import (
 )
 from triplewire.algebra.pattern import IS_A, LOOSE, STRICT, Call, Expression, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.algebra.values import WIDEST_ZONE, Single, loose_number, promote, typed
+from triplewire.algebra.values import WIDEST_ZONE, loose_number, promote, typed
+from triplewire.model.numbers import Single
 
 EXACTLY, AS_DOUBLES, AS_SINGLES = "exact", "double", "single"
 TEXT, TIME = "text", "time"

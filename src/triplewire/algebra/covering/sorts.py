@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from triplewire.algebra.values import Single, loose_number, typed
+from triplewire.algebra.values import loose_number, typed
 from triplewire.model import Term
+from triplewire.model.numbers import Single
 
 
 class Sort(StrEnum):

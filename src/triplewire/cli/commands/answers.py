@@ -3,70 +3,89 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from triplewire.cli import feeds, options
+from triplewire.cli import feeds, files, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_json, print_records
 from triplewire.cli.problems import Problems
 
-if TYPE_CHECKING:
-    from triplewire import Event, Hub
-    from triplewire.client import Client
-
-_PAGE = 1_000
-
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
+OutFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write into this file; its suffix says the format, if --format does not."
+    ),
+]
 
 
-class EventFormat(StrEnum):
-    """How events are printed."""
+class RowFormat(StrEnum):
+    """How rows are printed, or written."""
 
     table = "table"
     jsonl = "jsonl"
+    csv = "csv"
+    xlsx = "xlsx"
+    parquet = "parquet"
+
+
+class EventFormat(StrEnum):
+    """How events are printed, or written."""
+
+    table = "table"
+    jsonl = "jsonl"
+    csv = "csv"
+    xlsx = "xlsx"
+    parquet = "parquet"
     atom = "atom"
     rss1 = "rss1"
     rss2 = "rss2"
     jsonfeed = "jsonfeed"
 
 
+_HOW = "How to print or write; a table on a terminal, JSON lines otherwise."
+
+
 def rows(
     store: HubUrl,
     id: SubscriptionId,
+    out: OutFile = None,
     prefix: options.Prefixes = [],
-    format: options.OutputFormat = None,
+    format: Annotated[RowFormat | None, typer.Option("--format", "-f", help=_HOW)] = None,
     json: options.AsJson = False,
 ) -> None:
-    """Print what answers a subscription now.
+    """Print what answers a subscription now, or write it into a file.
 
-    It is read page by page, so that a long answer takes no memory (as JSON).
+    All of it is read page by page, so that a long answer takes no memory (but as a table).
+    CSV, Excel and Parquet have plain values, JSON lines have terms as in N-Triples.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
     \b
       triplewire rows hub.db maja --json
+      triplewire rows hub.db maja --out maja.csv
+      triplewire rows http://127.0.0.1:8080 maja --out maja.xlsx
     """
+    wanted = files.chosen(format, json, out)
     with hub_at(store) as hub:
-        columns = _columns(hub, id) or ("(yes)",)
+        columns = hub.columns(id)
         stale = hub.subscription(id).stale_since
-        found = ({name: str(term) for name, term in row.items()} for row in hub.each_row(id))
-        count = print_records(found, columns, options.chosen(format, json), options.prefixes_of(prefix))
+        if wanted == RowFormat.table:
+            found = ({name: str(term) for name, term in row.items()} for row in hub.each_row(id))
+            count = print_records(found, columns or ("(yes)",), options.Format.table, options.prefixes_of(prefix))
+        else:
+            from triplewire.tables import RowLayout
+
+            count = files.write(out, wanted, RowLayout(columns), hub.each_row(id))
     since = f"; out of date since {stale:%Y-%m-%d %H:%M} UTC, because they take more than a limit" if stale else ""
     Problems().note(counted(count, "row") + since)
-
-
-def _columns(hub: Hub | Client, id: str) -> tuple[str, ...]:
-    from triplewire import Hub
-
-    return tuple(hub.subscription(id).pattern.answer) if isinstance(hub, Hub) else hub.columns(id)
 
 
 def events(
@@ -77,17 +96,17 @@ def events(
     follow: Annotated[
         bool, typer.Option("--follow", help="Go on with each new one as it happens, as JSON, until Ctrl-C.")
     ] = False,
-    contents: Annotated[bool, typer.Option("--contents", help="Add the content before and after (JSON only).")] = False,
+    contents: Annotated[
+        bool, typer.Option("--contents", help="Add the content before and after (not in a table).")
+    ] = False,
     uri: Annotated[str | None, typer.Option("--uri", help="The address that a feed will have.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="The title of a feed; the id if none is given.")] = None,
+    out: OutFile = None,
     prefix: options.Prefixes = [],
-    format: Annotated[
-        EventFormat | None,
-        typer.Option("--format", "-f", help="How to print; a table on a terminal, JSON lines otherwise."),
-    ] = None,
+    format: Annotated[EventFormat | None, typer.Option("--format", "-f", help=_HOW)] = None,
     json: options.AsJson = False,
 ) -> None:
-    """Print the events of a subscription, in order; or as a feed, the newest first.
+    """Print the events of a subscription, in order, or write them into a file; or a feed, the newest first.
 
     Who remembers the last cursor and asks again with --after misses nothing. A feed has
     the newest 100 events, or as many as --limit says; in Atom, rows that do not match any
@@ -98,48 +117,30 @@ def events(
     \b
       triplewire events hub.db maja
       triplewire events hub.db maja --after 41 --json
+      triplewire events hub.db maja --out maja.csv
       triplewire events hub.db maja --format atom --uri https://example.org/maja.atom
       triplewire events http://127.0.0.1:8080 maja --follow
     """
+    wanted = files.chosen(format, json, out)
     with hub_at(store) as hub:
         if follow:
             with suppress(KeyboardInterrupt):
-                for event in islice(_followed(hub, id, after), limit):
+                for event in islice(hub.follow(id, after=after), limit):
                     print_json(event.as_dict(contents=contents))
                     sys.stdout.flush()
             return
-        if format is not None and format.name not in options.Format.__members__:
-            most = limit or feeds.NEWEST
-            told_as_feed = _events(hub, id, after, None)
-            written, count = feeds.write(hub, store, id, told_as_feed, format.value, uri, title, most)
-            sys.stdout.write(written.decode())
-        else:
-            plain = None if format is None else options.Format(format.value)
-            told = (event.as_dict(contents=contents) for event in _events(hub, id, after, limit))
+        found = islice(hub.each_event(id, after=after), limit)
+        if wanted in feeds.FORMATS:
+            every = hub.each_event(id, after=after)
+            content, count = feeds.write(hub, store, id, every, wanted, uri, title, limit or feeds.NEWEST)
+            with files.opened(out) as file:
+                file.write(content)
+        elif wanted == EventFormat.table:
+            told = (event.as_dict(contents=False) for event in found)
             columns = ("cursor", "kind", "row", "batch")
-            count = print_records(told, columns, options.chosen(plain, json), options.prefixes_of(prefix))
+            count = print_records(told, columns, options.Format.table, options.prefixes_of(prefix))
+        else:
+            from triplewire.tables import EventLayout
+
+            count = files.write(out, wanted, EventLayout(hub.columns(id), contents=contents), found)
     Problems().note(counted(count, "event"))
-
-
-def _followed(hub: Hub | Client, id: str, after: int) -> Iterator[Event]:
-    """Without an end; a store is looked at twice a second."""
-    from triplewire import Hub
-
-    if not isinstance(hub, Hub):
-        yield from hub.follow(id, after=after)
-    while isinstance(hub, Hub):
-        found = hub.events(id, after=after, limit=_PAGE)
-        yield from found
-        after = found[-1].cursor if found else after
-        time.sleep(0.0 if found else 0.5)
-
-
-def _events(hub: Hub | Client, id: str, after: int, limit: int | None) -> Iterator[Event]:
-    """Page by page, so that a long log takes no memory."""
-    left = limit
-    while left is None or left > 0:
-        page = hub.events(id, after=after, limit=_PAGE if left is None else min(left, _PAGE))
-        if not page:
-            return
-        yield from page
-        after, left = page[-1].cursor, None if left is None else left - len(page)

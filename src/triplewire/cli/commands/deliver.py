@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from triplewire.deliver.counters import Counter
     from triplewire.outbound import Reach
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Send events to web hooks, inboxes and digests.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Send events to web hooks, inboxes and digests.",
+)
 
 _COLUMNS = ("id", "subscription", "kind", "url", "state", "delivered", "lag", "dead", "last_error")
 _HOW_TO_GET_IT = "deliveries need more packages: pip install 'triplewire[hub]'"

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,6 +43,7 @@ def run(
         list[str], typer.Option("--remove", metavar="FEED", help="Follow a feed no more. Repeatable.")
     ] = [],
     once: Annotated[bool, typer.Option("--once", help="Ask the feeds that are due, and end.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Ask every feed at once, whether it is due or not.")] = False,
     every: Annotated[str, typer.Option("--every", help="How often to ask a feed: 90s, 30m, 2h, 1d.")] = "30m",
     pause: Annotated[float, typer.Option("--pause", min=0, help="Seconds between two questions to one host.")] = 1.0,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds to wait for a whole answer.")] = 30.0,
@@ -66,6 +68,7 @@ def run(
 
     \b
       triplewire poll hub.db https://example.org/news.rss --once
+      triplewire poll hub.db --once --now
       triplewire poll hub.db --opml feeds.opml --every 15m
       triplewire poll hub.db --export-opml > feeds.opml
     """
@@ -89,6 +92,10 @@ def run(
             raise typer.Exit(problems.exit_code)
         if not poller.feeds:
             usage("no feeds are followed yet; name one, or a list of them with --opml")
+        if now:
+            poller.hasten()
+        elif not poller.due:
+            problems.note(_not_due(poller.feeds))
         count = asked = 0
         try:
             with ended_by(interrupt):
@@ -120,6 +127,20 @@ def _change_list(poller: Poller, feeds: list[str], opml: Path | None, remove: li
     for uri in remove:
         if not poller.forget(uri):
             problems.report(uri, "this feed is not followed")
+
+
+def _not_due(feeds: list[Followed]) -> str:
+    """Why nothing is asked: until when, what was wrong last, and how not to wait."""
+    waiting = [feed for feed in feeds if not feed.is_gone]
+    if not waiting:
+        return "every feed is gone for good; --now asks again"
+    first = min(waiting, key=lambda feed: feed.next_at)
+    until = datetime.fromtimestamp(first.next_at, UTC)
+    wrong = f", because of what was wrong {counted(first.failures, 'time')}: {first.error}" if first.failures else ""
+    return (
+        f"not due until {until:%Y-%m-%d %H:%M:%S} UTC: {first.url}{wrong}\n"
+        f"{counted(len(waiting), 'feed')} waiting; --now asks at once"
+    )
 
 
 def _print_opml(poller: Poller) -> None:

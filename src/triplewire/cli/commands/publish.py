@@ -42,6 +42,7 @@ def publish(
     ] = None,
     batch: BatchId = None,
     queue: Queue = False,
+    create: Annotated[bool, typer.Option("--create", help="Make the store, if there is none.")] = False,
     taxonomy: options.TaxonomyFile = None,
     drop_missing: Annotated[
         bool, typer.Option("--drop-missing", help="Take back the items that a feed had and has no more.")
@@ -60,7 +61,7 @@ def publish(
     A document that is published again is updated. Files go in batches of 1,000; a bad one
     is left out and named. With --batch all of them are one batch, which is not published
     if one of them is bad. To a hub at an address they go one by one. With --taxonomy, the
-    hub's taxonomy is replaced first.
+    hub's taxonomy is replaced first. A store that is not there is made with --create only.
 
     Of a feed, each item is a document. Items that are in it no more stay, unless you
     say --drop-missing. With --reader or --writer, the documents are for these accounts only,
@@ -91,12 +92,12 @@ def publish(
             usage(
                 "--queue puts documents on the log as they are, without a list: leave it out, or --reader and --writer"
             )
-        _submitted(store, _unread(files, uri, problems), problems)
+        _submitted(store, _unread(files, uri, problems), problems, create=create)
     known, missing = options.prefixes_of(prefix), problems.count
     _refuse_batch(store, batch, len(files))
     if is_address(store) and (drop_missing or register):
         usage("--drop-missing and --subscriptions are for a store, not for an address")
-    with hub_at(store, create=True) as hub:
+    with hub_at(store, create=create) as hub:
         if isinstance(hub, Hub):
             changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
             listed = (replace(change, access=given) for change in changes) if given is not None else changes
@@ -158,12 +159,12 @@ def _unread(files: Iterable[Path], uri: str | None, problems: Problems) -> Itera
             problems.report(str(path), error)
 
 
-def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problems) -> NoReturn:
+def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problems, *, create: bool = False) -> NoReturn:
     """Put changes on the intake log, say so, and end the command."""
     from triplewire import Hub
 
     left, count = iter(changes), 0
-    with hub_at(store, create=True) as hub:
+    with hub_at(store, create=create) as hub:
         if not isinstance(hub, Hub):
             usage("--queue is for a store; a hub at an address has what it takes in written when it answers")
         while some := list(islice(left, _AT_ONCE)):

@@ -14,7 +14,7 @@ import typer
 
 from triplewire.cli import batches, options, streams
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import store_at, store_class, url_of
+from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
 from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.signals import ended_by, ending_with
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from triplewire.pipeline.streaming.running import Plan, Stream
 
 _LOOK = 0.1
-StoreOption = Annotated[
-    str, typer.Option("--store", metavar="STORE", help="Where the hub keeps everything: a file, or a url.")
-]
 
 
 def run(
-    store: StoreOption,
+    store: StoreUrl,
     source: Annotated[
         str,
         typer.Option("--source", metavar="SOURCE", help="A folder, 'intake', or kafka://host:port/topic."),
@@ -73,15 +70,16 @@ def run(
     [bold]Examples[/bold]
 
     \b
-      triplewire run --store hub.db --source landing/
-      triplewire run --store hub.db --source intake --once
-      triplewire run --store postgresql://me@host/hub --checkpoint /var/lib/triplewire
-      triplewire run --store hub.db --source kafka://host:9092/catalogue \\
+      triplewire run hub.db --source landing/
+      triplewire run hub.db --source intake --once
+      triplewire run postgresql://me@host/hub --checkpoint /var/lib/triplewire
+      triplewire run hub.db --source kafka://host:9092/catalogue \\
         --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0
     """
     problems = Problems()
     settings = batches.settings_of(conf) | ({"spark.jars.packages": packages} if packages else {})
     url = url_of(store)
+    note_new(store)
     store_class()
     from triplewire.pipeline.outputs import refuse_unwritable
     from triplewire.pipeline.session import running
@@ -163,13 +161,13 @@ def _follow(stream: Stream, once: bool, say: Callable[[str], None]) -> None:
             stream.run()
 
 
-def status(store: StoreOption, json: options.AsJson = False) -> None:
+def status(store: StoreUrl, json: options.AsJson = False) -> None:
     """Say how the stream into a hub is doing, as it told last, and what waits.
 
     [bold]Example[/bold]
 
     \b
-      triplewire status --store hub.db --json
+      triplewire status hub.db --json
     """
     from triplewire.pipeline.streaming.progress import status as status_of
 
@@ -183,7 +181,7 @@ def status(store: StoreOption, json: options.AsJson = False) -> None:
 
 
 def rejected(
-    store: StoreOption,
+    store: StoreUrl,
     after: Annotated[int, typer.Option("--after", help="Only those with a greater number.")] = 0,
     limit: Annotated[int, typer.Option("--limit", min=1)] = 100,
     forget: Annotated[bool, typer.Option("--forget", help="Drop the ones that are shown.")] = False,
@@ -195,7 +193,7 @@ def rejected(
     [bold]Example[/bold]
 
     \b
-      triplewire rejected --store hub.db
+      triplewire rejected hub.db
     """
     from triplewire.cli.listing import print_records
 

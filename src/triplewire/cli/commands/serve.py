@@ -40,7 +40,12 @@ class PipelineOption(StrEnum):
 
 def run(
     store: Annotated[
-        str | None, typer.Argument(metavar="[STORE]", help="A file or a url; triplewire.db in this folder, if none.")
+        str | None,
+        typer.Argument(
+            metavar="[STORE]",
+            help="A file or a url; triplewire.db in this folder, if none. Made, if it is not there. "
+            "Instead of it, --hub STORE (or --store STORE) may stand anywhere.",
+        ),
     ] = None,
     host: Annotated[str | None, typer.Option("--host", help="Where to listen; 127.0.0.1, if not said.")] = None,
     port: Annotated[
@@ -69,6 +74,14 @@ def run(
     checkpoint: Annotated[
         str | None, typer.Option("--checkpoint", metavar="PATH", help="Where Spark notes how far it is.")
     ] = None,
+    reach: Annotated[
+        str | None,
+        typer.Option(
+            "--reach",
+            metavar="NETWORKS",
+            help="Networks besides the public internet that events may be sent to: 127.0.0.0/8,fd00::/8; private: all.",
+        ),
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", envvar="TRIPLEWIRE_CONFIG", help="Settings, in TOML."),
@@ -87,6 +100,7 @@ def run(
       triplewire serve hub.db --port 9000
       triplewire token create hub.db me --role admin
       triplewire serve hub.db --host 0.0.0.0 --certificate hub.pem --key hub.key
+      triplewire serve hub.db --reach 127.0.0.0/8
       triplewire serve --config hub.toml
       triplewire serve hub.db --role pipeline
       triplewire serve hub.db --role deliver
@@ -106,6 +120,7 @@ def run(
         "pipeline": None if pipeline is None else pipeline.value,
         "master": master,
         "checkpoint": checkpoint,
+        "reach": reach,
     }
     roles = frozenset(role or Role)
     try:

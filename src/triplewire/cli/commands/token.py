@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.hubs import StoreUrl, store_at, store_class, url_of
+from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.errors import BadRequest, StoreError
@@ -20,7 +20,13 @@ from triplewire.errors import BadRequest, StoreError
 if TYPE_CHECKING:
     from triplewire.hub.accounts import Accounts
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Say who may use a service.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Say who may use a service.",
+)
 
 
 class RoleOption(StrEnum):
@@ -142,6 +148,7 @@ def role_of(
 def _made(store: str) -> Iterator[Accounts]:
     """The accounts of a store that is made if there is none: a token may be the first thing that it holds."""
     kind = store_class()
+    note_new(store)
     try:
         kind.open(url_of(store)).close()
     except StoreError as error:
@@ -154,7 +161,7 @@ def _made(store: str) -> Iterator[Accounts]:
 
 def _public_key(path: Path) -> str:
     """The public key, in hexadecimal, to the private one in a file; the file is made for its owner's eyes only."""
-    from triplewire.hub.keys import new_private_key, public_key_of
+    from triplewire.wire.keys import new_private_key, public_key_of
 
     try:
         if not path.exists():

@@ -15,11 +15,11 @@ from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.messages import BatchTold, Changes, NewAccess, PublishWanted, RestrictWanted, RetractWanted
 from triplewire.hub.orders import ANYTHING, Expected, Order
-from triplewire.hub.problems import problem_of
 from triplewire.hub.routes.documents import refuse_unread, wants_to_wait
 from triplewire.hub.service import Access, Publishing, listed
 from triplewire.hub.syntaxes import digests
 from triplewire.model import Access as AccessList
+from triplewire.wire.problems import problem_of
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 

@@ -21,11 +21,11 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
-from triplewire.hub.problems import problem_of
 from triplewire.hub.service import Access, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.model import Access as AccessList
 from triplewire.model import Document
+from triplewire.wire.problems import problem_of
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 

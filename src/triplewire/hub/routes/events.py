@@ -11,13 +11,15 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
+from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
 from triplewire.hub.messages import Cursor, Events
 from triplewire.hub.routes.subscriptions import Id, queries_of
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Event
+from triplewire.tables import EventLayout
 
 router = APIRouter(prefix="/v1", tags=["events"])
 
@@ -29,17 +31,31 @@ After = Annotated[Cursor, Query(description="The cursor of the last event that i
 Contents = Annotated[bool, Query(description="With the content before and after.")]
 
 
-@router.get("/subscriptions/{id}/events", summary="Read events", response_model=Events)
+@router.get(
+    "/subscriptions/{id}/events",
+    summary="Read events",
+    response_model=Events,
+    responses={200: {"content": FILES}},
+)
 async def events(
     request: Request,
     access: Reading,
     id: Id,
     after: After = 0,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = _PAGE,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Events on a page of JSON.")] = _PAGE,
     wait: Annotated[float, Query(ge=0, le=3_600, description="Seconds to wait for an event if there is none.")] = 0,
     contents: Contents = False,
-) -> JSONResponse:
-    """The events that follow a cursor, in order. Whoever asks on from `next` misses nothing and gets nothing twice."""
+    format: FormatName = None,
+    accept: Accept = None,
+) -> Response:
+    """The events that follow a cursor, in order: a page of JSON, or all of them as a file.
+
+    Whoever asks on from `next` misses nothing and gets nothing twice.
+    """
+    chosen = wanted(format, accept)
+    if chosen is not None:
+        source = await run_in_threadpool(_source, access, id, after, contents)
+        return await download(access, id, chosen, source)
     loop = asyncio.get_running_loop()
     until = loop.time() + min(wait, access.service.settings.longest_wait)
     queries = await run_in_threadpool(_heard, access, id) if wait else ()
@@ -50,7 +66,8 @@ async def events(
             found = await run_in_threadpool(access.see, id, partial(_told, access, id, after, limit, contents))
             left = until - loop.time()
             if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
-                return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else after})
+                told = {"events": found, "next": found[-1]["cursor"] if found else after}
+                return JSONResponse(told, headers={"Vary": "Accept"})
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await rung.wait()
@@ -137,6 +154,18 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
         for event in found
     )
     return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
+
+
+def _source(access: Access, id: str, after: int, contents: bool) -> Source:
+    """All events that follow a cursor."""
+    hub = access.tenant.hub
+    layout = EventLayout(hub.subscription(id).pattern.answer, contents=contents)
+
+    def page(cursor: int) -> tuple[list[Event], int | None]:
+        found = hub.events(id, after=cursor, limit=PAGE)
+        return found, found[-1].cursor if len(found) == PAGE else None
+
+    return Source("events", layout, page, after)
 
 
 def _heard(access: Access, id: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import BadRequest, DuplicateSubscription, UnknownSubscription
+from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
 from triplewire.hub.messages import (
     NO_NUL,
     Explained,
@@ -26,6 +27,7 @@ from triplewire.hub.routes.questions import explained
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.model import Subscription, Term, parse_term
 from triplewire.store import EVERYBODY
+from triplewire.tables import RowLayout
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
@@ -91,22 +93,35 @@ async def unsubscribe(access: Reading, id: Id) -> None:
     await forget(access, id)
 
 
-@router.get("/subscriptions/{id}/rows", summary="List the answers", response_model=Rows)
-def rows(
+@router.get(
+    "/subscriptions/{id}/rows",
+    summary="List the answers",
+    response_model=Rows,
+    responses={200: {"content": FILES}},
+)
+async def rows(
     access: Reading,
     id: Id,
+    response: Response,
     after: Annotated[str, Query(pattern="^([0-9a-f]{2}){0,64}$", description="The cursor that the page follows.")] = "",
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
-) -> Rows:
-    """What answers a subscription now, in pages.
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Rows on a page of JSON.")] = PAGE,
+    format: FormatName = None,
+    accept: Accept = None,
+) -> Rows | Response:
+    """What answers a subscription now: in pages of JSON, or all of it as a file.
 
     Who follows `next` to the end gets every row that was an answer all the time, and no row twice; a row that came or
-    went meanwhile may be among them or not.
+    went meanwhile may be among them or not. The same holds for a file.
     """
+    chosen = wanted(format, accept)
     hub = access.tenant.hub
-    columns = hub.subscription(id).pattern.answer
-    found = access.see(id, lambda: hub.row_page(id, after=after, limit=limit))
+    columns = await run_in_threadpool(lambda: hub.subscription(id).pattern.answer)
+    if chosen is not None:
+        source = Source("rows", RowLayout(columns), lambda cursor: hub.row_page(id, after=cursor, limit=PAGE), after)
+        return await download(access, id, chosen, source)
+    found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
+    response.headers["Vary"] = "Accept"
     return Rows(columns=list(columns), rows=told, next=found.next)
 
 

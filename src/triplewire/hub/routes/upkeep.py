@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request, Response
 
 from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.health import Ailment, ailments
-from triplewire.hub.keys import signed_text
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
 from triplewire.hub.service import Administering, BoundedRoute, Reading, Service, count_refusal, service_of
 from triplewire.hub.settings import MAIN
+from triplewire.wire.keys import signed_text
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
 

@@ -17,11 +17,11 @@ from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, Tripl
 from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.messages import Refused, Uploaded
 from triplewire.hub.orders import Order, Receipt
-from triplewire.hub.problems import problem_of, status_of
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Access, Publishing, listed
 from triplewire.model import Access as AccessList
 from triplewire.model.flat import quad_in
+from triplewire.wire.problems import problem_of, status_of
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 

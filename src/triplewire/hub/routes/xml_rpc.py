@@ -28,11 +28,11 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.calls import read_call
 from triplewire.hub.messages import Cursor, NewSubscription
 from triplewire.hub.orders import Order, Receipt
-from triplewire.hub.problems import status_of
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Event, Subscription
+from triplewire.wire.problems import status_of
 
 router = APIRouter(prefix="/v1", tags=["XML-RPC"])
 

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from lark import Token
 from pyoxigraph import Literal, NamedNode
 
+from triplewire.errors import QuerySyntaxError
 from triplewire.languages.sparql.faults import Place, syntax_error
 from triplewire.model import XSD
 from triplewire.model.flat import resolved
-
-KNOWN_PREFIXES: Final = {
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "dc": "http://purl.org/dc/elements/1.1/",
-    "dct": "http://purl.org/dc/terms/",
-    "dcterms": "http://purl.org/dc/terms/",
-    "dcat": "http://www.w3.org/ns/dcat#",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "schema": "http://schema.org/",
-}
-"""Namespaces that a hint can name; they are never assumed."""
+from triplewire.model.prefixes import KNOWN_PREFIXES, how_to_give
 
 _ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -34,10 +21,10 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Names:
-    """The prefixes and the base that hold at a place of the text; a text's own come before the caller's."""
+    """The prefixes and the base that hold at a place of the text; its own come before the caller's, then the known."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
-        self._prefixes = dict(prefixes)
+        self._prefixes = {**KNOWN_PREFIXES, **prefixes}
         self._base: str | None = None
 
     def declare_base(self, token: Token) -> None:
@@ -55,7 +42,7 @@ class Names:
         prefix, _, local = str(token).partition(":")
         namespace = self._prefixes.get(prefix)
         if namespace is None:
-            raise _undeclared(prefix, token)
+            raise undeclared(prefix, token)
         return _iri(namespace + re.sub(r"\\(.)", r"\1", local), token)
 
     def reference(self, token: Token) -> NamedNode:
@@ -85,13 +72,23 @@ def _resolve(text: str, base: str, token: Token) -> NamedNode:
         raise syntax_error(f"<{text}> is not a reference: {error}", Place.of(token)) from None
 
 
-def _undeclared(prefix: str, token: Token) -> Exception:
-    namespace = KNOWN_PREFIXES.get(prefix, "…")
-    return syntax_error(
-        f"the prefix {prefix}: is not declared",
-        Place.of(token),
-        hint=f"Write PREFIX {prefix}: <{namespace}> before the query, or hand it in with the prefixes",
-    )
+def undeclared(prefix: str, token: Token) -> QuerySyntaxError:
+    """The error for a prefix that stands for nothing."""
+    hint = f"Write PREFIX {prefix}: <...> before the query, or {how_to_give(prefix)}"
+    return syntax_error(f"the prefix {prefix}: is not declared", Place.of(token), hint=hint)
+
+
+def first_undeclared(tokens: Iterable[Token], prefixes: Collection[str]) -> QuerySyntaxError | None:
+    """The error for the first name whose prefix neither the text nor the caller declares; None if there is none."""
+    known, before = {*prefixes}, ""
+    for token in tokens:
+        prefix = str(token).partition(":")[0]
+        if token.type == "NAMESPACE" and before.upper() == "PREFIX":
+            known.add(prefix)
+        elif token.type in ("NAME", "NAMESPACE") and prefix not in known:
+            return undeclared(prefix, token)
+        before = str(token)
+    return None
 
 
 def unescape(token: Token, text: str) -> str:

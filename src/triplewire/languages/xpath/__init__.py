@@ -14,9 +14,10 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import render as rendered
 from triplewire.errors import QuerySyntaxError, UnsupportedQuery
-from triplewire.languages.context import KNOWN_PREFIXES, Context
+from triplewire.languages.context import Context
 from triplewire.languages.xpath.parser import Parser
 from triplewire.languages.xpath.tokens import LANGUAGE
+from triplewire.model.prefixes import KNOWN_PREFIXES
 
 __all__ = ["compile", "render"]
 

@@ -28,6 +28,7 @@ from triplewire.algebra.xpath.syntax import (
 )
 from triplewire.errors import QuerySyntaxError, UnsupportedQuery
 from triplewire.languages.xpath.tokens import LANGUAGE, Token, place, tokens_of
+from triplewire.model.prefixes import how_to_give
 
 MOST_NESTED = 100
 """How deep parentheses and predicates may go, and how long a chain of one operator may be, in levels of the syntax."""
@@ -284,7 +285,7 @@ class Parser:
             return "http://www.w3.org/XML/1998/namespace"
         if not self.prefixes.get(prefix):
             known = ", ".join(sorted(name for name in self.prefixes if name)) or "none"
-            hint = f"Give it to compile: prefixes={{{prefix!r}: ...}}. Known are: {known}"
+            hint = f"Known prefixes are {known}; {how_to_give(prefix)}"
             self._wrong(f"the prefix {prefix} stands for no namespace", token, hint)
         return self.prefixes[prefix]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from triplewire import errors
+import triplewire.errors as errors
 from triplewire.errors import TriplewireError
 
 MEDIA_TYPE = "application/problem+json"

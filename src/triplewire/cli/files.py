@@ -1,0 +1,65 @@
+"""Files that rows and events are written into: in a format of `triplewire.tables`, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from triplewire.cli.problems import usage
+
+if TYPE_CHECKING:
+    from triplewire.tables import Layout
+
+_BY_SUFFIX = {".csv": "csv", ".xlsx": "xlsx", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_BINARY = ("xlsx", "parquet")
+
+
+def chosen(format: StrEnum | None, json: bool, out: Path | None) -> str:
+    """The format that was asked for, or the one that fits where the output goes."""
+    if format is not None or json:
+        wanted = "jsonl" if format is None else str(format)
+    elif out is None:
+        wanted = "table" if sys.stdout.isatty() else "jsonl"
+    elif out.suffix.lower() in _BY_SUFFIX:
+        wanted = _BY_SUFFIX[out.suffix.lower()]
+    else:
+        usage(f"--out {out}: say the format with --format; the suffix is none of {', '.join(_BY_SUFFIX)}")
+    if out is not None and wanted == "table":
+        usage("a table is for the terminal; leave --out or --format table out")
+    if out is None and wanted in _BINARY and sys.stdout.isatty():
+        usage(f"{wanted} is nothing that a terminal shows; name a file with --out")
+    return wanted
+
+
+def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[Any]) -> int:
+    """Write all items into the file, or to standard output; gives how many they were."""
+    from triplewire.tables import formats
+
+    try:
+        with opened(out) as file:
+            return formats.write(file, format, layout, items)
+    except ImportError as error:
+        usage(str(error))
+
+
+@contextmanager
+def opened(out: Path | None) -> Iterator[BinaryIO]:
+    """The file to write into. What was there is replaced at the end, and stays if something goes wrong before."""
+    if out is None:
+        yield sys.stdout.buffer
+        sys.stdout.flush()
+        return
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(out)
+    except OSError as error:
+        usage(f"--out {out}: this cannot be written: {error.strerror or error}")
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,80 @@
+"""Layouts: which columns a table has, and what of a row or an event stands in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from triplewire.model import Event, Matched, Row
+from triplewire.tables.cells import Cell
+
+Item = TypeVar("Item", contravariant=True)
+
+ANSWER = "answer"
+"""The column of a query that asks only whether there is something, and has no columns of its own."""
+
+_ROW = "row"
+
+
+class Layout(Protocol[Item]):
+    """How items become lines."""
+
+    columns: tuple[str, ...]
+
+    def cells(self, item: Item) -> tuple[Cell, ...]:
+        """What stands in the columns."""
+        ...
+
+    def told(self, item: Item) -> Mapping[str, Any]:
+        """The item, JSON-ready, with nothing left out."""
+        ...
+
+
+class RowLayout:
+    """Rows: a column for each variable."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._names = tuple(columns)
+        self.columns = self._names or (ANSWER,)
+
+    def cells(self, item: Row) -> tuple[Cell, ...]:
+        """The terms; a row of a query without variables says yes by being there."""
+        return tuple(item.get(name) for name in self._names) or (True,)
+
+    def told(self, item: Row) -> Mapping[str, Any]:
+        """The terms in their N-Triples spelling."""
+        return {name: str(term) for name, term in item.items()}
+
+
+class EventLayout:
+    """Events: a column for each field that an event tells, and `row.NAME` for each variable of its row.
+
+    What is a list or an object in JSON (triples, documents, contents) is JSON in its cell, too.
+    """
+
+    def __init__(self, columns: Iterable[str], *, contents: bool = False) -> None:
+        self._names, self._contents = tuple(columns), contents
+        fields = Matched("", {}, "", 0).as_dict(contents=contents)
+        self._fields = tuple(name for name in fields if name != _ROW)
+        self.columns = (*self._fields, *(f"{_ROW}.{name}" for name in self._names))
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> EventLayout:
+        """The layout that has a column for every variable that some of these events bind."""
+        return cls(dict.fromkeys(name for event in events for name in event.row))
+
+    def cells(self, item: Event) -> tuple[Cell, ...]:
+        """The fields, then the terms of the row."""
+        told = item.as_dict(contents=self._contents)
+        return (*(_cell(told.get(name)) for name in self._fields), *(item.row.get(name) for name in self._names))
+
+    def told(self, item: Event) -> Mapping[str, Any]:
+        """The event as the service tells it."""
+        return item.as_dict(contents=self._contents)
+
+
+def _cell(field: Any) -> Cell:
+    if field is None or isinstance(field, str | int | float):
+        return field
+    return json.dumps(field, ensure_ascii=False)

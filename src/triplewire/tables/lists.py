@@ -1,0 +1,96 @@
+"""Lists: the rows and the events that a hub gives, with the ways out of it: pandas, Arrow, files, a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from triplewire.model import Event, Row
+from triplewire.tables import hypertext
+from triplewire.tables.formats import write
+from triplewire.tables.layouts import EventLayout, Layout, RowLayout
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+Item = TypeVar("Item")
+
+
+class _Tabular(list[Item], Generic[Item]):
+    """A list that is also a table."""
+
+    @property
+    def _layout(self) -> Layout[Any]:
+        raise NotImplementedError
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table; a column is typed where all its values are of one kind, and text otherwise."""
+        try:
+            from triplewire.tables.arrow import table_of
+        except ImportError as error:
+            raise ImportError(f"Arrow needs the package pyarrow: pip install 'triplewire[files]' ({error})") from None
+        return table_of(self._layout, self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame, with the types of `to_arrow`."""
+        found: pandas.DataFrame = self.to_arrow().to_pandas(integer_object_nulls=True)
+        return found
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a CSV file: plain values, with a header; no cell is a formula."""
+        self._write(path, "csv")
+
+    def to_excel(self, path: str | Path) -> None:
+        """Write an Excel workbook."""
+        self._write(path, "xlsx")
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write a Parquet file, with the types of `to_arrow`."""
+        self._write(path, "parquet")
+
+    def to_jsonl(self, path: str | Path) -> None:
+        """Write JSON lines, with nothing left out: terms are in their N-Triples spelling."""
+        self._write(path, "jsonl")
+
+    def _write(self, path: str | Path, format: str) -> None:
+        with Path(path).open("wb") as file:
+            write(file, format, self._layout, self)
+
+    def _repr_html_(self) -> str:
+        return hypertext.table(self._layout, self)
+
+
+class Rows(_Tabular[Row]):
+    """Rows of one subscription, as a list; `columns` are the variables that it asks for, in order.
+
+    >>> Rows(["a"], []).columns
+    ('a',)
+    """
+
+    def __init__(self, columns: Iterable[str] = (), rows: Iterable[Row] = ()) -> None:
+        super().__init__(rows)
+        self.columns = tuple(columns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.columns, list(self))
+
+    @property
+    def _layout(self) -> Layout[Any]:
+        return RowLayout(self.columns)
+
+
+class RowPage(NamedTuple):
+    """Some rows, and the cursor that the next page follows; None where there are no more."""
+
+    rows: list[Row]
+    next: str | None
+
+
+class Events(_Tabular[Event]):
+    """Events in their order, as a list."""
+
+    @property
+    def _layout(self) -> Layout[Any]:
+        return EventLayout.of(self)
