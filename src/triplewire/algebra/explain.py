@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pyoxigraph import BlankNode, Triple, Variable
 
@@ -119,6 +120,18 @@ class Failure:
             sentences.append(f"it can never match: {self.never}")
         return "; ".join(sentences)
 
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: parts as they are worded, terms and triples in their N-Triples spelling."""
+        return {
+            "alternative": self.branch + 1,
+            "matched": [_worded(part) for part in self.matched],
+            "failed": _worded(self.failed),
+            "is_condition": not isinstance(self.failed, TriplePattern),
+            "seen": {name: [str(term) for term in terms[:_MOST_VALUES]] for name, terms in self.seen},
+            "near": [str(triple) for triple in self.near[:_MOST_NEAR]],
+            "never": self.never,
+        }
+
     def _what(self) -> str:
         values = [(name, word_list((word_term(term) for term in terms), _MOST_VALUES)) for name, terms in self.seen]
         if isinstance(self.failed, TriplePattern):
@@ -126,6 +139,10 @@ class Failure:
             return f"no triple matches `{word_triple(self.failed)}`" + (f" with {where}" if where else "")
         was = ", ".join(f"?{name} was {text}" for name, text in values)
         return f"condition `{word_condition(self.failed)}` failed" + (f": {was}" if was else "")
+
+
+def _worded(part: Part) -> str:
+    return word_triple(part) if isinstance(part, TriplePattern) else word_condition(part)
 
 
 @dataclass(frozen=True, slots=True)
