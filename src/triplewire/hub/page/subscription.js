@@ -1,16 +1,18 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
-import { announce, button, confirmed, el, field, plural, problem, put, refill, view } from "./dom.js";
+import { announce, button, confirmed, el, plural, problem, put, refill, view } from "./dom.js";
 import { get, post, send, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
-import { statement, termsOf } from "./difference.js";
-import { learn, shortened } from "./terms.js";
+import { termsOf } from "./difference.js";
+import { label, learn, parse, remember, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
 import { eventList } from "./events.js";
 import { plainFeeds, secretFeeds } from "./feeds.js";
 import { rowsTable } from "./panel.js";
-import { documentLinks } from "./sources.js";
+import { picker } from "./picker.js";
+import { exact } from "./times.js";
+import { reason, tellWhyNot } from "./why.js";
 
 const ROWS = 50; // of a page of answers
 
@@ -31,7 +33,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
       ? el(
           "p",
           { class: "status error" },
-          `Its answers may be out of date since ${new Date(told.stale_since).toLocaleString()}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
+          `Its answers may be out of date since ${exact(told.stale_since)}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
         )
       : null,
     may("admin") || told.owner === me.id
@@ -51,7 +53,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
           "Events",
           eventList(id, path, () => rows(path, answers, signal), signal),
         ),
-        part("Why is something not an answer?", whyNot(path, signal)),
+        part("Why is something not an answer?", ...whyNot(id, signal)),
       ),
       el(
         "div",
@@ -158,66 +160,48 @@ async function rows(path, place, signal, pages = Number(place.dataset.pages ?? 1
   }
 }
 
+/** A button, and the reason below the row: over its whole width, so that no column gets narrower. */
 function whyButton(path, row, signal) {
-  const place = el("div", { class: "why", "aria-live": "polite" });
-  const ask = button(
+  const below = el("div", { class: "why", "aria-live": "polite" });
+  const control = button(
     "Why?",
     async () => {
-      const isOpen = place.childElementCount > 0;
-      ask.setAttribute("aria-expanded", String(!isOpen));
-      if (isOpen) return place.replaceChildren();
+      const isOpen = below.childElementCount > 0;
+      control.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) return below.replaceChildren();
       try {
         const told = await post(`${path}/why`, { row }, { signal });
         await learn(termsOf(told.triples.map((each) => each.triple)), signal);
-        refill(place, reason(told));
+        refill(below, reason(told));
       } catch (error) {
-        refill(place, problem(error));
+        refill(below, problem(error));
       }
     },
     { class: "quiet", "aria-expanded": "false" },
   );
-  return [ask, place];
+  return { control, below };
 }
 
-function reason(told) {
-  if (told.triples.length === 0) return el("p", { class: "plain-text" }, shortened(told.text));
-  return el(
-    "div",
-    {},
-    el(
-      "ul",
-      { class: "statements" },
-      told.triples.map((each) =>
-        el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))),
-      ),
-    ),
-    told.conditions.length
-      ? el(
-          "ul",
-          { class: "conditions" },
-          told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each)))),
-        )
-      : null,
-  );
-}
-
-function whyNot(path, signal) {
-  const input = el("input", { type: "text", required: true, spellcheck: "false", autocomplete: "off" });
+/** Asked of a resource that is found by words, or by its address. */
+function whyNot(id, signal) {
   const place = el("div", { "aria-live": "polite" });
-  async function ask(event) {
-    event.preventDefault();
-    try {
-      const told = await post(`${path}/why-not`, { resource: input.value.trim() }, { signal });
-      refill(place, el("p", { class: "plain-text" }, shortened(told.text)));
-    } catch (error) {
-      refill(place, problem(error));
-    }
-  }
-  return el(
-    "form",
-    { on: { submit: ask } },
-    field("The address of a resource", input),
-    el("button", {}, "Why not?"),
-    place,
-  );
+  const { element } = picker({
+    label: "A resource",
+    hint: "Words of its name, or its address.",
+    find: (words) => findResources(words, signal),
+    isWhole: isAddress,
+    chosen: (resource) => tellWhyNot(place, id, resource, signal),
+    signal,
+  });
+  return [element, place];
 }
+
+async function findResources(words, signal) {
+  if (!words) return [];
+  const { hits } = await get("/v1/search", { q: words.slice(0, 200) }, { signal });
+  for (const hit of hits) remember(hit.resource, hit.name);
+  const found = hits.map((hit) => [hit.resource, label(hit.resource), parse(hit.resource).value]);
+  return isAddress(words) && !found.length ? [[words, words, "this address"]] : found;
+}
+
+const isAddress = (text) => /^[a-z][\w+.-]*:\S+$/i.test(text);

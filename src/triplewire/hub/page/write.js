@@ -1,7 +1,7 @@
 // A subscription in the words of any of the languages, checked while it is written.
 
 import { el, field, options, put } from "./dom.js";
-import { PREFIXES } from "./terms.js";
+import { parse, PREFIXES } from "./terms.js";
 import { editor } from "./editor.js";
 import { panel, prefixesOf } from "./panel.js";
 import { draft, keep } from "./drafts.js";
@@ -62,6 +62,10 @@ export function showWrite({ section, signal }) {
       go.hidden = !mistake?.line;
       go.onclick = () => sheet.goTo(mistake.line, mistake.column);
     },
+    correct: (term, other) => {
+      sheet.text = corrected(sheet.text, term, other, { ...PREFIXES, ...prefixesOf(prefixes.value) });
+      typed();
+    },
     signal,
   });
 
@@ -111,4 +115,20 @@ export function showWrite({ section, signal }) {
       side.element,
     ),
   );
+}
+
+/** The text with another IRI in the place of one, written in the way that the first was. */
+function corrected(text, term, other, prefixes) {
+  const [from, to] = [parse(term).value, parse(other).value];
+  const declared = [...text.matchAll(/PREFIX\s+([\w-]*):\s*<([^<>\s]*)>/gi)].map(([, prefix, iri]) => [prefix, iri]);
+  const known = { ...prefixes, ...Object.fromEntries(declared) };
+  const named = (prefix) => {
+    const [own] = [prefix, ...Object.keys(known)].filter((each) => known[each] && to.startsWith(known[each]));
+    return own === undefined ? `<${to}>` : `${own}:${to.slice(known[own].length)}`;
+  };
+  return text
+    .replaceAll(`<${from}>`, `<${to}>`)
+    .replace(/(?<![\w<?$"'])([A-Za-z][\w-]*|):([\w.-]*\w)/g, (whole, prefix, local) =>
+      known[prefix] !== undefined && known[prefix] + local === from ? named(prefix) : whole,
+    );
 }
