@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -29,6 +30,7 @@ from triplewire.client.messages import (
     query_as_json,
     row_of,
     subscription_of,
+    times_as_params,
     told_of,
     triples_of,
 )
@@ -56,6 +58,7 @@ from triplewire.model import (
     Start,
     Subscription,
     Term,
+    Time,
 )
 from triplewire.model.flat import triples_in
 
@@ -225,12 +228,25 @@ class Client(Connection):
             rows, after = self.row_page(id, after=after)
             yield from rows
 
-    def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> list[Event]:
-        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""
+    def events(
+        self,
+        id: str,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        wait: float = 0,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> list[Event]:
+        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most.
+
+        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
+        """
         found: list[Event] = []
+        times = times_as_params(since, until)
         while limit is None or len(found) < limit:
             most = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait}
+            params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait, **times}
             told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
             page = [self._event(id, each) for each in told]
             found += page
@@ -341,6 +357,7 @@ class Client(Connection):
             row_of(told["row"]),
             told["batch"],
             cursor,
+            datetime.fromisoformat(told["time"]),
             lambda: triples_of(told["triples"]),
             tuple(Behind(**each) for each in told["documents"]),
             lambda: content("before"),

@@ -40,6 +40,9 @@ TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may 
 RowTerms = Annotated[dict[str, str], Field(description="From variable to term, as in N-Triples.")]
 
 
+_WHEN = "When its batch was committed, by the clock of its writer; the order of events is that of their cursors."
+
+
 class Message(BaseModel):
     """What is sent; names that mean nothing are refused."""
 
@@ -158,6 +161,7 @@ class EventTold(BaseModel):
     subscription: str
     cursor: int
     batch: str
+    time: Annotated[str, Field(description=_WHEN, json_schema_extra={"format": "date-time"})]
     row: RowTerms
     triples: list[str]
     documents: list[BehindTold]

@@ -11,6 +11,7 @@ from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
+from triplewire.model.times import Time, bound, moment, spelled
 
 __all__ = [
     "EVENTS",
@@ -35,11 +36,15 @@ __all__ = [
     "Start",
     "Subscription",
     "Term",
+    "Time",
     "Unmatched",
     "Unread",
+    "bound",
     "feeds_of",
     "item_prefix",
     "item_uri",
+    "moment",
     "parse_term",
     "parse_triple",
+    "spelled",
 ]
