@@ -250,7 +250,7 @@ def test_a_node_has_its_place_in_the_taxonomy(town):
         ("SELECT ?d { ?d <http://www.w3.org/ns/dcat#keywrd> ?k }", "dcat#keywrd", [KEYWORD]),
         ("SELECT ?d { ?d <urn:other:Keyword> ?k }", "urn:other:Keyword", [KEYWORD]),
         ("SELECT ?d { ?d a <http://www.w3.org/ns/dcat#DataSets> }", "dcat#DataSets", [DATASET]),
-        ("SELECT ?d { ?d <http://www.w3.org/ns/dcat#theme> ?t OPTIONAL { ?d <urn:qqq> ?q } }", "urn:qqq", []),
+        ("SELECT ?d ?q { ?d <http://www.w3.org/ns/dcat#theme> ?t OPTIONAL { ?d <urn:qqq> ?q } }", "urn:qqq", []),
     ],
 )
 def test_a_property_or_class_that_nothing_has_is_told_with_what_may_be_meant(town, text, term, suggestions):

@@ -79,6 +79,13 @@ export async function text(path, query, accept, options = {}) {
   return (await answered(path, { query, headers: { Accept: accept }, ...options })).text();
 }
 
+/** A file, with the name that the service gives it. */
+export async function file(path, query, options = {}) {
+  const answer = await answered(path, { query, ...options });
+  const [, name = "download"] = /filename="([^"]*)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [];
+  return { name, content: await answer.blob() };
+}
+
 export async function send(method, path, { json, ...options } = {}) {
   const spoken =
     json === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };

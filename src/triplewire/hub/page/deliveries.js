@@ -94,8 +94,8 @@ function condition(each, act) {
       ({ count }) => `${plural(count, "message")} will be sent again.`,
     );
   const newSecret = async () => {
-    if (!(await confirmed("Sign with a new secret? For a day messages are signed with the old one, too.", "New secret")))
-      return;
+    const question = "Sign with a new secret? For a day messages are signed with the old one, too.";
+    if (!(await confirmed(question, "New secret"))) return;
     act(
       () => post(`${path}/secret`, {}),
       ({ secret }) => (told.set(each.id, secret), "There is a new secret."),

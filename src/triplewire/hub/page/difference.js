@@ -55,7 +55,10 @@ export function changeLine(before, after, most = 2) {
     side.came.length ? el("ins", {}, values(side.came)) : null,
   ]);
   const more = properties.size - told.length;
-  return [told.map((each, number) => [number ? "; " : "", each]), more > 0 ? ` and ${plural(more, "other property", "other properties")}` : ""];
+  return [
+    told.map((each, number) => [number ? "; " : "", each]),
+    more > 0 ? ` and ${plural(more, "other property", "other properties")}` : "",
+  ];
 }
 
 function order(text) {

@@ -69,9 +69,11 @@ export function entry(event, signal, isNew, of = null) {
       "summary",
       {},
       el("span", { class: `badge ${event.kind}` }, KINDS[event.kind]),
+      " ",
       el("span", { class: "what" }, of && el("span", { class: "of" }, of, ": "), values(event.row, label)),
-      event.time ? moment(event.time) : null,
-      changed && el("span", { class: "change" }, changed),
+      " ",
+      moment(event.time),
+      changed && [" ", el("span", { class: "change" }, changed)],
     ),
   );
   let isFilled = false;
@@ -82,10 +84,13 @@ export function entry(event, signal, isNew, of = null) {
     await learn(termsOf(lists.flat()), signal).catch(() => {});
     put(
       details,
-      event.time ? el("p", { class: "hint" }, "On ", time(event.time), ".") : null,
+      el("p", { class: "hint" }, "On ", time(event.time), "."),
       el("p", { class: "hint" }, "Look at ", values(event.row, shown)),
       event.before || event.after
-        ? [el("h3", {}, "What is different"), isExcerpt(event) ? excerpts(event) : differenceList(event.before, event.after)]
+        ? [
+            el("h3", {}, "What is different"),
+            isExcerpt(event) ? excerpts(event) : differenceList(event.before, event.after),
+          ]
         : null,
       event.triples.length
         ? [
@@ -108,7 +113,7 @@ function isExcerpt({ before, after }) {
   return [before, after].some((each) => each && !Array.isArray(each));
 }
 
-/** What is different, for the line: of an answer that changed; of one that came or went, only if its document stayed. */
+/** What is different, for the line: of an answer that changed; of one that came or went, if its document stayed. */
 function changeOf(event) {
   if (isExcerpt(event)) {
     const [before, after] = [event.before?.text, event.after?.text];

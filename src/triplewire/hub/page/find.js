@@ -73,7 +73,12 @@ export async function showFind({ section, params, signal }) {
 function neighbours(place) {
   const line = (word, nodes) =>
     nodes.length > 0 &&
-    el("p", {}, el("span", { class: "hint" }, `${word} `), nodes.map((each, number) => [number ? " · " : "", nodeLink(each)]));
+    el(
+      "p",
+      {},
+      el("span", { class: "hint" }, `${word} `),
+      nodes.map((each, number) => [number ? " · " : "", nodeLink(each)]),
+    );
   return el(
     "nav",
     { class: "neighbours", "aria-label": "In the taxonomy" },

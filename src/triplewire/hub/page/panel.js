@@ -4,7 +4,8 @@ import { announce, button, choice, el, field, plural, problem, refill, table, vi
 import { post } from "./api.js";
 import { pictures } from "./picture.js";
 import { label, learn, parse, short, shortened, shown } from "./terms.js";
-import { draft, forgetDraft, keep } from "./drafts.js";
+import { draft, draftOf, forgetDraft, keep as keepDraft } from "./drafts.js";
+import { changeQuery } from "./managing.js";
 
 const PAUSE = 250;
 const MOST_ROWS = 10;
@@ -17,9 +18,10 @@ export function prefixesOf(text) {
 
 /** `asked()` gives the text, the language and the prefixes; `wrong(mistake)` hears where it is wrong, or null.
  *  `correct(term, other)` puts another term into the text. `example` is a resource that shall be among the answers, and
- *  `isApart()` says that what makes it one is in several documents. */
-export function panel({ asked, wrong, correct = null, example = null, isApart = () => false, signal }) {
-  const kept = draft();
+ *  `isApart()` says that what makes it one is in several documents. `edited` is the subscription that is changed. */
+export function panel({ asked, wrong, correct = null, example = null, isApart = () => false, edited = null, signal }) {
+  const kept = edited ? draftOf(edited) : draft();
+  const keep = edited ? () => {} : keepDraft;
   const state = { scope: kept.scope, start: kept.start };
   let isChosenByHand = false;
   const status = el("p", { class: "status", id: "query-told", role: "status" });
@@ -35,8 +37,21 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
     spellcheck: "false",
     on: { input: () => (keep({ id: id.value }), told.replaceChildren()) },
   });
+  const title = el("input", {
+    type: "text",
+    maxlength: 200,
+    value: kept.title,
+    autocomplete: "off",
+    on: { input: () => keep({ title: title.value }) },
+  });
+  const description = el("textarea", {
+    rows: 2,
+    maxlength: 2000,
+    value: kept.description,
+    on: { input: () => keep({ description: description.value }) },
+  });
   const apart = el("p", { class: "hint", role: "status" });
-  const subscribe = button("Subscribe", register, { class: "primary" });
+  const subscribe = button(edited ? "Save" : "Subscribe", edited ? save : register, { class: "primary" });
   const ahead = button("Preview", look);
   let timer;
   let edits = 0;
@@ -165,10 +180,30 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
         ...query(),
         start: state.start,
         ...(id.value.trim() ? { id: id.value.trim() } : {}),
+        ...about(),
       });
       forgetDraft();
       announce(`Subscribed as ${made.id}.`);
       location.hash = view("subscription", { id: made.id });
+    } catch (error) {
+      subscribe.disabled = false;
+      refill(told, problem(error));
+    }
+  }
+
+  /** What the subscription is called, where it is called something. */
+  function about() {
+    const given = { title: title.value.trim(), description: description.value.trim() };
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+  }
+
+  async function save() {
+    subscribe.disabled = true;
+    try {
+      const called = { title: title.value.trim(), description: description.value.trim() }; // one that is empty goes
+      await changeQuery(edited, { ...query(), ...called });
+      announce(`${edited.id} is changed.`);
+      location.hash = view("subscription", { id: edited.id });
     } catch (error) {
       subscribe.disabled = false;
       refill(told, problem(error));
@@ -202,16 +237,20 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
       { class: "card" },
       scopes,
       apart,
-      choice(
-        "Tell me",
-        [
-          ["ever", "what is there, then what comes"],
-          ["now", "only what comes from now on"],
-        ],
-        state.start,
-        (value) => set("start", value),
-      ),
-      field("Name of the subscription", id, "If you give none, one is made."),
+      edited
+        ? el("p", { class: "hint" }, "What begins and what ends to be an answer by the change is told as events.")
+        : choice(
+            "Tell me",
+            [
+              ["ever", "what is there, then what comes"],
+              ["now", "only what comes from now on"],
+            ],
+            state.start,
+            (value) => set("start", value),
+          ),
+      field("Title", title, "What people read; the name, if you give none."),
+      field("Description", description),
+      edited ? null : field("Name of the subscription", id, "For addresses and commands; made if you give none."),
       el("p", { class: "actions" }, subscribe, ahead),
       told,
     ),

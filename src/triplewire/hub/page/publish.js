@@ -139,7 +139,7 @@ async function noDocument(file) {
     return `${file.name} is ${what}, and no document: publish a document that describes it, with its address.`;
   const start = new Uint8Array(await file.slice(0, 4096).arrayBuffer());
   if (start.includes(0))
-    return `${file.name} is no text, so it is no document: documents are Turtle, JSON-LD, RDF/XML, N-Triples, RSS, Atom or XML.`;
+    return `${file.name} is no text, so it is no document: those are ${SYNTAXES.map(([, name]) => name).join(", ")}.`;
   return null;
 }
 

@@ -73,7 +73,12 @@ export async function showResource({ section, params, signal }) {
         "div",
         {},
         found.documents.length
-          ? el("aside", { class: "card", "aria-label": "Who says it" }, el("h2", {}, "Who says it"), sources(found.documents))
+          ? el(
+              "aside",
+              { class: "card", "aria-label": "Who says it" },
+              el("h2", {}, "Who says it"),
+              sources(found.documents),
+            )
           : null,
         whetherAnswer(found.iri, signal),
       ),

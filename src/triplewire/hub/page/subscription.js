@@ -1,15 +1,17 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
-import { announce, button, confirmed, el, plural, problem, put, refill, view } from "./dom.js";
-import { get, post, send, serves } from "./api.js";
+import { button, el, plural, problem, put, refill } from "./dom.js";
+import { get, post, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
 import { termsOf } from "./difference.js";
 import { label, learn, parse, remember, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
+import { downloads } from "./downloads.js";
 import { eventList } from "./events.js";
 import { plainFeeds, secretFeeds } from "./feeds.js";
 import { rowsTable } from "./panel.js";
+import { management, removal } from "./managing.js";
 import { picker } from "./picker.js";
 import { exact } from "./times.js";
 import { reason, tellWhyNot } from "./why.js";
@@ -21,9 +23,12 @@ export async function showSubscription({ section, params, signal, me, may }) {
   const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
   const [told, picture] = await Promise.all([get(path, {}, { signal }), get(`${path}/picture`, {}, { signal })]);
   const answers = el("div", { "aria-live": "off" });
+  const isOwn = may("admin") || told.owner === me.id;
   put(
     section,
-    el("h1", {}, id),
+    el("h1", {}, told.title || id),
+    told.title ? el("p", { class: "address" }, el("code", {}, id)) : null,
+    told.description ? el("p", { class: "lead" }, told.description) : null,
     el(
       "p",
       { class: "hint" },
@@ -36,13 +41,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
           `Its answers may be out of date since ${exact(told.stale_since)}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
         )
       : null,
-    may("admin") || told.owner === me.id
-      ? el(
-          "p",
-          { class: "actions" },
-          button("Unsubscribe", () => unsubscribe(id, path, section), { class: "danger" }),
-        )
-      : null,
+    management(told, isOwn),
     el(
       "div",
       { class: "workbench" },
@@ -52,16 +51,18 @@ export async function showSubscription({ section, params, signal, me, may }) {
         part(
           "Events",
           eventList(id, path, () => rows(path, answers, signal), signal),
+          downloads(`${path}/events`, "Events"),
         ),
         part("Why is something not an answer?", ...whyNot(id, signal)),
       ),
       el(
         "div",
         {},
-        part("Answers now", answers),
+        part("Answers now", answers, downloads(`${path}/rows`, "Answers")),
         part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
         await deliveriesPart(id, signal),
-        await feedPart(path, me, may("admin") || told.owner === me.id, signal),
+        await feedPart(path, me, isOwn, signal),
+        isOwn ? part("Remove it", ...removal(told)) : null,
       ),
     ),
   );
@@ -105,17 +106,6 @@ function otherwise(path, own, signal) {
   return details;
 }
 
-async function unsubscribe(id, path, section) {
-  if (!(await confirmed(`Remove the subscription ${id}, with its answers and its events?`, "Unsubscribe"))) return;
-  try {
-    await send("DELETE", path);
-    announce(`${id} is removed.`);
-    location.hash = view("subscriptions");
-  } catch (error) {
-    put(section, problem(error));
-  }
-}
-
 async function feedPart(path, me, isOwn, signal) {
   if (!(await serves("/v1/subscriptions/{id}/feed"))) return null;
   const found = me.id === "" ? plainFeeds(path) : isOwn ? await secretFeeds(path, signal) : null;
@@ -147,7 +137,7 @@ async function rows(path, place, signal, pages = Number(place.dataset.pages ?? 1
     const words = plural(some.length, "answer");
     const more = button("More answers", async () => {
       await rows(path, place, signal, pages + 1);
-      place.querySelectorAll("tbody tr")[some.length]?.querySelector("button")?.focus();
+      place.querySelectorAll("tbody tr:not(.below)")[some.length]?.querySelector("button")?.focus();
     });
     refill(
       place,

@@ -97,7 +97,8 @@ const NAMES = /[#/](prefLabel|label|title|name|fn)>$/;
 export function rememberFrom(triples) {
   for (const text of triples) {
     const [subject, predicate, object] = triple(text);
-    if (object?.startsWith('"') && NAMES.test(predicate) && !known.get(subject)) known.set(subject, parse(object).value);
+    if (!object?.startsWith('"') || !NAMES.test(predicate) || known.get(subject)) continue;
+    known.set(subject, parse(object).value);
   }
 }
 

@@ -38,7 +38,8 @@ export function moment(iso) {
 
 /** A moment with both: exactly, and how long ago. */
 export function time(iso) {
-  return el("span", {}, el("time", { datetime: iso }, exact(iso)), el("span", { class: "hint" }, " (", moment(iso), ")"));
+  const past = el("span", { class: "hint" }, " (", moment(iso), ")");
+  return el("span", {}, el("time", { datetime: iso }, exact(iso)), past);
 }
 
 /** A length of time in the unit that says most: 45 s, 20 min, 3 h, 5 days. */
