@@ -171,7 +171,7 @@ def test_why_not_names_what_fails_and_what_was_seen(hub, call):
     """X4"""
     text = call("why-not", hub, "maja", PARKING).stdout
     assert f"<{PARKING}> does not answer maja" in text
-    assert "descendant-or-self(?theme, <https://data.lindhaven.example/theme/Water>)` failed: ?theme was" in text
+    assert "?theme is, or is below, <https://data.lindhaven.example/theme/Water>` failed: ?theme was" in text
     assert json.loads(call("why-not", hub, "omar", PARKING, "--json").stdout)["matches"]
 
 

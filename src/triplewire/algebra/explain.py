@@ -17,7 +17,7 @@ from triplewire.algebra.evaluate import Binding, Graph, solutions, substitute, u
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, variable, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
-from triplewire.algebra.wording import word_condition, word_list, word_term, word_triple
+from triplewire.algebra.wording import word_list, word_place, word_term, word_triple
 from triplewire.model import Term
 
 MOST_PARTIAL_ROWS = 10_000
@@ -39,7 +39,7 @@ class Checked:
 
     def __str__(self) -> str:
         seen = ", ".join(f"?{name} is {word_term(term)}" for name, term in self.values)
-        return f"{word_condition(self.condition)}" + (f": {seen}" if seen else "")
+        return f"{word_place(self.condition)}" + (f": {seen}" if seen else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +138,11 @@ class Failure:
             where = ", ".join(f"?{name} = {text}" for name, text in values)
             return f"no triple matches `{word_triple(self.failed)}`" + (f" with {where}" if where else "")
         was = ", ".join(f"?{name} was {text}" for name, text in values)
-        return f"condition `{word_condition(self.failed)}` failed" + (f": {was}" if was else "")
+        return f"condition `{word_place(self.failed)}` failed" + (f": {was}" if was else "")
 
 
 def _worded(part: Part) -> str:
-    return word_triple(part) if isinstance(part, TriplePattern) else word_condition(part)
+    return word_triple(part) if isinstance(part, TriplePattern) else word_place(part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from itertools import chain, count
 
 from pyoxigraph import NamedNode, Triple, Variable
 
-from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
+from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
 from triplewire.algebra.substitution import renamed
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.model import RDF, XSD, Term
@@ -21,6 +21,12 @@ _PLAIN = re.compile(
     rf'"(?:([+-]?[0-9]+)"\^\^<{XSD}integer>|([+-]?[0-9]*\.[0-9]+)"\^\^<{XSD}decimal>|(true|false)"\^\^<{XSD}boolean>)'
 )
 _TYPE = NamedNode(RDF + "type")
+_RELATIONS = {
+    "descendant": "is below",
+    "descendant-or-self": "is, or is below,",
+    "ancestor": "is above",
+    "child": "is directly below",
+}
 _MADE_NAME = re.compile(r"_+(?:step)?[0-9]+|\w+·[0-9]+")
 """A variable that no text named: `normalize` numbers them, and languages name the places of paths and of rules."""
 _WORD_BACKWARDS = re.compile(r"\w*+", re.ASCII)  # from the end: to look for where it begins would be quadratic
@@ -41,6 +47,14 @@ def word_condition(condition: Expression) -> str:
     text = plain(render(condition))
     infix = isinstance(condition, Call) and text.startswith("(") and text.endswith(")")
     return text[1:-1] if infix else text
+
+
+def word_place(condition: Expression) -> str:
+    """A condition, and one against the taxonomy as people say it: something is below something."""
+    if isinstance(condition, Call) and condition.function in IS_A:
+        node, other = condition.arguments
+        return f"{render(node)} {_RELATIONS[condition.function]} {render(other)}"
+    return word_condition(condition)
 
 
 def word_triple(triple: TriplePattern | Triple) -> str:
