@@ -27,6 +27,7 @@ Role = OneOf["property", "class"]
 
 _MOST_PROPERTIES = 2_000
 _MOST_NODES = 5_000
+_MOST_ALIKE = 20
 _MOST_SUGGESTED = 3
 _ALIKE = 0.72
 _KIND = NamedNode(TYPE[1:-1])
@@ -53,16 +54,11 @@ def unheard(reader: Reader, taxonomy: Taxonomy, pattern: Pattern) -> list[Unhear
     if isinstance(pattern, PathQuery):
         return []
     named = [*dict.fromkeys(chain.from_iterable(map(_named, pattern.branches)))]
-    properties = _properties(reader) if named else []
-    if not properties:
+    missing = [(term, role) for term, role in named if not _is_there(reader, taxonomy, term, role)]
+    if not missing or not reader.triples.predicates():
         return []
-    classes = _classes(reader, taxonomy) if any(role == "class" for _, role in named) else []
-    known = {"property": properties, "class": classes}
-    return [
-        Unheard(term, role, tuple(alike(term, known[role])))
-        for term, role in named
-        if term not in known[role] and not _is_there(reader, term, role)
-    ]
+    known = {role: _in_use(reader, taxonomy, role) for role in {role for _, role in missing}}
+    return [Unheard(term, role, tuple(_seen(reader, alike(term, known[role]), role))) for term, role in missing]
 
 
 def _named(branch: Conjunction) -> Iterator[tuple[Term, Role]]:
@@ -87,26 +83,32 @@ def _places(condition: Expression) -> Iterator[Term]:
             yield from _places(argument)
 
 
-def _properties(reader: Reader) -> list[Term]:
-    numbers = list(islice(reader.triples.predicates(), _MOST_PROPERTIES))
-    used = reader.surveys.used(numbers) if reader.is_partial else numbers
-    return [*terms_of(reader, used).values()]
+def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> bool:
+    """Whether something that is seen has it."""
+    if role == "class" and (taxonomy.parents(term) or taxonomy.children(term)):
+        return True
+    number, kind = reader.terms.find([str(term), TYPE])
+    if role == "class":
+        return bool(number and kind and reader.triples.degrees([(kind, number)], 1)[0])
+    return bool(number and reader.surveys.used([number]))
 
 
-def _classes(reader: Reader, taxonomy: Taxonomy) -> list[Term]:
+def _in_use(reader: Reader, taxonomy: Taxonomy, role: Role) -> list[Term]:
+    """What may be suggested; of properties also such as are not seen: to look at all of them would take long."""
+    if role == "property":
+        return [*terms_of(reader, islice(reader.triples.predicates(), _MOST_PROPERTIES)).values()]
     (kind,) = reader.terms.find([TYPE])
     numbers = reader.surveys.values(kind, MOST_CLASSES) if kind else []
     return [*dict.fromkeys([*terms_of(reader, numbers).values(), *islice(taxonomy.nodes(), _MOST_NODES)])]
 
 
-def _is_there(reader: Reader, term: Term, role: Role) -> bool:
-    """For one that is in use, but not among the many that were looked at."""
-    number, kind = reader.terms.find([str(term), TYPE])
-    if not number:
-        return False
-    if role == "property":
-        return bool(reader.surveys.used([number]))
-    return bool(kind and reader.triples.degrees([(kind, number)], 1)[0])
+def _seen(reader: Reader, terms: Sequence[Term], role: Role) -> list[Term]:
+    """The first of these that are seen."""
+    if role == "property" and reader.is_partial:
+        numbers = reader.terms.find([*map(str, terms)])
+        used = reader.surveys.used(numbers)
+        terms = [term for term, number in zip(terms, numbers, strict=True) if number in used]
+    return [*terms[:_MOST_SUGGESTED]]
 
 
 def alike(term: Term, known: Iterable[Term]) -> list[Term]:
@@ -118,7 +120,7 @@ def alike(term: Term, known: Iterable[Term]) -> list[Term]:
         matcher = SequenceMatcher(None, name, own)
         if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE:
             scored.append((-matcher.ratio(), space != namespace, other.value, other))
-    return [found for *_, found in sorted(scored, key=lambda each: each[:3])[:_MOST_SUGGESTED]]
+    return [found for *_, found in sorted(scored, key=lambda each: each[:3])[:_MOST_ALIKE]]
 
 
 def _parts(iri: str) -> tuple[str, str]:

@@ -86,9 +86,11 @@ export async function file(path, query, options = {}) {
   return { name, content: await answer.blob() };
 }
 
-export async function send(method, path, { json, ...options } = {}) {
+export async function send(method, path, { json, headers = {}, ...options } = {}) {
   const spoken =
-    json === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };
+    json === undefined
+      ? { headers }
+      : { headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(json) };
   const answer = await answered(path, { method, ...spoken, ...options });
   return answer.status === 204 ? null : answer.json();
 }

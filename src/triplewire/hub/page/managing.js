@@ -7,25 +7,27 @@ import { time } from "./times.js";
 
 const pathOf = (id) => `/v1/subscriptions/${encodeURIComponent(id)}`;
 
-/** Let a subscription ask something else, or be called something else; what changed meanwhile is not overwritten. */
-export function changeQuery(told, wanted) {
-  return send("PUT", pathOf(told.id), { json: { start: told.start, ...wanted } });
+/** Change a subscription as it was told; what somebody else changed meanwhile is not overwritten. */
+export function change(told, wanted) {
+  return send("PATCH", pathOf(told.id), { json: wanted, headers: { "If-Match": `"${told.revision}"` } });
 }
 
 /** The buttons of who may change it; whoever sees it may make another one like it. */
 export function management(told, isOwn) {
   const place = el("div");
+  let now = told;
 
   async function pause(isPaused) {
     try {
-      fill(await send("PATCH", pathOf(told.id), { json: { paused: isPaused } }));
+      now = await change(now, { paused: isPaused });
+      fill();
       announce(isPaused ? "It is paused." : "It goes on.");
     } catch (error) {
       put(place, problem(error));
     }
   }
 
-  function fill(now) {
+  function fill() {
     refill(
       place,
       now.paused_since
@@ -53,7 +55,7 @@ export function management(told, isOwn) {
     openDraft({ text, language, scope, start, title, description: description ?? "" });
   }
 
-  fill(told);
+  fill();
   return place;
 }
 

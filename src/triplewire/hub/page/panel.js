@@ -5,7 +5,7 @@ import { post } from "./api.js";
 import { pictures } from "./picture.js";
 import { label, learn, parse, short, shortened, shown } from "./terms.js";
 import { draft, draftOf, forgetDraft, keep as keepDraft } from "./drafts.js";
-import { changeQuery } from "./managing.js";
+import { change } from "./managing.js";
 
 const PAUSE = 250;
 const MOST_ROWS = 10;
@@ -201,7 +201,7 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
     subscribe.disabled = true;
     try {
       const called = { title: title.value.trim(), description: description.value.trim() }; // one that is empty goes
-      await changeQuery(edited, { ...query(), ...called });
+      await change(edited, { ...query(), ...called });
       announce(`${edited.id} is changed.`);
       location.hash = view("subscription", { id: edited.id });
     } catch (error) {

@@ -32,6 +32,7 @@ export async function showSubscription({ section, params, signal, me, may }) {
     el(
       "p",
       { class: "hint" },
+      told.owner && told.owner !== me.id ? `Of ${told.owner}; ` : "",
       `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
     ),
     told.stale_since
