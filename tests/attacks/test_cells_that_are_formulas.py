@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from datetime import UTC, datetime
 
 import openpyxl
 import pytest
@@ -14,6 +15,7 @@ from triplewire.model import XSD, Matched, Row
 from triplewire.tables import EventLayout, Events, RowLayout, Rows
 from triplewire.tables.formats import write
 
+TIME = datetime(2026, 3, 2, 9, tzinfo=UTC)
 FORMULAS = (
     "=1+1",
     "=cmd|' /C calc'!A0",
@@ -81,7 +83,7 @@ def test_workbook_has_text_and_neither_formula_nor_link(text):
 
 
 def test_name_of_a_column_and_of_a_subscription_are_no_formulas_either():
-    event = Matched("=1+1", {}, "@batch", 1)
+    event = Matched("=1+1", {}, "@batch", 1, TIME)
     content = written("csv", EventLayout([]), [event]).decode()
     head, line = csv.reader(io.StringIO(content, newline=""))
     told = dict(zip(head, line, strict=True))
@@ -97,7 +99,7 @@ MARKUP = '<img src=x onerror="alert(1)"><script>alert(2)</script>&amp;'
     [
         Rows([MARKUP], [Row({MARKUP: Literal(MARKUP)})]),
         Rows(["x"], [Row({"x": NamedNode("urn:" + "a")}), Row({"x": Literal(MARKUP, language="en")})]),
-        Events([Matched(MARKUP, {"x": Literal(MARKUP)}, MARKUP, 1)]),
+        Events([Matched(MARKUP, {"x": Literal(MARKUP)}, MARKUP, 1, TIME)]),
     ],
     ids=["names", "rows", "events"],
 )

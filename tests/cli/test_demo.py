@@ -112,7 +112,7 @@ def test_change_is_told_with_before_and_after(told):
 def test_silence_is_explained_across_documents(told):
     """X4"""
     silence = scene(told, "Why does Nora not hear of the floods any more?")
-    assert "no triple matches `?publisher foaf:mbox ?mailbox`" in silence
+    assert "no triple matches `?office foaf:mbox ?mailbox`" in silence
 
 
 def test_preview_promises_what_the_subscription_then_gets(told):

@@ -131,7 +131,19 @@ def test_events_are_printed_after_a_cursor(hub, call, call_for_rows):
     assert call_for_rows("events", hub, "maja", "--limit", "1", "--json") == everything[:1]
     (with_contents,) = call_for_rows("events", hub, "maja", "--limit", "1", "--contents", "--json")
     assert with_contents["after"]
-    assert "matched" in call("events", hub, "maja", "-f", "table").stdout
+
+
+def test_events_are_listed_by_their_times(hub, call, call_for_rows):
+    (event,) = call_for_rows("events", hub, "maja", "--limit", "1", "--json")
+    table = call("events", hub, "maja", "-f", "table").stdout
+    assert table.split()[:3] == ["time", "kind", "row"]
+    assert event["time"][:19].replace("T", " ") in table
+    assert event["batch"] not in table
+    assert event in call_for_rows("events", hub, "maja", "--since", event["time"], "--json")
+    assert call_for_rows("events", hub, "maja", "--until", event["time"], "--json") == []
+    assert call_for_rows("events", hub, "maja", "--since", "2999-01-01", "--json") == []
+    for wrong in (["--since", "noon"], ["--until", "2026-13-01"], ["--since", "2026-03-02", "--follow"]):
+        assert call("events", hub, "maja", *wrong).exit_code == 2
 
 
 def test_why_names_triples_and_documents(hub, call):
@@ -161,7 +173,7 @@ def test_why_not_names_what_fails_and_what_was_seen(hub, call):
     """X4"""
     text = call("why-not", hub, "maja", PARKING).stdout
     assert f"<{PARKING}> does not answer maja" in text
-    assert "descendant-or-self(?theme, <https://data.lindhaven.example/theme/Water>)` failed: ?theme was" in text
+    assert "?theme is, or is below, <https://data.lindhaven.example/theme/Water>` failed: ?theme was" in text
     assert json.loads(call("why-not", hub, "omar", PARKING, "--json").stdout)["matches"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from pyoxigraph import BlankNode, Literal, Triple, Variable
@@ -42,6 +43,7 @@ from triplewire.model import (
 Hits = dict[tuple[str, str | None], tuple[Row, bytes]]
 """By document and place: the row of what an XPath selects, and a fingerprint of its content."""
 
+_START = datetime(2026, 3, 2, tzinfo=UTC)
 _BELOW = (RDFS + "subClassOf", RDFS + "subPropertyOf")
 
 
@@ -281,7 +283,8 @@ class Reference:
             if self._is_behind(uri, row, triples, old, new, viewer)
         )
         before, after = (self._within(row, behind, state, triples, viewer) for state in (old, new))
-        return kind(id, row, batch, len(self._log) + 1, triples, behind, before, after)
+        time = _START + timedelta(minutes=self._number)
+        return kind(id, row, batch, len(self._log) + 1, time, triples, behind, before, after)
 
     def _is_behind(self, uri: str, row: Row, triples, old: State, new: State, viewer: str | None) -> bool:
         if _is_of_xpath(row, triples):

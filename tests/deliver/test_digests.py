@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,12 +17,14 @@ from triplewire.deliver.digests import digest, next_time
 from triplewire.model import EVENTS
 from triplewire.store import DeadLetter
 
+START = datetime(2026, 3, 2, tzinfo=UTC)
+
 
 def history(kinds: str, name: str = "a"):
     """Events of one row: m, c, u."""
     named = {"m": "matched", "c": "changed", "u": "unmatched"}
     return [
-        EVENTS[named[kind]]("s", {"d": NamedNode(f"urn:{name}")}, "b", cursor)
+        EVENTS[named[kind]]("s", {"d": NamedNode(f"urn:{name}")}, "b", cursor, START)
         for cursor, kind in enumerate(kinds, start=1)
     ]
 

@@ -40,14 +40,14 @@ def test_an_answer_across_documents_names_each_triple_with_who_states_it(memory)
         Triple(node("i"), node("memory"), Literal(92)): (Source("urn:infos", 1),),
     }
     assert told.documents == (Source("urn:hosts", 1), Source("urn:infos", 1))
-    assert [dict(checked.values)["memory"] for checked in told.conditions] == [Literal(92)]
+    assert [dict(checked.values)["m"] for checked in told.conditions] == [Literal(92)]
 
 
-def test_the_reason_reads_as_text_without_numbered_names(memory):
+def test_the_reason_reads_as_text_in_the_names_of_the_text(memory):
     text = str(memory.why("memory", row(h="h")))
     assert "?h = <urn:h> answers memory" in text
     assert "<urn:i> <urn:memory> 92  in urn:infos (version 1)" in text
-    assert "?memory > 64: ?memory is 92" in text
+    assert "?m > 64: ?m is 92" in text
 
 
 def test_any_mapping_will_do_for_a_row(memory):
@@ -90,7 +90,7 @@ def test_an_optional_column_is_explained_with_its_triple(hub, publish):
 
 def test_what_is_no_answer_is_an_error_that_says_why(memory, publish):
     publish(":i :memory 32 .", "urn:infos")
-    with pytest.raises(UnknownRow, match=r"\?h = <urn:h> is not one of its answers: .*\?memory > 64.* was 32"):
+    with pytest.raises(UnknownRow, match=r"\?h = <urn:h> is not one of its answers: .*\?m > 64.* was 32"):
         memory.why("memory", row(h="h"))
 
 
@@ -117,16 +117,16 @@ def test_the_condition_that_fails_is_named_with_the_value_of_another_document(me
     publish(":i :memory 32 .", "urn:infos")
     told = memory.why_not("memory", "urn:h")
     assert not told.matches
-    assert str(told.first) == "condition `?memory > 64` failed: ?memory was 32"
-    assert told.first.seen == (("memory", (Literal(32),)),)
+    assert str(told.first) == "condition `?m > 64` failed: ?m was 32"
+    assert told.first.seen == (("m", (Literal(32),)),)
 
 
 def test_the_triple_that_is_missing_is_named_with_what_is_there_instead(memory):
     memory.retract("urn:infos")
     memory.publish("<urn:i> <urn:cpu> 600 .", uri="urn:infos", media_type="text/turtle")
     failure = memory.why_not("memory", "urn:h").first
-    assert str(failure.failed) == "?info <urn:memory> ?memory"
-    assert failure.seen == (("info", (node("i"),)),)
+    assert str(failure.failed) == "?i <urn:memory> ?m"
+    assert failure.seen == (("i", (node("i"),)),)
     assert Triple(node("i"), node("cpu"), Literal(600)) in failure.near
 
 
@@ -180,13 +180,13 @@ def test_each_alternative_is_explained_the_one_that_got_furthest_first(hub, publ
     publish(":d :theme :water ; :size 3 .")
     told = hub.why_not("either", "urn:d")
     assert len(told.failures) == 2
-    assert "?size > 5" in str(told.first)
+    assert "?s > 5" in str(told.first)
 
 
 def test_a_yes_or_no_question_is_explained_from_any_of_its_variables(hub, publish):
     hub.subscribe("ASK { ?d <urn:theme> <urn:water> }", id="ask", scope="graph")
     publish(":d :theme :air .")
-    assert str(hub.why_not("ask", "urn:d").first.failed) == "?resource <urn:theme> <urn:water>"
+    assert str(hub.why_not("ask", "urn:d").first.failed) == "?d <urn:theme> <urn:water>"
 
 
 def test_a_class_with_many_instances_is_not_gone_through(hub, publish):

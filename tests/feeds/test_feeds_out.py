@@ -38,6 +38,7 @@ def event(kind: type[Event], cursor: int, resource: str = "https://x.example/1",
         {"d": node},
         f"b{cursor}",
         cursor,
+        START + timedelta(minutes=cursor),
         triples=about,
         documents=(Behind("https://x.example/doc", None, 1),),
         before=about,
@@ -45,12 +46,8 @@ def event(kind: type[Event], cursor: int, resource: str = "https://x.example/1",
     )
 
 
-def times(batch: str) -> datetime:
-    return START + timedelta(minutes=int(batch[1:]))
-
-
 def atom(*events: Event, **options) -> etree._Element:
-    return etree.fromstring(feeds.atom(events, uri=URI, title="Maja", times=times, **options))
+    return etree.fromstring(feeds.atom(events, uri=URI, title="Maja", **options))
 
 
 def check_atom(feed: etree._Element) -> None:
@@ -115,11 +112,11 @@ def test_a_feed_without_events_is_a_feed():
     check_atom(atom())
     assert atom(updated="2026-03-02T01:00:00+01:00").findtext(ATOM + "updated") == "2026-03-02T00:00:00.000Z"
     for write in (feeds.rss1, feeds.rss2, feeds.json_feed):
-        assert parse(write([], uri=URI, title="Maja", times={}), uri=URI).items == ()
+        assert parse(write([], uri=URI, title="Maja"), uri=URI).items == ()
 
 
 def test_rss_2_has_what_it_must_and_says_what_ended():
-    written = feeds.rss2([event(Matched, 1), event(Unmatched, 2)], uri=URI, title="Maja", times=times)
+    written = feeds.rss2([event(Matched, 1), event(Unmatched, 2)], uri=URI, title="Maja")
     channel = etree.fromstring(written).find("channel")
     assert all(channel.findtext(name) for name in ("title", "link", "description", "lastBuildDate"))
     items = channel.findall("item")
@@ -131,7 +128,7 @@ def test_rss_2_has_what_it_must_and_says_what_ended():
 
 
 def test_rss_1_is_rdf_and_lists_its_items_in_order():
-    written = feeds.rss1([event(Matched, 1), event(Changed, 2)], uri=URI, title="Maja", times=times)
+    written = feeds.rss1([event(Matched, 1), event(Changed, 2)], uri=URI, title="Maja")
     feed = parse(written, uri=URI)
     assert isinstance(feed, Feed)
     text = feed.ntriples.decode()
@@ -140,7 +137,7 @@ def test_rss_1_is_rdf_and_lists_its_items_in_order():
 
 
 def test_a_json_feed_has_what_it_must():
-    found = json.loads(feeds.json_feed([event(Changed, 1)], uri=URI, title="Maja", times=times))
+    found = json.loads(feeds.json_feed([event(Changed, 1)], uri=URI, title="Maja"))
     assert found["version"] == "https://jsonfeed.org/version/1.1"
     assert found["title"] == "Maja"
     assert found["feed_url"] == URI
@@ -153,16 +150,14 @@ def test_a_json_feed_has_what_it_must():
 
 @pytest.mark.parametrize("write", [feeds.atom, feeds.rss1, feeds.rss2, feeds.json_feed])
 def test_a_resource_without_a_title_is_told_as_its_row(write):
-    written = write([event(Matched, 1, title=None)], uri=URI, title="Maja", times=times).decode()
+    written = write([event(Matched, 1, title=None)], uri=URI, title="Maja").decode()
     assert "d = &lt;https://x.example/1&gt;" in written or "d = <https://x.example/1>" in written
 
 
 @pytest.mark.parametrize("write", [feeds.atom, feeds.rss1, feeds.rss2, feeds.json_feed])
-def test_a_batch_without_a_time_and_a_relative_address_are_refused(write):
-    with pytest.raises(ValueError, match="none for the batch 'b1'"):
-        write([event(Matched, 1)], uri=URI, title="Maja", times={})
+def test_a_relative_address_is_refused(write):
     with pytest.raises(ValueError, match="absolute"):
-        write([], uri="maja.xml", title="Maja", times={})
+        write([], uri="maja.xml", title="Maja")
 
 
 texts = st.text(min_size=1, max_size=40)
@@ -189,12 +184,12 @@ def test_a_reader_reads_back_the_ids_and_titles_of_all_events(history):
         (f"{URI}#event-{n}", kind, " ".join(title.split())) for n, (kind, _, title) in enumerate(history, start=1)
     ][::-1]
     for write in (feeds.rss1, feeds.rss2):
-        found = read_back(write(told, uri=URI, title="Maja", times=times))
+        found = read_back(write(told, uri=URI, title="Maja"))
         assert [id for id, _ in found] == [id for id, _, _ in entries]
         for (_, read), (_, kind, title) in zip(found, entries, strict=True):
             if is_plain(title) and title:
                 assert read == {"changed": "Changed: ", "unmatched": "No longer matches: "}.get(kind, "") + title
-    items = json.loads(feeds.json_feed(told, uri=URI, title="Maja", times=times))["items"]
+    items = json.loads(feeds.json_feed(told, uri=URI, title="Maja"))["items"]
     assert [item["id"] for item in items] == [id for id, _, _ in entries]
 
 
@@ -203,7 +198,7 @@ def test_a_reader_reads_back_the_ids_and_titles_of_all_events(history):
 def test_a_reader_of_atom_sees_the_rows_that_are_there_at_the_end(history):
     told = [event(EVENTS[kind], n, iri, title) for n, (kind, iri, title) in enumerate(history, start=1)]
     last = {iri: (kind, " ".join(title.split())) for kind, iri, title in history}
-    written = feeds.atom(told, uri=URI, title="Maja", times=times)
+    written = feeds.atom(told, uri=URI, title="Maja")
     feed = etree.fromstring(written)
     check_atom(feed)
     links = {entry.find(ATOM + "link").get("href") for entry in feed.findall(ATOM + "entry")}
@@ -228,7 +223,7 @@ def test_a_reader_of_atom_sees_the_rows_that_are_there_at_the_end(history):
 def test_the_grammar_of_atom_refuses_what_is_none(part, broken):
     """So that it says something when it accepts."""
     written = feeds.atom(
-        [event(Matched, 1), event(Unmatched, 2, "https://x.example/2")], uri=URI, title="Maja", times=times
+        [event(Matched, 1), event(Unmatched, 2, "https://x.example/2")], uri=URI, title="Maja"
     ).decode()
     assert part in written
     assert not GRAMMAR.validate(etree.fromstring(written.replace(part, broken, 1).encode()))
@@ -239,13 +234,13 @@ def test_the_grammar_of_atom_refuses_what_is_none(part, broken):
 def test_a_strict_reader_accepts_every_form(history):
     """atoma refuses a feed that lacks what its format demands; a text that is not there is no title to it."""
     told = [event(EVENTS[kind], n, iri, title or "-") for n, (kind, iri, title) in enumerate(history, start=1)]
-    written = {write: write(told, uri=URI, title="Maja", times=times) for write in (feeds.atom, feeds.rss2)}
+    written = {write: write(told, uri=URI, title="Maja") for write in (feeds.atom, feeds.rss2)}
     found = atoma.parse_atom_bytes(written[feeds.atom])
     assert (found.id_, found.title.value) == (URI, "Maja")
     assert len(found.entries) == len({iri for _, iri, _ in history}) - len(deleted(written[feeds.atom]))
     items = atoma.parse_rss_bytes(written[feeds.rss2]).items
     assert [item.guid for item in items] == [f"{URI}#event-{each.cursor}" for each in told[::-1]]
-    json_items = atoma.parse_json_feed_bytes(feeds.json_feed(told, uri=URI, title="Maja", times=times)).items
+    json_items = atoma.parse_json_feed_bytes(feeds.json_feed(told, uri=URI, title="Maja")).items
     assert [item.id_ for item in json_items] == [item.guid for item in items]
 
 
@@ -270,7 +265,7 @@ def test_a_node_of_xml_whose_text_changes_is_a_new_version_of_the_same_entry():
 
 
 def atom_of(hub: Hub) -> etree._Element:
-    told = feeds.atom(hub.events("wine"), uri=URI, title="Wine", times=lambda batch: hub.batch(batch).committed)
+    told = feeds.atom(hub.events("wine"), uri=URI, title="Wine")
     return etree.fromstring(told)
 
 
@@ -278,8 +273,8 @@ def atom_of(hub: Hub) -> etree._Element:
 @given(texts)
 def test_any_characters_can_be_told(title):
     for write in (feeds.atom, feeds.rss1, feeds.rss2):
-        etree.fromstring(write([event(Matched, 1, title=title)], uri=URI, title=title, times=times))
-    json.loads(feeds.json_feed([event(Matched, 1, title=title)], uri=URI, title=title, times=times))
+        etree.fromstring(write([event(Matched, 1, title=title)], uri=URI, title=title))
+    json.loads(feeds.json_feed([event(Matched, 1, title=title)], uri=URI, title=title))
 
 
 def test_the_events_of_a_hub_become_a_feed_that_another_hub_can_follow():
@@ -289,7 +284,6 @@ def test_the_events_of_a_hub_become_a_feed_that_another_hub_can_follow():
     other.subscribe("SELECT ?i ?t { ?i <http://purl.org/rss/1.0/title> ?t ; a <http://purl.org/rss/1.0/item> }", id="r")
     hub.publish('<https://x.example/1> <http://purl.org/dc/terms/title> "Rain" .', uri="https://x.example/doc")
     told = hub.events("all")
-    batches = {each.batch: hub.batch(each.batch).committed for each in told}
-    written = triplewire.feeds.rss2(told, uri=URI, title="All", times=batches)
+    written = triplewire.feeds.rss2(told, uri=URI, title="All")
     assert [each.row["t"].value for each in other.publish(written, uri=URI)] == ["Rain"]
     assert list(other.publish(written, uri=URI)) == []

@@ -81,7 +81,7 @@ def test_facets_can_take_what_is_below_in_the_taxonomy(town):
 
 def test_facets_of_what_nobody_speaks_of_are_none(town):
     told = town.get("/v1/facets", params={"where": ["<urn:never> <urn:heard>"]}).json()
-    assert told == {"resources": [], "facets": [], "has_more": False}
+    assert told == {"resources": [], "facets": [], "has_more": False, "count": 0}
     problem(town.get("/v1/facets", params={"where": ["nonsense"]}), 400, "bad-request")
 
 
@@ -104,7 +104,7 @@ def test_a_selection_that_is_too_large_says_so(served, monkeypatch):
 )
 def test_search_finds_words_in_values_and_names(town, words, names):
     told = town.get("/v1/search", params={"q": words}).json()
-    assert {hit["name"] for hit in told["hits"]} == names - {None}
+    assert {hit["name"] for hit in told["hits"]} == names
     assert told["next"] is None
 
 
@@ -204,3 +204,102 @@ def test_no_answer_becomes_a_page_in_a_browser(town):
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in answer.headers["content-security-policy"]
     assert "sandbox" not in town.get("/").headers["content-security-policy"]
+
+
+def test_search_finds_what_is_only_a_value_or_only_in_the_taxonomy(town):
+    """M9: a theme that no document describes is found by a word of its address."""
+    found = town.get("/v1/search", params={"q": "trees-theme"}).json()["hits"]
+    assert found == [{"resource": "<urn:town:trees-theme>", "name": None, "property": None, "value": None}]
+    found = town.get("/v1/search", params={"q": "NATURE"}).json()["hits"]
+    assert [hit["resource"] for hit in found] == ["<urn:town:nature>"]
+
+
+def test_numbers_of_the_taxonomy_are_those_of_the_lists_that_they_lead_to(town):
+    """M9: with what is below, each resource once, however many documents and nodes it has."""
+    for each in town.get("/v1/classes").json()["classes"]:
+        by = TYPE if each["instances"] else each["used_by"]
+        if by is None:
+            assert each["resources"] == 0
+        else:
+            listed = town.get("/v1/facets", params={"where": [f"{by} isa {each['iri']}"]}).json()
+            assert each["resources"] == listed["count"] == len(listed["resources"]), each["iri"]
+    nature = town.get("/v1/place", params={"iri": "urn:town:nature"}).json()["node"]
+    assert (nature["used_by"], nature["resources"]) == (THEME, 2)
+
+
+def test_a_class_without_instances_of_its_own_counts_those_below_it(served):
+    served.put("/v1/taxonomy", content=f"{PREFIXES} :Dog rdfs:subClassOf :Animal .", headers=TURTLE)
+    served.publish("urn:1", f"{PREFIXES} :rex a :Dog . :kim a :Dog .")
+    animal = served.get("/v1/place", params={"iri": "urn:town:Animal"}).json()["node"]
+    assert (animal["instances"], animal["used_by"], animal["resources"]) == (0, TYPE, 2)
+
+
+def test_a_node_has_its_place_in_the_taxonomy(town):
+    told = town.get("/v1/place", params={"iri": "<urn:town:water>"}).json()
+    assert [each["iri"] for each in told["parents"]] == ["<urn:town:environment>"]
+    assert [(each["iri"], each["name"], each["resources"]) for each in told["children"]] == [
+        ("<urn:town:bathing>", "Bathing", 2)
+    ]
+    alone = town.get("/v1/place", params={"iri": "urn:town:beach"}).json()
+    assert (alone["parents"], alone["children"], alone["node"]["resources"]) == ([], [], 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "suggestions"),
+    [
+        ("SELECT ?d { ?d <http://www.w3.org/ns/dcat#keywrd> ?k }", "dcat#keywrd", [KEYWORD]),
+        ("SELECT ?d { ?d <urn:other:Keyword> ?k }", "urn:other:Keyword", [KEYWORD]),
+        ("SELECT ?d { ?d a <http://www.w3.org/ns/dcat#DataSets> }", "dcat#DataSets", [DATASET]),
+        ("SELECT ?d ?q { ?d <http://www.w3.org/ns/dcat#theme> ?t OPTIONAL { ?d <urn:qqq> ?q } }", "urn:qqq", []),
+    ],
+)
+def test_a_property_or_class_that_nothing_has_is_told_with_what_may_be_meant(town, text, term, suggestions):
+    """X6: a misspelt query is one that waits for ever."""
+    (found,) = town.post("/v1/check", json={"text": text}).json()["findings"]
+    assert (found["kind"], found["severity"]) == ("unheard", "warning")
+    assert term in found["term"]
+    assert term in found["message"]
+    assert found["suggestions"] == suggestions
+
+
+def test_what_is_in_use_is_not_told_to_be_unheard(town):
+    below = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>*"
+    text = f"SELECT ?d {{ ?d a {DATASET} ; {THEME}/{below} <urn:town:water> }}"
+    assert town.post("/v1/check", json={"text": text}).json()["findings"] == []
+
+
+def test_nothing_is_unheard_where_nothing_is_published(served):
+    told = served.post("/v1/check", json={"text": "SELECT ?d { ?d <urn:p> ?o }"}).json()
+    assert told["findings"] == []
+
+
+def test_a_check_speaks_in_the_names_that_the_text_has(town):
+    """X6: in the sentence of lint, in the picture, and after it was subscribed to."""
+    text = "SELECT ?d { ?d <urn:size> ?mine FILTER (?mine > 5 && ?mine < 3) }"
+    told = town.post("/v1/check", json={"text": text}).json()
+    (finding,) = told["findings"]
+    assert finding["severity"] == "error"
+    assert "?mine" in finding["message"]
+    assert {node["label"] for node in told["picture"]["alternatives"][0]["nodes"]} == {"?d", "?mine"}
+
+
+def test_why_not_has_what_fits_and_what_does_not(town):
+    """X4: as parts, to be drawn."""
+    told = town.post("/v1/subscriptions/sea/why-not", json={"resource": "urn:town:trees"}).json()
+    (stop,) = told["stops"]
+    assert (stop["failed"], stop["is_condition"]) == (f'?d {KEYWORD} "sea"', False)
+    assert stop["seen"] == {"d": ["<urn:town:trees>"]}
+
+
+def test_a_resource_tells_which_document_states_what(town):
+    told = town.get("/v1/resource", params={"iri": "urn:town:bathing"}).json()
+    assert set(told["stated_by"]) == {*told["triples"], *told["referenced_by"]}
+    assert told["stated_by"]["<urn:town:beach> <http://www.w3.org/ns/dcat#theme> <urn:town:bathing>"] == [
+        "urn:doc:beach"
+    ]
+
+
+@pytest.mark.parametrize(("name", "what"), [("a/b", "a slash"), ("a\nb", "a control character")])
+def test_a_name_that_fits_no_address_is_refused_in_words(town, name, what):
+    told = problem(town.subscribe(name, "SELECT ?d { ?d <urn:p> ?o }"), 422, "bad-request")
+    assert told["detail"] == f"body.id: a name is a part of addresses, and must not have {what} in it"

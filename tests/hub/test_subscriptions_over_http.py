@@ -15,6 +15,7 @@ import pytest
 from hub.serving import problem, serving
 from triplewire import Hub
 from triplewire.client import Client
+from triplewire.model import spelled
 
 TITLES = "SELECT ?d ?t { ?d <urn:title> ?t }"
 
@@ -132,6 +133,21 @@ def test_events_are_read_from_a_cursor_without_gaps_or_repetition(served):
         cursor = page[-1]["cursor"]
     assert seen == [f"<urn:{n}>" for n in range(7)]
     assert served.events("a", after=cursor) == {"events": [], "next": cursor}
+
+
+def test_events_have_their_times_and_are_asked_for_by_them(served):
+    served.subscribe("a", TITLES)
+    with Client(served.url) as client:
+        sent = [client.publish(title(n), uri=f"urn:{n}")[0] for n in range(3)]
+        assert [event["time"] for event in served.events("a")["events"]] == [spelled(event.time) for event in sent]
+        assert client.events("a") == served.hub.events("a") == sent
+        since, until = sent[1].time, sent[2].time
+        expected = [event for event in sent if since <= event.time < until]
+        assert client.events("a", since=since, until=until) == expected
+        told = served.events("a", since=since.isoformat(), until=until.isoformat(), limit=1)["events"]
+        assert [event["cursor"] for event in told] == [event.cursor for event in expected][:1]
+        assert next(iter(client.follow("a"))).time == sent[0].time
+    problem(served.get("/v1/subscriptions/a/events", params={"since": "yesterday"}), 422, "bad-request")
 
 
 def test_events_have_the_contents_before_and_after_when_asked_for(served):

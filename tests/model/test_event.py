@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import pickle
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire.model import EVENTS, Behind, Changed, Event, Matched, Row, Unmatched
+from triplewire.model import EVENTS, Behind, Changed, Event, Matched, Row, Unmatched, bound, spelled
 
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOST, MEMORY = NamedNode("urn:host"), NamedNode("urn:memory")
 OLD, NEW = Triple(HOST, MEMORY, Literal("64")), Triple(HOST, MEMORY, Literal("92"))
 ROW = {"c": HOST, "m": Literal("92", language="en")}
 
 
 def event(kind=Changed, **other):
-    given = {"subscription": "s", "row": ROW, "batch": "b1", "cursor": 7}
+    given = {"subscription": "s", "row": ROW, "batch": "b1", "cursor": 7, "time": NOON}
     return kind(**given | {"triples": (NEW,), "documents": (Behind("urn:d", 1, 2),)} | other)
 
 
@@ -57,6 +59,7 @@ def test_equality_hash_and_text_ask_for_no_lookup():
         {"row": {"c": HOST}},
         {"batch": "b2"},
         {"cursor": 8},
+        {"time": NOON + timedelta(milliseconds=1)},
         {"triples": (OLD,)},
         {"documents": ()},
     ],
@@ -92,6 +95,26 @@ def test_an_event_crosses_processes_with_its_contents(kind):
     assert hash(copy) == hash(found)
 
 
+def test_the_time_of_an_event_is_in_utc_whatever_zone_it_was_told_in():
+    found = event(time=datetime(2026, 3, 2, 13, tzinfo=timezone(timedelta(hours=1))))
+    assert found.time == NOON
+    assert found.time.utcoffset() == timedelta(0)
+    assert event(time=NOON.replace(tzinfo=None)) == found
+
+
+@pytest.mark.parametrize("microseconds", [0, 1, 999, 1_000, 999_999])
+def test_the_bound_of_a_time_divides_the_spellings_as_the_time_divides_the_times(microseconds):
+    time = NOON + timedelta(microseconds=microseconds)
+    for milliseconds in range(-2, 1_003):
+        other = NOON + timedelta(milliseconds=milliseconds)
+        assert (spelled(other) >= bound(time)) == (other >= time)
+
+
+def test_times_at_the_ends_of_the_calendar_have_bounds():
+    east, west = timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))
+    assert bound(datetime.min.replace(tzinfo=east)) < spelled(NOON) < bound(datetime.max.replace(tzinfo=west))
+
+
 def test_the_form_for_json_spells_terms_as_n_triples():
     found = event(before=lambda: (OLD,))
     assert json.loads(json.dumps(found.as_dict())) == {
@@ -99,6 +122,7 @@ def test_the_form_for_json_spells_terms_as_n_triples():
         "subscription": "s",
         "cursor": 7,
         "batch": "b1",
+        "time": "2026-03-02T12:00:00.000+00:00",
         "row": {"c": "<urn:host>", "m": '"92"@en'},
         "triples": ['<urn:host> <urn:memory> "92"'],
         "documents": [{"uri": "urn:d", "before": 1, "after": 2}],

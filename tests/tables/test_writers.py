@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import openpyxl
@@ -19,6 +19,8 @@ from triplewire.tables import FORMATS, EventLayout, RowLayout
 from triplewire.tables.arrow import table_of
 from triplewire.tables.formats import write
 from triplewire.tables.workbooks import LONGEST, Workbook
+
+TIME = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 def typed(text: str, name: str) -> Literal:
@@ -175,12 +177,19 @@ def test_parquet_of_many_pages_is_one_table():
 
 
 def test_event_has_a_column_for_each_field_that_it_tells():
-    event = Matched("maja", ROW, "b-1", 7, (), (Behind("urn:doc", None, 1),))
+    event = Matched("maja", ROW, "b-1", 7, TIME, (), (Behind("urn:doc", None, 1),))
     head, line = csv_lines(EventLayout(["iri", "number"]), [event])
     told = dict(zip(head, line, strict=True))
     assert set(head) == {*event.as_dict(contents=False)} - {"row"} | {"row.iri", "row.number"}
     assert (told["cursor"], told["kind"], told["row.number"]) == ("7", "matched", "-3")
     assert json.loads(told["documents"]) == [{"uri": "urn:doc", "before": None, "after": 1}]
+
+
+def test_time_of_an_event_is_a_time_in_a_table_and_iso_8601_in_text():
+    event = Matched("maja", ROW, "b-1", 7, TIME)
+    assert table_of(EventLayout([]), [event]).column("time").to_pylist() == [TIME]
+    head, line = csv_lines(EventLayout([]), [event])
+    assert line[head.index("time")] == "2026-03-02T09:00:00+00:00"
 
 
 def test_event_with_contents_has_these_too():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pyoxigraph import BlankNode, Triple, Variable
 
@@ -16,7 +17,7 @@ from triplewire.algebra.evaluate import Binding, Graph, solutions, substitute, u
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, variable, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
-from triplewire.algebra.wording import word_condition, word_list, word_term, word_triple
+from triplewire.algebra.wording import word_list, word_place, word_term, word_triple
 from triplewire.model import Term
 
 MOST_PARTIAL_ROWS = 10_000
@@ -38,7 +39,7 @@ class Checked:
 
     def __str__(self) -> str:
         seen = ", ".join(f"?{name} is {word_term(term)}" for name, term in self.values)
-        return f"{word_condition(self.condition)}" + (f": {seen}" if seen else "")
+        return f"{word_place(self.condition)}" + (f": {seen}" if seen else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +120,29 @@ class Failure:
             sentences.append(f"it can never match: {self.never}")
         return "; ".join(sentences)
 
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: parts as they are worded, terms and triples in their N-Triples spelling."""
+        return {
+            "alternative": self.branch + 1,
+            "matched": [_worded(part) for part in self.matched],
+            "failed": _worded(self.failed),
+            "is_condition": not isinstance(self.failed, TriplePattern),
+            "seen": {name: [str(term) for term in terms[:_MOST_VALUES]] for name, terms in self.seen},
+            "near": [str(triple) for triple in self.near[:_MOST_NEAR]],
+            "never": self.never,
+        }
+
     def _what(self) -> str:
         values = [(name, word_list((word_term(term) for term in terms), _MOST_VALUES)) for name, terms in self.seen]
         if isinstance(self.failed, TriplePattern):
             where = ", ".join(f"?{name} = {text}" for name, text in values)
             return f"no triple matches `{word_triple(self.failed)}`" + (f" with {where}" if where else "")
         was = ", ".join(f"?{name} was {text}" for name, text in values)
-        return f"condition `{word_condition(self.failed)}` failed" + (f": {was}" if was else "")
+        return f"condition `{word_place(self.failed)}` failed" + (f": {was}" if was else "")
+
+
+def _worded(part: Part) -> str:
+    return word_triple(part) if isinstance(part, TriplePattern) else word_place(part)
 
 
 @dataclass(frozen=True, slots=True)

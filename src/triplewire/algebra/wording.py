@@ -12,7 +12,7 @@ from itertools import chain, count
 
 from pyoxigraph import NamedNode, Triple, Variable
 
-from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
+from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
 from triplewire.algebra.substitution import renamed
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.model import RDF, XSD, Term
@@ -21,7 +21,14 @@ _PLAIN = re.compile(
     rf'"(?:([+-]?[0-9]+)"\^\^<{XSD}integer>|([+-]?[0-9]*\.[0-9]+)"\^\^<{XSD}decimal>|(true|false)"\^\^<{XSD}boolean>)'
 )
 _TYPE = NamedNode(RDF + "type")
-_NORMAL_NAME = re.compile(r"_+[0-9]+")
+_RELATIONS = {
+    "descendant": "is below",
+    "descendant-or-self": "is, or is below,",
+    "ancestor": "is above",
+    "child": "is directly below",
+}
+_MADE_NAME = re.compile(r"_+(?:step)?[0-9]+|\w+·[0-9]+")
+"""A variable that no text named: `normalize` numbers them, and languages name the places of paths and of rules."""
 _WORD_BACKWARDS = re.compile(r"\w*+", re.ASCII)  # from the end: to look for where it begins would be quadratic
 
 
@@ -42,6 +49,14 @@ def word_condition(condition: Expression) -> str:
     return text[1:-1] if infix else text
 
 
+def word_place(condition: Expression) -> str:
+    """A condition, and one against the taxonomy as people say it: something is below something."""
+    if isinstance(condition, Call) and condition.function in IS_A:
+        node, other = condition.arguments
+        return f"{render(node)} {_RELATIONS[condition.function]} {render(other)}"
+    return word_condition(condition)
+
+
 def word_triple(triple: TriplePattern | Triple) -> str:
     """A triple, or a triple pattern."""
     return plain(" ".join(str(node) for node in (triple.subject, triple.predicate, triple.object)))
@@ -55,14 +70,14 @@ def word_list(items: Iterable[str], most: int = 5, joint: str = ", ") -> str:
 
 
 def readable(pattern: Pattern) -> Pattern:
-    """The same pattern, no longer in normal form: the variables that `normalize` named by numbers are named by use."""
+    """The same pattern, no longer in normal form: variables that the text did not name are named by use."""
     if isinstance(pattern, PathQuery):
         return pattern
     return Pattern(pattern.answer, tuple(_readable(branch, pattern.answer) for branch in pattern.branches))
 
 
 def _readable(branch: Conjunction, answer: tuple[str, ...]) -> Conjunction:
-    hidden = sorted(n for n in columns_of(branch) if _NORMAL_NAME.fullmatch(n) and n not in answer)
+    hidden = sorted(n for n in columns_of(branch) if _MADE_NAME.fullmatch(n) and n not in answer)
     triples = [*branch.triples, *(triple for optional in branch.optionals for triple in optional.triples)]
     taken, names = {*columns_of(branch), *answer}, {}
     for name in hidden:

@@ -73,18 +73,11 @@ def write(
     assert isinstance(hub, Hub), "what is no address is a store"
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
-    times = {batch: _committed(hub, batch) for batch in {event.batch for event in newest}}
     name = title or hub.subscription(id).id
     try:
-        return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name, times=times), len(newest)
+        return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name), len(newest)
     except ValueError as error:
         usage(f"--uri {uri}: {error}")
-
-
-def _committed(hub: Hub, batch: str) -> str:
-    found = hub.batch(batch)
-    assert found is not None, "an event has its batch"
-    return found.committed
 
 
 def _made_up_uri(store: str, id: str) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from triplewire.cli import options
 from triplewire.cli.terms import short
+
+if TYPE_CHECKING:
+    from triplewire import Event
 
 
 def print_records(
@@ -32,13 +36,27 @@ def print_records(
     return count
 
 
+def record_of(event: Event, *, contents: bool = False) -> dict[str, Any]:
+    """An event as a record; its time is one, so that a table shows it to the second, in UTC."""
+    return event.as_dict(contents=contents) | {"time": event.time}
+
+
 def print_json(record: Mapping[str, Any]) -> int:
     """One record as a line of JSON; gives 1, to be counted."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
     return 1
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Mapping):
         return "\n".join(f"?{name} = {term}" for name, term in value.items()) or "(yes)"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _plain(value: object) -> str:
+    from triplewire.model import spelled
+
+    assert isinstance(value, datetime), "records are of plain values and times"
+    return spelled(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from triplewire.client.messages import (
     query_as_json,
     row_of,
     subscription_of,
+    times_as_params,
     told_of,
     triples_of,
 )
@@ -54,6 +56,7 @@ from triplewire.model import (
     Start,
     Subscription,
     Term,
+    Time,
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
@@ -239,18 +242,33 @@ class Client(Connection):
             yield told
             after = told["next"]
 
-    def each_event(self, id: str, *, after: int = 0) -> Iterator[Event]:
+    def each_event(
+        self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
+    ) -> Iterator[Event]:
         """The events with a cursor over `after`, in order, fetched page by page."""
-        while found := self.events(id, after=after, limit=_PAGE):
+        while found := self.events(id, after=after, limit=_PAGE, since=since, until=until):
             yield from found
             after = found[-1].cursor
 
-    def events(self, id: str, *, after: int = 0, limit: int | None = None, wait: float = 0) -> Events:
-        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most."""
+    def events(
+        self,
+        id: str,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        wait: float = 0,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Events:
+        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most.
+
+        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
+        """
         found = Events()
+        times = times_as_params(since, until)
         while limit is None or len(found) < limit:
             most = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait}
+            params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait, **times}
             told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
             page = [self._event(id, each) for each in told]
             found += page
@@ -361,6 +379,7 @@ class Client(Connection):
             row_of(told["row"]),
             told["batch"],
             cursor,
+            datetime.fromisoformat(told["time"]),
             lambda: triples_of(told["triples"]),
             tuple(Behind(**each) for each in told["documents"]),
             lambda: content("before"),

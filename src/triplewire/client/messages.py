@@ -24,6 +24,8 @@ from triplewire.model import (
     Retract,
     Row,
     Subscription,
+    Time,
+    moment,
     parse_term,
 )
 from triplewire.model.flat import triples_in
@@ -94,6 +96,12 @@ def subscription_of(told: Mapping[str, Any]) -> Subscription:
     stale = told.get("stale_since")
     since = None if stale is None else datetime.fromisoformat(stale)
     return Subscription(*asked, told["owner"], viewer=told["viewer"], stale_since=since)
+
+
+def times_as_params(since: Time | None, until: Time | None) -> dict[str, str]:
+    """Times as the parameters of a question."""
+    asked = {"since": since, "until": until}
+    return {name: moment(time).isoformat() for name, time in asked.items() if time is not None}
 
 
 def row_of(told: Mapping[str, str]) -> Row:

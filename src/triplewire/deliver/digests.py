@@ -54,7 +54,7 @@ def _sense(story: _Story) -> str:
 
 def _told(story: _Story) -> dict[str, Any]:
     plain = story.last.as_dict(contents=False)
-    kept = {name: plain[name] for name in ("row", "triples", "documents", "cursor")}
+    kept = {name: plain[name] for name in ("row", "triples", "documents", "cursor", "time")}
     counts = {kind: story.kinds[kind] for kind in ("matched", "changed", "unmatched") if story.kinds[kind]}
     return kept | {"first_cursor": story.first.cursor, "events": counts}
 

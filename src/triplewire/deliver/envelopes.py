@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pyoxigraph import NamedNode
 
-from triplewire.model import Event
+from triplewire.model import Event, spelled
 
 CLOUD_EVENT = "application/cloudevents+json"
 ACTIVITY = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
@@ -53,10 +53,11 @@ def source_of(subscription: str) -> str:
     return f"urn:triplewire:subscription:{quote(subscription, safe='')}"
 
 
-def cloud_event(event: Event, time: str, *, contents: bool = False) -> Message:
+def cloud_event(event: Event, *, contents: bool = False) -> Message:
     """An event as a CloudEvent; `contents` adds what was said of its resources before and after."""
     id = message_id(event.subscription, event.cursor)
     about = next((term.value for term in event.row.values() if isinstance(term, NamedNode)), None)
+    time = spelled(event.time)
     told = envelope(id, f"triplewire.{event.kind}", event.subscription, time, event.as_dict(contents=contents))
     if about is not None:
         told["subject"] = about
@@ -91,7 +92,7 @@ def envelope(id: str, kind: str, subscription: str, time: str, data: dict[str, A
     }
 
 
-def activity(event: Event, time: str, *, id: str | None = None) -> dict[str, Any]:
+def activity(event: Event, *, id: str | None = None) -> dict[str, Any]:
     """An event as an activity of Activity Streams 2.0: the row's resources are added to the subscription's answers,
     updated among them, or removed from them."""
     resources = [term.value for term in event.row.values() if isinstance(term, NamedNode)]
@@ -104,7 +105,7 @@ def activity(event: Event, time: str, *, id: str | None = None) -> dict[str, Any
         "summary": f"{row} {_SAID[event.kind]} {event.subscription}",
         "object": resources[0] if len(resources) == 1 else resources or {"type": "Object", "name": row},
         "target": {"type": "Collection", "id": source_of(event.subscription), "name": event.subscription},
-        "published": time,
+        "published": spelled(event.time),
         "cursor": event.cursor,
     }
     if event.kind == "unmatched":
@@ -112,10 +113,10 @@ def activity(event: Event, time: str, *, id: str | None = None) -> dict[str, Any
     return told
 
 
-def activity_message(event: Event, time: str) -> Message:
+def activity_message(event: Event) -> Message:
     """An event as a notification to an inbox."""
     id = message_id(event.subscription, event.cursor)
-    return Message(id, event.cursor, ACTIVITY, _bytes(activity(event, time)), happened=time)
+    return Message(id, event.cursor, ACTIVITY, _bytes(activity(event)), happened=spelled(event.time))
 
 
 def _bytes(told: dict[str, Any]) -> bytes:

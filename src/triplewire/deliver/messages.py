@@ -6,6 +6,7 @@ from triplewire.deliver import websub
 from triplewire.deliver.digests import digest
 from triplewire.deliver.envelopes import Message, activity_message, cloud_event, digest_event
 from triplewire.engine.reading import Page
+from triplewire.model import spelled
 from triplewire.store import DeliveryRecord
 
 AT_ONCE = {"webhook": 50, "ldn": 50, "websub": 100, "digest": 2_000}
@@ -19,11 +20,11 @@ def messages(record: DeliveryRecord, page: Page) -> list[Message]:
     if record.kind == "digest":
         return [_digest(record, page)]
     if record.kind == "websub":
-        return [websub.content(record, page.events, page.times.__getitem__)]
+        return [websub.content(record, page.events)]
     if record.kind == "ldn":
-        return [activity_message(event, page.times[event.batch]) for event in page.events]
+        return [activity_message(event) for event in page.events]
     contents = bool(record.settings.get("contents"))
-    return [cloud_event(event, page.times[event.batch], contents=contents) for event in page.events]
+    return [cloud_event(event, contents=contents) for event in page.events]
 
 
 def _digest(record: DeliveryRecord, page: Page) -> Message:
@@ -33,15 +34,15 @@ def _digest(record: DeliveryRecord, page: Page) -> Message:
     """
     events = [event for event in page.events if event.cursor <= record.until] or page.events
     first, last = events[0], events[-1]
+    time = spelled(last.time)
     data = {
         "subscription": record.subscription,
         "every": record.settings["every"],
-        "from": page.times[first.batch],
-        "until": page.times[last.batch],
+        "from": spelled(first.time),
+        "until": time,
         "after": record.cursor,
         "cursor": last.cursor,
         "more": len(page.events) == AT_ONCE["digest"],
         **digest(events),
     }
-    time = page.times[last.batch]
     return digest_event(record.subscription, first.cursor, last.cursor, time, len(events), data)

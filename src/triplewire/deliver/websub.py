@@ -8,7 +8,7 @@ lost when a process ends; a renewal leaves the subscription as it is until then.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hmac import compare_digest
 from typing import Any
@@ -21,7 +21,7 @@ from triplewire.deliver.registry import refuse_more
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
-from triplewire.model import Event
+from triplewire.model import Event, spelled
 from triplewire.outbound import Connections, Reach, Refused, Unreachable
 from triplewire.store import DeliveryRecord, Store
 
@@ -124,15 +124,15 @@ def verified(record: DeliveryRecord, now: float) -> DeliveryRecord:
     return replace(active, failures=0, failing_since=0, error="", due=0)
 
 
-def content(record: DeliveryRecord, events: list[Event], times: Callable[[str], str]) -> Message:
+def content(record: DeliveryRecord, events: list[Event]) -> Message:
     """What is new in a feed: a feed of the same syntax with these events alone."""
     settings = record.settings
     syntax = FEEDS[settings["syntax"]]
-    body = syntax.write(events, uri=settings["topic"], title=record.subscription, times=times, hub=settings["hub"])
+    body = syntax.write(events, uri=settings["topic"], title=record.subscription, hub=settings["hub"])
     links = f'<{settings["hub"]}>; rel="hub", <{settings["topic"]}>; rel="self"'
     first, last = events[0].cursor, events[-1].cursor
     id = message_id(record.subscription, last if first == last else f"{first}-{last}")
-    happened = times(events[-1].batch)
+    happened = spelled(events[-1].time)
     return Message(id, last, syntax.media_type, body, (("Link", links),), happened, len(events))
 
 

@@ -49,9 +49,7 @@ def a_week_later(town: Town) -> None:
         feed again, for any reader, here as Atom:"""
     )
     stage.show('triplewire.feeds.atom(hub.events("sofie"), ...)', style="green")
-    told = hub.events("sofie")
-    times = {event.batch: batch.committed for event in told if (batch := hub.batch(event.batch))}
-    atom = feeds.atom(told, uri=files.BASE + "sofie.atom", title="Sofie's harbour", times=times)
+    atom = feeds.atom(hub.events("sofie"), uri=files.BASE + "sofie.atom", title="Sofie's harbour")
     stage.show(*(line.strip() for line in atom.decode().splitlines() if "<title>" in line))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyoxigraph import Triple
@@ -23,7 +23,8 @@ class Resource:
 
     `triples` have it as their subject; `content` adds what it holds by blank nodes and strong references (M7);
     `documents` state these. `referenced_by` are triples with it as their object, at most MOST_REFERENCES of those whose
-    property has no more of them; `references` counts all, where `has_more` says that it stopped counting.
+    property has no more of them; `references` counts all, where `has_more` says that it stopped counting. `stated_by`
+    has the documents of each of `triples` and `referenced_by`.
     """
 
     iri: Term
@@ -33,6 +34,7 @@ class Resource:
     referenced_by: tuple[Triple, ...]
     references: int
     has_more: bool
+    stated_by: Mapping[Triple, tuple[Source, ...]]
 
     def __bool__(self) -> bool:
         """True if anything is known of it."""
@@ -66,9 +68,12 @@ def resource(reader: Reader, iri: str | Term, strong: frozenset[str]) -> Resourc
 
     whole = content(term, about, strong)
     own = tuple(triple for triple in whole if triple.subject == term)
-    documents = sorted({source for sources in sources_of(reader, whole) for source in sources})
+    stating = dict(zip(whole, sources_of(reader, whole), strict=True))
+    documents = sorted({source for sources in stating.values() for source in sources})
     shown, references, has_more = _references(reader, term)
-    return Resource(term, own, whole, tuple(documents), shown, references, has_more)
+    stating.update(zip(shown, sources_of(reader, shown), strict=True))
+    stated_by = {triple: stating[triple] for triple in (*own, *shown)}
+    return Resource(term, own, whole, tuple(documents), shown, references, has_more, stated_by)
 
 
 def _references(reader: Reader, term: Term) -> tuple[tuple[Triple, ...], int, bool]:

@@ -19,7 +19,7 @@ from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Results
 from triplewire.errors import UnknownDocument
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term
+from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term, Time
 from triplewire.schema import Schema
 from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
 from triplewire.tables import Events, RowPage, Rows
@@ -89,15 +89,28 @@ class Consulting(Connected):
             rows, after = self.row_page(id, after=after)
             yield from rows
 
-    def events(self, id: str, *, after: int = 0, limit: int | None = None) -> Events:
-        """The events of a subscription with a cursor over `after`, in order."""
-        with self._reading() as reader:
-            record = record_of(reader, id)
-            return Events(reading.told(self._teller(reader), record, reading.following(reader, record, after, limit)))
+    def events(
+        self,
+        id: str,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Events:
+        """The events of a subscription with a cursor over `after`, in order.
 
-    def each_event(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
+        """
+        with self._reading() as reader:
+            record, some = record_of(reader, id), reading.Some(after, since=since, until=until)
+            return Events(reading.told(self._teller(reader), record, reading.following(reader, record, some, limit)))
+
+    def each_event(
+        self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
+    ) -> Iterator[Event]:
         """The events with a cursor over `after`, in order, read page by page."""
-        while found := self.events(id, after=after, limit=_PAGE):
+        while found := self.events(id, after=after, limit=_PAGE, since=since, until=until):
             yield from found
             after = found[-1].cursor
 
@@ -112,11 +125,20 @@ class Consulting(Connected):
                 yield event
             time.sleep(_BETWEEN_LOOKS)
 
-    def newest(self, id: str, *, before: int | None = None, limit: int = 100) -> Events:
+    def newest(
+        self,
+        id: str,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+        since: Time | None = None,
+        until: Time | None = None,
+    ) -> Events:
         """The last events of a subscription, or the last with a cursor under `before`, the newest first."""
+        some = reading.Some(since=since, until=until) if before is None else reading.Some(0, before, since, until)
         with self._reading() as reader:
             record = record_of(reader, id)
-            return Events(reading.told(self._teller(reader), record, reading.newest(reader, record, before, limit)))
+            return Events(reading.told(self._teller(reader), record, reading.newest(reader, record, some, limit)))
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""

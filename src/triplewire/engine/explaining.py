@@ -17,13 +17,14 @@ from triplewire.algebra.evaluate import Graph
 from triplewire.algebra.explain import Checked, Failure, Reason, follow, why
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.algebra.wording import readable, word_list, word_term, word_triple
+from triplewire.algebra.wording import word_list, word_term, word_triple
 from triplewire.algebra.xpath.explain import why_not as why_not_path
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import StoreGraph, document_graphs, spelled_triples
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH
+from triplewire.engine.subscribing import as_written
 from triplewire.errors import MatchLimitExceeded, UnknownRow
 from triplewire.matching.incremental import load_pattern, solve
 from triplewire.model import Row, Term, parse_term
@@ -128,6 +129,7 @@ class WhyNot:
             "matches": self.matches,
             "variable": self.variable,
             "failures": [str(failure) for failure in self.failures],
+            "stops": [failure.as_dict() for failure in self.failures],
             "document": None if self.document is None else self.document.as_dict(),
             "earlier": [source.as_dict() for source in self.earlier],
             "is_mentioned": self.is_mentioned,
@@ -172,7 +174,7 @@ def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row:
         return Why(record.id, Row(row), (), (), (pattern.text, Source(behind.uri, behind.version)))
     if not found:
         raise UnknownRow(_not_a_row(reader, taxonomy, record, pattern, row), subscription=record.id)
-    told = readable(pattern)
+    told = as_written(reader, record.text, record.language, pattern)
     if query.scope == GRAPH:
         graph = _around(reader, pattern, numbers or (), query.start, record.id)
         return _told(reader, record, _reason(told, graph, taxonomy, row), None)
@@ -292,7 +294,7 @@ class _Asked:
     def __init__(self, reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord) -> None:
         self._reader, self._taxonomy, self._record = reader, taxonomy, record
         self._query = _query(reader, record)
-        self._pattern = readable(load_pattern(self._query.pattern))
+        self._pattern = as_written(reader, record.text, record.language, load_pattern(self._query.pattern))
 
     def of_whole(self, given: dict[str, Term]) -> WhyNot:
         """Why these values together are no row."""

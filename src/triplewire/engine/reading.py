@@ -6,19 +6,26 @@ reads needs no matcher: `EventLog` is for processes that tell events and never f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from triplewire.engine.policies import Book
 from triplewire.engine.telling import Past, Teller
-from triplewire.model import Event
-from triplewire.store import MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, SubscriptionRecord
+from triplewire.model import Event, Time, bound
+from triplewire.store import (
+    ALL_EVENTS,
+    MATCHED,
+    UNMATCHED,
+    EventRecord,
+    Hearer,
+    Only,
+    Reader,
+    Store,
+    SubscriptionRecord,
+)
 
 _BEYOND = 1 << 60
 """A cursor beyond all there can be, and within what every database can count."""
-
-_REMEMBERED = 10_000
-
 
 Terms = tuple[int, ...]
 
@@ -39,19 +46,40 @@ class Waiting(NamedTuple):
     since: str | None
 
 
-def following(reader: Reader, record: SubscriptionRecord, after: int, limit: int | None) -> list[EventRecord]:
-    """The events of a subscription with a cursor over `after`, in order."""
-    most, after = limit if limit is not None else _BEYOND, min(after, _BEYOND)
-    shared = reader.log.of_query(record.query, max(after, record.first_cursor), most)
-    own = reader.log.of_query(-record.number, after, most)
+class Some(NamedTuple):
+    """Which events of a subscription: between two cursors, and committed from one time to before another."""
+
+    after: int = 0
+    before: int = _BEYOND
+    since: Time | None = None
+    until: Time | None = None
+
+    def within(self, reader: Reader) -> tuple[int, int, Only]:
+        """The cursors between which they are, and what else is asked of them."""
+        after, before = min(self.after, _BEYOND), min(self.before, _BEYOND)
+        if self.since is None and self.until is None:
+            return after, before, ALL_EVENTS
+        since, until = ("" if time is None else bound(time) for time in (self.since, self.until))
+        batches = reader.batches.within(since, until or "~")
+        if batches is None:
+            return before, before, ALL_EVENTS
+        begin, end = reader.log.between_batches(*batches)
+        return max(after, begin), min(before, end), Only(since=since, until=until)
+
+
+def following(reader: Reader, record: SubscriptionRecord, some: Some, limit: int | None) -> list[EventRecord]:
+    """Some events of a subscription, in order."""
+    most, (after, before, only) = limit if limit is not None else _BEYOND, some.within(reader)
+    shared = reader.log.of_query(record.query, max(after, record.first_cursor), most, before=before, only=only)
+    own = reader.log.of_query(-record.number, after, most, before=before, only=only)
     return sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
 
 
-def newest(reader: Reader, record: SubscriptionRecord, before: int | None, limit: int) -> list[EventRecord]:
-    """The last events of a subscription with a cursor under `before`, the newest first."""
-    before = _BEYOND if before is None else min(before, _BEYOND)
-    shared = reader.log.last_of_query(record.query, record.first_cursor, before, limit)
-    own = reader.log.last_of_query(-record.number, 0, before, limit)
+def newest(reader: Reader, record: SubscriptionRecord, some: Some, limit: int) -> list[EventRecord]:
+    """The last of some events of a subscription, the newest first."""
+    after, before, only = some.within(reader)
+    shared = reader.log.last_of_query(record.query, max(after, record.first_cursor), before, limit, only=only)
+    own = reader.log.last_of_query(-record.number, after, before, limit, only=only)
     return sorted([*own, *shared], key=lambda event: -event.cursor)[:limit]
 
 
@@ -62,14 +90,13 @@ def told(teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord
 
 
 class Page(NamedTuple):
-    """Some events in order, and when each of their batches was committed, by id.
+    """Some events in order.
 
     `until` is the cursor up to which was looked, `lists` the number of the access lists then, `withheld` are rows that
     the viewer was not told of, and so is not told the end of.
     """
 
     events: list[Event]
-    times: Mapping[str, str]
     until: int = 0
     lists: int = 0
     withheld: frozenset[Terms] = frozenset()
@@ -80,7 +107,6 @@ class EventLog:
 
     def __init__(self, store: Store) -> None:
         self._store, self._book = store, Book()
-        self._times: dict[str, str] = {}
 
     def pages(self, wanted: Sequence[Wanted]) -> list[Page]:
         """The events of each subscription, all from one state of the store; none of one that is no more.
@@ -92,18 +118,17 @@ class EventLog:
             teller = Teller(reader, self._book.schema.strong, Past(self._store))
             records = reader.subscriptions.find([each.subscription for each in wanted])
             return [
-                Page([], {}, each.after, reader.access.number())
+                Page([], each.after, reader.access.number())
                 if record is None
                 else self._page(reader, teller, record, each)
                 for record, each in zip(records, wanted, strict=True)
             ]
 
     def _page(self, reader: Reader, teller: Teller, record: SubscriptionRecord, wanted: Wanted) -> Page:
-        found = following(reader, record, wanted.after, wanted.limit)
+        found = following(reader, record, Some(wanted.after), wanted.limit)
         seen, withheld = _still_seen(reader, record, found, wanted.withheld)
-        events = told(teller, record, seen)
         until = found[-1].cursor if found else wanted.after
-        return Page(events, self._committed(reader, events), until, reader.access.number(), withheld)
+        return Page(told(teller, record, seen), until, reader.access.number(), withheld)
 
     def is_still_seen(self, subscription: str, first: int, last: int) -> bool:
         """Whether a subscription's viewer may read the documents behind its events from one cursor to another."""
@@ -111,18 +136,8 @@ class EventLog:
             (record,) = reader.subscriptions.find([subscription])
             if record is None:
                 return False
-            found = [event for event in following(reader, record, first - 1, last - first + 1) if event.cursor <= last]
+            found = following(reader, record, Some(first - 1, last + 1), None)
             return len(_still_seen(reader, record, found, frozenset())[0]) == len(found)
-
-    def _committed(self, reader: Reader, events: Sequence[Event]) -> dict[str, str]:
-        if len(self._times) > _REMEMBERED:
-            self._times.clear()
-        for event in events:
-            if event.batch not in self._times:
-                batch = reader.batches.find(event.batch)
-                assert batch is not None, "an event has its batch"
-                self._times[event.batch] = batch.committed
-        return {event.batch: self._times[event.batch] for event in events}
 
 
 def _still_seen(
@@ -151,7 +166,7 @@ def _still_seen(
 
 def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> Waiting:
     """What a subscription has after a cursor, counted up to `most`."""
-    found = following(reader, record, after, 1)
+    found = following(reader, record, Some(after), 1)
     if not found:
         return Waiting(0, None)
     count = reader.log.count_of_query(record.query, max(after, record.first_cursor), most)

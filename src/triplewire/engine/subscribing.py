@@ -9,17 +9,18 @@ from itertools import chain
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.canonical import prepared
 from triplewire.algebra.lint import parts_of
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
-from triplewire.algebra.wording import word_triple
+from triplewire.algebra.wording import readable, word_triple
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import Untold, now, tell_existing
 from triplewire.engine.names import refuse_unstorable
 from triplewire.engine.standing import GRAPH, Arrivals, Query, Standing, seed_id
-from triplewire.errors import UnsupportedQuery
-from triplewire.languages import compile
+from triplewire.errors import TriplewireError, UnsupportedQuery
+from triplewire.languages import read
 from triplewire.matching.incremental import Shape, atoms_of, dump_pattern, load_pattern, shape_of, unanchored
 from triplewire.model import Subscription
 from triplewire.store import UNHEARD, AtomUse, BackfillRecord, NewQuery, Reader, SubscriptionRecord, Writer
@@ -39,11 +40,37 @@ def compiled(reader: Reader, text: str | Pattern, language: str, prefixes: Mappi
     return _compiled(text, language, prefixes, named_rules(reader, [text]) if language == RULES else {})
 
 
+def as_written(reader: Reader, text: str, language: str, pattern: Pattern) -> Pattern:
+    """The pattern of a subscription with the names of variables that its text has.
+
+    The prefixes that it was subscribed with are not kept. Where the text does not give the pattern without them, the
+    variables have names by their use instead (`readable`).
+    """
+    rules = named_rules(reader, [text]) if language == RULES else {}
+    try:
+        written = _read(text, language, None, rules)
+    except TriplewireError:
+        return readable(pattern)
+    return readable(written if normalize(written) == pattern else pattern)
+
+
+def read_for_person(
+    reader: Reader, text: str, language: str, prefixes: Mapping[str, str] | None
+) -> tuple[Pattern, Pattern]:
+    """The pattern of a text that somebody is writing: in normal form, and with the names that the text has."""
+    written = _read(text, language, prefixes, named_rules(reader, [text]) if language == RULES else {})
+    return normalize(written), readable(written)
+
+
 def _compiled(text: str, language: str, prefixes: Mapping[str, str] | None, rules: Mapping[str, Pattern]) -> Pattern:
+    return prepared(_read(text, language, prefixes, rules))
+
+
+def _read(text: str, language: str, prefixes: Mapping[str, str] | None, rules: Mapping[str, Pattern]) -> Pattern:
     if language != RULES:
-        return compile(text, language=language, prefixes=prefixes)
+        return read(text, language=language, prefixes=prefixes)
     named = {name: rules[name] for name in _names_in(text) if name in rules}
-    return compile(text, language=language, prefixes=prefixes, named=named)
+    return read(text, language=language, prefixes=prefixes, named=named)
 
 
 def named_rules(reader: Reader, texts: Iterable[str]) -> dict[str, Pattern]:

@@ -6,7 +6,7 @@ Every question has a bound, so that looking around costs the same on a store of 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -53,7 +53,9 @@ class ClassFound:
     """A class of resources, or a node of the taxonomy.
 
     `instances` counts resources that are stated to be of it, `uses` every other triple with it as the value; both are
-    counted up to MOST_COUNTED. `used_by` is the property of most of these uses.
+    counted up to MOST_COUNTED. `used_by` is the property of most of these uses, or of those of what is below it.
+    `resources` are those that have the node, or one below it: by their class where it has instances, else by
+    `used_by`. So many does `select` find, counted up to MOST_RESOURCES.
     """
 
     iri: Term
@@ -61,6 +63,16 @@ class ClassFound:
     uses: int
     used_by: Term | None
     parents: tuple[Term, ...]
+    resources: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node in the taxonomy, with those one step above and one step below it."""
+
+    node: ClassFound
+    parents: tuple[ClassFound, ...]
+    children: tuple[ClassFound, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +87,15 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Resources that have something in common; `has_more` says that there are others, which were not looked at."""
+    """Resources that have something in common; `has_more` says that there are others, which were not looked at.
+
+    `count` is how many there are, counted up to MOST_RESOURCES.
+    """
 
     resources: tuple[Term, ...]
     facets: tuple[Facet, ...]
     has_more: bool
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +121,51 @@ def classes(reader: Reader, taxonomy: Taxonomy) -> tuple[list[ClassFound], bool]
     (kind,) = reader.terms.find([TYPE])
     numbers = reader.surveys.values(kind, MOST_CLASSES + 1) if kind else []
     broad = dict.fromkeys(node for pair in islice(taxonomy.below(), MOST_CLASSES) for node in pair)
-    nodes = [number for number in reader.terms.find([str(node) for node in broad]) if number]
-    found = list(dict.fromkeys([*numbers[:MOST_CLASSES], *nodes]))
-    terms = terms_of(reader, found)
-    instances = dict(zip(found, reader.triples.degrees([(kind, n) for n in found], MOST_COUNTED), strict=True))
-    uses = _uses(reader, [number for number in nodes if not instances[number]], kind)
-    properties = terms_of(reader, (uses[number].most_common(1)[0][0] for number in uses))
+    stated = terms_of(reader, numbers[:MOST_CLASSES])
+    found = dict.fromkeys([*(stated[number] for number in numbers[:MOST_CLASSES]), *broad])
+    return _described(reader, taxonomy, list(found)), len(numbers) > MOST_CLASSES
+
+
+def place(reader: Reader, taxonomy: Taxonomy, node: Term) -> Place:
+    """Where a node stands in the taxonomy; one that is not in it stands alone."""
+    above, below = taxonomy.parents(node), tuple(islice(taxonomy.children(node), MOST_BELOW))
+    told = {each.iri: each for each in _described(reader, taxonomy, [*dict.fromkeys((node, *above, *below))])}
+    return Place(told[node], tuple(told[each] for each in above), tuple(told[each] for each in below))
+
+
+def _described(reader: Reader, taxonomy: Taxonomy, nodes: Sequence[Term]) -> list[ClassFound]:
+    """The nodes with what is counted of them."""
+    families = {node: [node, *islice(taxonomy.descendants(node), MOST_BELOW)] for node in nodes}
+    spelled = [*dict.fromkeys(str(member) for family in families.values() for member in family)]
+    kind, *found = reader.terms.find([TYPE, *spelled])
+    numbers = dict(zip(spelled, found, strict=True))
+    known = [number for number in found if number]
+    degrees = reader.triples.degrees([(kind, number) for number in known], MOST_COUNTED) if kind else []
+    instances = {number: degree for number, degree in zip(known, degrees, strict=False) if degree}
+    uses = _uses(reader, [number for number in known if number not in instances], kind)
+    narrowings = list[tuple[int, list[int]]]()
+    for family in families.values():
+        members = [number for member in family if (number := numbers[str(member)])]
+        narrowings.append((_property_of(members, numbers[str(family[0])], instances, uses, kind), members))
+    extents = reader.surveys.extents([(by, some if by else []) for by, some in narrowings], MOST_RESOURCES)
+    properties = terms_of(reader, {by for by, _ in narrowings if by})
     told = []
-    for number in found:
-        used = uses.get(number, Counter())
-        by = properties[used.most_common(1)[0][0]] if used else None
-        total = min(MOST_COUNTED, used.total())
-        told.append(ClassFound(terms[number], instances[number], total, by, taxonomy.parents(terms[number])))
-    known = {*terms.values()}
-    told += [ClassFound(node, 0, 0, None, taxonomy.parents(node)) for node in broad if node not in known]
-    return told, len(numbers) > MOST_CLASSES
+    for node, (by, _), extent in zip(nodes, narrowings, extents, strict=True):
+        number = numbers[str(node)]
+        own, used = instances.get(number, 0), min(MOST_COUNTED, uses.get(number, Counter[int]()).total())
+        used_by = None if own or not by else properties[by]
+        told.append(ClassFound(node, own, used, used_by, taxonomy.parents(node), extent))
+    return told
+
+
+def _property_of(
+    members: Sequence[int], own: int, instances: Mapping[int, int], uses: Mapping[int, Counter[int]], kind: int
+) -> int:
+    """The property by which resources have a node, or else those below it; 0 if none has any of them."""
+    if own in instances or (own not in uses and any(member in instances for member in members)):
+        return kind
+    used = uses.get(own) or sum((uses[member] for member in members if member in uses), Counter[int]())
+    return used.most_common(1)[0][0] if used else 0
 
 
 def _uses(reader: Reader, numbers: Sequence[int], kind: int) -> dict[int, Counter[int]]:
@@ -146,7 +192,8 @@ def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[Wanted], *, limi
     subjects = subjects[:MOST_RESOURCES]
     triples = reader.surveys.about(subjects, _TRIPLES_LOOKED_AT)
     terms = terms_of(reader, subjects[:limit])
-    return Selection(tuple(terms[n] for n in subjects[:limit]), tuple(_facets(reader, triples)), has_more)
+    resources = tuple(terms[n] for n in subjects[:limit])
+    return Selection(resources, tuple(_facets(reader, triples)), has_more, len(subjects))
 
 
 def _narrowing(reader: Reader, taxonomy: Taxonomy, wanted: Wanted) -> tuple[int, list[int]]:
@@ -172,14 +219,16 @@ def _facets(reader: Reader, triples: Iterable[tuple[int, int, int]]) -> Iterable
         yield Facet(terms[p], len(owners[p]), told, len(values[p]))
 
 
-def search(reader: Reader, text: str, *, before: int | None = None) -> tuple[list[Hit], int | None]:
+def search(reader: Reader, taxonomy: Taxonomy, text: str, *, before: int | None = None) -> tuple[list[Hit], int | None]:
     """Resources with all words of a text in their IRI or in one value, newest first; and where to go on.
 
-    There is no index of words: a question looks at so many terms, and the next one goes on from there.
+    There is no index of words: a question looks at so many terms, and the next one goes on from there. Nodes of the
+    taxonomy come with the first one, whether a document speaks of them or not.
     """
     words = [_spellings(word) for word in text.split()[:_MOST_WORDS]]
     if not words:
         return [], None
+    nodes = _nodes_with(taxonomy, text.split()[:_MOST_WORDS]) if before is None else []
     found = reader.surveys.terms_with(
         words,
         before=before if before is not None else 1 << 60,
@@ -194,20 +243,38 @@ def search(reader: Reader, text: str, *, before: int | None = None) -> tuple[lis
         if len(hits) >= MOST_HITS and first + MOST_HITS < len(found.terms):
             until = min(seen)  # of what is seen: where a hidden term is must not be told
             break
-    return list({hit.resource: hit for hit in reversed(hits)}.values())[::-1], until if until > 1 else None
+    told = {hit.resource: hit for hit in reversed([*hits, *nodes])}
+    return list(told.values())[::-1], until if until > 1 else None
+
+
+def _nodes_with(taxonomy: Taxonomy, words: Sequence[str]) -> list[Hit]:
+    """Nodes of the taxonomy with all words in their IRI."""
+    wanted = [word.lower() for word in words]
+    looked_at = islice(taxonomy.nodes(), _TERMS_LOOKED_AT)
+    found = (node for node in looked_at if all(word in node.value.lower() for word in wanted))
+    return [Hit(node) for node in islice(found, MOST_HITS)]
 
 
 def _hits(reader: Reader, found: Sequence[tuple[int, str]]) -> tuple[list[Hit], set[int]]:
     """The resources that terms are of, and those of the terms that are seen."""
     literals = [number for number, spelled in found if spelled.startswith('"')]
-    named = reader.surveys.present([number for number, spelled in found if spelled.startswith("<")])
+    iris = [number for number, spelled in found if spelled.startswith("<")]
+    named = reader.surveys.present(iris)
     predicates = list(reader.triples.predicates())
     keys = [(predicate, number) for number in literals for predicate in predicates]
     triples = reader.surveys.uses(keys[:_KEYS_LOOKED_AT], 2 * MOST_HITS) if keys else []
+    named |= _values(reader, [number for number in iris if number not in named], predicates)
     terms = terms_of(reader, [*named, *(number for triple in triples for number in triple)])
     hits = [Hit(terms[s], terms[p], terms[o]) for s, p, o in sorted(triples, key=lambda triple: -triple[2])]
     hits += [Hit(terms[number]) for number in sorted(named, reverse=True)]
     return hits, {*named, *(o for _, _, o in triples)}
+
+
+def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:
+    """Which of these are the value of something."""
+    keys = [(predicate, number) for number in numbers for predicate in predicates][:_KEYS_LOOKED_AT]
+    degrees = reader.triples.degrees(keys, 1) if keys else []
+    return {number for (_, number), count in zip(keys, degrees, strict=True) if count}
 
 
 def _spellings(word: str) -> list[str]:

@@ -9,9 +9,9 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.algebra.xpath.evaluate import tree_of
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places
-from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, parse_term, parse_triple
+from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_term, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, Store, triples_of
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, BatchRecord, EventRecord, Hearer, Reader, Store, triples_of
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
 
@@ -51,7 +51,7 @@ class Teller:
         terms = self._terms(number for record in records for number in record.terms)
         texts = self._texts(number for record in records for triple in record.triples for number in triple)
         uris = self._uris({document for record in records for document, _, _ in record.documents})
-        batches = {number: self._batch(number) for number in {record.batch for record in records}}
+        batches = self._reader.batches.by_numbers({record.batch for record in records})
         return [self._event(record, hearer, terms, texts, uris, batches) for record, hearer in told]
 
     def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
@@ -70,10 +70,6 @@ class Teller:
         ids = list(documents)
         return {record.id: record.uri for record in self._reader.documents.by_ids(ids)}
 
-    def _batch(self, number: int) -> str:
-        (record,) = self._reader.batches.listing(number - 1, 1)
-        return record.id
-
     def _event(
         self,
         record: EventRecord,
@@ -81,9 +77,9 @@ class Teller:
         terms: Mapping[int, Term],
         texts: Mapping[int, str],
         uris: Mapping[int, str],
-        batches: Mapping[int, str],
+        batches: Mapping[int, BatchRecord],
     ) -> Event:
-        row = _row(hearer.columns, record.terms, terms)
+        row, batch = _row(hearer.columns, record.terms, terms), batches[record.batch]
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
@@ -91,8 +87,9 @@ class Teller:
         return _KINDS[record.kind](
             hearer.id,
             row,
-            batches[record.batch],
+            batch.id,
             record.cursor,
+            moment(batch.committed),
             lambda: tuple([parse_triple(texts[s], texts[p], texts[o]) for s, p, o in record.triples]),
             behind,
             lambda: state(old),

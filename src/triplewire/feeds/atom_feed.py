@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from lxml import etree
 
 from triplewire.feeds.elements import add, written
-from triplewire.feeds.entries import Entry, Time, Times, entries, legal, newest, rfc3339
-from triplewire.model import Event
+from triplewire.feeds.entries import Entry, entries, legal, newest, rfc3339
+from triplewire.model import Event, Time
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _TOMBSTONES = "http://purl.org/atompub/tombstones/1.0"
@@ -19,7 +19,6 @@ def atom(
     *,
     uri: str,
     title: str,
-    times: Times,
     home: str | None = None,
     updated: Time | None = None,
     hub: str | None = None,
@@ -31,10 +30,10 @@ def atom(
     of those that are given, the last decides. `Matched` and `Changed` are entries; `Unmatched` is an
     `at:deleted-entry` that refers to the id that the row's entry had.
 
-    `uri` is the address of the feed, `times` says when each batch was, `updated` when there were no events, `hub` who
+    `uri` is the address of the feed, `updated` when there were no events, `hub` who
     pushes the feed (WebSub), `older` where the events before these are (RFC 5005).
     """
-    found = entries(events, uri=uri, times=times)
+    found = entries(events, uri=uri)
     feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM, "at": _TOMBSTONES})
     add(feed, f"{{{_ATOM}}}id", uri)
     add(feed, f"{{{_ATOM}}}title", legal(title))

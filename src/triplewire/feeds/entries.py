@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire.model import RDFS, Event, Excerpt, Row
-
-Time = datetime | str
-"""A time, or its ISO 8601 spelling; without a time zone it counts as UTC."""
-
-Times = Mapping[str, Time] | Callable[[str], Time]
-"""When each batch was committed, by its id."""
+from triplewire.model import RDFS, Event, Excerpt, Row, Time, moment
 
 TITLES = (
     "http://purl.org/dc/terms/title",
@@ -57,21 +51,11 @@ class Entry:
         return self.title if self.kind == "matched" else f"{_SAID[self.kind]}: {self.title}"
 
 
-def entries(events: Iterable[Event], *, uri: str, times: Times) -> list[Entry]:
+def entries(events: Iterable[Event], *, uri: str) -> list[Entry]:
     """An entry for each event, the newest first."""
     _require_absolute(uri)
     newest_first = sorted(events, key=lambda event: event.cursor, reverse=True)
-    return [_entry(event, uri, _looked_up(times, event.batch)) for event in newest_first]
-
-
-def moment(time: Time) -> datetime:
-    """A time in UTC.
-
-    >>> moment("2026-03-02T09:00:00+01:00").isoformat()
-    '2026-03-02T08:00:00+00:00'
-    """
-    found = datetime.fromisoformat(time) if isinstance(time, str) else time
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return [_entry(event, uri) for event in newest_first]
 
 
 def rfc3339(time: datetime) -> str:
@@ -89,7 +73,7 @@ def legal(text: str) -> str:
     return _ILLEGAL.sub("\ufffd", text)
 
 
-def _entry(event: Event, uri: str, time: datetime) -> Entry:
+def _entry(event: Event, uri: str) -> Entry:
     within = f"{uri}{'&' if '#' in uri else '#'}"
     return Entry(
         id=f"{within}event-{event.cursor}",
@@ -98,7 +82,7 @@ def _entry(event: Event, uri: str, time: datetime) -> Entry:
         title=legal(_title(event)),
         link=next((t.value for t in event.row.values() if isinstance(t, NamedNode) and _is_web(t.value)), None),
         text=legal(_text(event)),
-        time=time,
+        time=event.time,
     )
 
 
@@ -107,13 +91,6 @@ def _require_absolute(uri: str) -> None:
         NamedNode(uri)
     except ValueError as error:
         raise ValueError(f"the uri of a feed must be an absolute IRI: {error}") from None
-
-
-def _looked_up(times: Times, batch: str) -> datetime:
-    try:
-        return moment(times(batch) if callable(times) else times[batch])
-    except KeyError:
-        raise ValueError(f"times has none for the batch {batch!r}; Hub.batch(id).committed is it") from None
 
 
 def _digest(row: Row) -> str:

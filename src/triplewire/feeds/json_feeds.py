@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from triplewire.feeds.entries import Entry, Time, Times, entries, legal, rfc3339
-from triplewire.model import Event
+from triplewire.feeds.entries import Entry, entries, legal, rfc3339
+from triplewire.model import Event, Time
 
 
 def json_feed(
@@ -15,7 +15,6 @@ def json_feed(
     *,
     uri: str,
     title: str,
-    times: Times,
     home: str | None = None,
     updated: Time | None = None,
     hub: str | None = None,
@@ -34,7 +33,7 @@ def json_feed(
         feed["next_url"] = older
     if hub:
         feed["hubs"] = [{"type": "WebSub", "url": hub}]
-    feed["items"] = [_item(entry) for entry in entries(events, uri=uri, times=times)]
+    feed["items"] = [_item(entry) for entry in entries(events, uri=uri)]
     return json.dumps(feed, ensure_ascii=False, indent=1).encode() + b"\n"
 
 

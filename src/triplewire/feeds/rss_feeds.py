@@ -12,8 +12,8 @@ from email.utils import format_datetime
 from lxml import etree
 
 from triplewire.feeds.elements import add, written
-from triplewire.feeds.entries import Time, Times, entries, legal, newest, rfc3339
-from triplewire.model import RDF, Event
+from triplewire.feeds.entries import entries, legal, newest, rfc3339
+from triplewire.model import RDF, Event, Time
 
 _RSS = "http://purl.org/rss/1.0/"
 _DC = "http://purl.org/dc/elements/1.1/"
@@ -25,14 +25,13 @@ def rss2(
     *,
     uri: str,
     title: str,
-    times: Times,
     home: str | None = None,
     updated: Time | None = None,
     hub: str | None = None,
     older: str | None = None,
 ) -> bytes:
     """The events as an RSS 2.0 feed, the newest first; each is an item whose guid is the event's."""
-    found = entries(events, uri=uri, times=times)
+    found = entries(events, uri=uri)
     rss = etree.Element("rss", {"version": "2.0"}, nsmap={"atom": _ATOM})
     channel = add(rss, "channel")
     add(channel, "title", legal(title))
@@ -59,14 +58,13 @@ def rss1(
     *,
     uri: str,
     title: str,
-    times: Times,
     home: str | None = None,
     updated: Time | None = None,
     hub: str | None = None,
     older: str | None = None,
 ) -> bytes:
     """The events as an RSS 1.0 feed, which is RDF as well, the newest first; each an item with the event's id."""
-    found = entries(events, uri=uri, times=times)
+    found = entries(events, uri=uri)
     root = etree.Element(f"{{{RDF}}}RDF", nsmap={None: _RSS, "rdf": RDF, "dc": _DC, "atom": _ATOM})
     channel = add(root, f"{{{_RSS}}}channel", **{f"{{{RDF}}}about": uri})
     add(channel, f"{{{_RSS}}}title", legal(title))

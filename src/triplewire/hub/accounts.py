@@ -43,6 +43,11 @@ class Account:
         """Whether it may do what this role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
+    @property
+    def standing(self) -> str:
+        """Its role in a sentence: a reader, a publisher, an admin."""
+        return f"{'an' if self.role == 'admin' else 'a'} {self.role}"
+
     def public(self) -> dict[str, Any]:
         """What may be shown of it."""
         return {name: value for name, value in asdict(self).items() if name != "secret_hash"}

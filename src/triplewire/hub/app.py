@@ -119,7 +119,10 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    places = [{"where": ".".join(map(str, each["loc"])), "reason": str(each["msg"])} for each in error.errors()]
+    places = [
+        {"where": ".".join(map(str, each["loc"])), "reason": str(each["msg"]).removeprefix("Value error, ")}
+        for each in error.errors()
+    ]
     detail = "; ".join(f"{each['where']}: {each['reason']}" for each in places)
     return answer(problems.problem(422, "Bad request", detail, kind="BadRequest") | {"places": places})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from triplewire.languages import LANGUAGES
 from triplewire.model import Scope, Start
@@ -14,7 +14,23 @@ Language = Literal["sparql", "rules", "gql", "qel", "conjunctive", "xpath"]
 assert set(LANGUAGES) == set(Language.__args__)  # type: ignore[attr-defined]  # the names that a Literal allows
 
 Cursor = Annotated[int, Field(ge=0, le=2**60)]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\x00-\x1f\x7f]+$")]
+
+
+def _refuse_what_fits_no_path(name: str) -> str:
+    found = next(
+        (character for character in name if character == "/" or ord(character) < 32 or character == "\x7f"), None
+    )
+    if found is not None:
+        what = "a slash" if found == "/" else "a control character"
+        raise ValueError(f"a name is a part of addresses, and must not have {what} in it")
+    return name
+
+
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=200, json_schema_extra={"pattern": r"^[^/\x00-\x1f\x7f]+$"}),
+    AfterValidator(_refuse_what_fits_no_path),
+]
 """The id of a subscription: anything that fits into a path."""
 
 NO_NUL = r"^[^\x00]*$"
@@ -22,6 +38,9 @@ NO_NUL = r"^[^\x00]*$"
 
 TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
 RowTerms = Annotated[dict[str, str], Field(description="From variable to term, as in N-Triples.")]
+
+
+_WHEN = "When its batch was committed, by the clock of its writer; the order of events is that of their cursors."
 
 
 class Message(BaseModel):
@@ -142,6 +161,7 @@ class EventTold(BaseModel):
     subscription: str
     cursor: int
     batch: str
+    time: Annotated[str, Field(description=_WHEN, json_schema_extra={"format": "date-time"})]
     row: RowTerms
     triples: list[str]
     documents: list[BehindTold]
@@ -303,6 +323,8 @@ class FindingTold(BaseModel):
     message: str
     branch: int | None
     others: list[str]
+    term: Annotated[str | None, Field(description="The property or class that nothing here has.")] = None
+    suggestions: Annotated[list[str], Field(description="Those in use that are spelled like it.")] = []
 
 
 class Findings(BaseModel):
@@ -352,6 +374,9 @@ class ResourceTold(BaseModel):
     referenced_by: list[str]
     references: int
     has_more: bool
+    stated_by: Annotated[
+        dict[str, list[str]], Field(description="The documents that state each of `triples` and `referenced_by`.")
+    ]
 
 
 class Health(BaseModel):

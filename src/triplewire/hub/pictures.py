@@ -7,18 +7,12 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Literal, Variable
 
-from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
-from triplewire.algebra.wording import readable, word_condition
+from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
+from triplewire.algebra.wording import readable, word_place
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.algebra.xpath.syntax import Path, Several, render, rendered_test
 
 Kind = OneOf["variable", "resource", "literal", "document", "step"]
-_RELATIONS = {
-    "descendant": "is below",
-    "descendant-or-self": "is, or is below,",
-    "ancestor": "is above",
-    "child": "is directly below",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +63,9 @@ def _of_branch(branch: Conjunction, answer: tuple[str, ...]) -> Alternative:
     for condition in conditions:
         names = variables_of(condition)
         if len(names) == 1:
-            own.setdefault(f"?{next(iter(names))}", []).append(worded(condition))
+            own.setdefault(f"?{next(iter(names))}", []).append(word_place(condition))
         else:
-            shared.append(worded(condition))
+            shared.append(word_place(condition))
     shared += [f"?{name} is {term}" for name, term in branch.bindings]
     subjects = {str(triple.subject) for triple, _ in triples}
     nodes: dict[str, Node] = {}
@@ -99,14 +93,6 @@ def _kind(term: object) -> Kind:
 def _sentence(triple: TriplePattern, is_optional: bool) -> str:
     may = "may have" if is_optional else "has"
     return f"{triple.subject} {may} {triple.predicate} {triple.object}"
-
-
-def worded(condition: Expression) -> str:
-    """A condition in words, where it is one against the taxonomy."""
-    if isinstance(condition, Call) and condition.function in IS_A:
-        node, other = condition.arguments
-        return f"{node} {_RELATIONS[condition.function]} {other}"
-    return word_condition(condition)
 
 
 # -- XPath

@@ -253,7 +253,7 @@ def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
             await service.gate.catch_up()
             account = _caller(service, request)
             if not account.may(role):
-                raise NotAllowed(f"this needs the role {role}, and {account.name} is a {account.role}")
+                raise NotAllowed(f"this needs the role {role}, and {account.name} is {account.standing}")
             found = request.state.access = Access(service, account, await service.tenants.get(account.tenant))
         return found
 

@@ -23,6 +23,15 @@ class ClassTold(BaseModel):
     uses: int
     used_by: str | None
     parents: list[str]
+    resources: Annotated[int, Field(description="How many have it or what is below it; counted up to 1,000.")]
+
+
+class Place(BaseModel):
+    """Where something stands in the taxonomy: what is one step above it, and one step below."""
+
+    node: ClassTold
+    parents: list[ClassTold]
+    children: list[ClassTold]
 
 
 class Classes(BaseModel):
@@ -64,6 +73,7 @@ class Facets(BaseModel):
     resources: list[NamedResource]
     facets: list[FacetTold]
     has_more: bool
+    count: Annotated[int, Field(description="How many there are; counted up to 1,000.")]
 
 
 class HitTold(BaseModel):

@@ -32,9 +32,21 @@ def compile(
     `prefixes` maps prefixes to namespaces; the empty prefix is the vocabulary of bare names. `named` has the rules
     that a rule may use as its extension.
     """
+    return prepared(read(text, language=language, prefixes=prefixes, named=named))
+
+
+def read(
+    text: str,
+    *,
+    language: str,
+    prefixes: Mapping[str, str] | None = None,
+    named: Mapping[str, Pattern] | None = None,
+) -> Pattern:
+    """The pattern of `compile` before it is normalized, with the names that the text has: for who wrote it."""
     context = Context(prefixes=dict(prefixes or {}), named=dict(named or {}))
     context.check(text, language)
-    return prepared(_module(language).compile(text, context))
+    pattern: Pattern = _module(language).compile(text, context)
+    return pattern
 
 
 def render(pattern: Pattern, *, language: str, prefixes: Mapping[str, str] | None = None) -> str:

@@ -12,6 +12,7 @@ from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
+from triplewire.model.times import Time, bound, moment, spelled
 
 __all__ = [
     "EVENTS",
@@ -38,12 +39,16 @@ __all__ = [
     "Subscription",
     "Term",
     "Text",
+    "Time",
     "Unmatched",
     "Unread",
+    "bound",
     "feeds_of",
     "item_prefix",
     "item_uri",
+    "moment",
     "native",
     "parse_term",
     "parse_triple",
+    "spelled",
 ]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 from pyoxigraph import Triple
 
 from triplewire.model.row import Row
 from triplewire.model.terms import Term
+from triplewire.model.times import moment, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Behind:
 class Event:
     """One row of one subscription that a batch made, touched or ended. Made as one of its three kinds.
 
+    `time` is when the batch was committed, in UTC, by the clock of its writer. The order of events is that of their
+    cursors: a clock may be set back.
     `triples` is one derivation of the row: as it is after the batch, or as it was, where the row is gone. `triples`,
     `before` and `after` may be handed in as functions; each is called when it is first asked for, and once. Two events
     are equal when all but `before` and `after` are: the versions in `documents` decide these, and comparing should
@@ -72,13 +76,14 @@ class Event:
     Invariant: an event is frozen; a copy by pickle carries `before` and `after` as they are, not the functions.
     """
 
-    __slots__ = ("_after", "_before", "_triples", "batch", "cursor", "documents", "row", "subscription")
+    __slots__ = ("_after", "_before", "_triples", "batch", "cursor", "documents", "row", "subscription", "time")
 
     kind: ClassVar[str]
     subscription: str
     row: Row
     batch: str
     cursor: int
+    time: datetime
     documents: tuple[Behind, ...]
 
     def __init__(
@@ -87,6 +92,7 @@ class Event:
         row: Mapping[str, Term],
         batch: str,
         cursor: int,
+        time: datetime,
         triples: tuple[Triple, ...] | Callable[[], tuple[Triple, ...]] = (),
         documents: tuple[Behind, ...] = (),
         before: Content | Callable[[], Content] = None,
@@ -95,7 +101,7 @@ class Event:
         if type(self) is Event:
             raise TypeError("an event is a Matched, a Changed or an Unmatched")
         row = row if isinstance(row, Row) else Row(row)
-        values = (after, before, triples, batch, cursor, documents, row, subscription)
+        values = (after, before, triples, batch, cursor, documents, row, subscription, moment(time))
         for name, value in zip(Event.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -138,6 +144,7 @@ class Event:
             "subscription": self.subscription,
             "cursor": self.cursor,
             "batch": self.batch,
+            "time": spelled(self.time),
             "row": {name: str(term) for name, term in self.row.items()},
             "triples": [*map(str, self.triples)],
             "documents": [document.as_dict() for document in self.documents],
@@ -148,7 +155,8 @@ class Event:
         return plain
 
     def _key(self) -> tuple[object, ...]:
-        return self.kind, self.subscription, self.row, self.batch, self.cursor, self.triples, self.documents
+        told = self.kind, self.subscription, self.row, self.batch, self.cursor, self.time
+        return *told, self.triples, self.documents
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Event) else NotImplemented
@@ -163,7 +171,7 @@ class Event:
         raise AttributeError(f"{name} cannot be deleted: an event is frozen")
 
     def __reduce__(self) -> tuple[object, ...]:
-        about = (self.subscription, self.row, self.batch, self.cursor)
+        about = (self.subscription, self.row, self.batch, self.cursor, self.time)
         return type(self), (*about, self.triples, self.documents, self.before, self.after)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.folders import sync_folder
 from triplewire.store.intake import FILE, READ, RESTRICT, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
 from triplewire.store.leases import Lease
-from triplewire.store.log import CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent
+from triplewire.store.log import ALL_EVENTS, CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Only
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.repeats import Repeat
@@ -31,6 +31,7 @@ from triplewire.store.transactions import Reader, Writer
 from triplewire.store.triples import Span
 
 __all__ = [
+    "ALL_EVENTS",
     "CHANGED",
     "EVERYBODY",
     "FILE",
@@ -58,6 +59,7 @@ __all__ = [
     "NewQuery",
     "NewRejection",
     "NewRow",
+    "Only",
     "Queries",
     "QueryRecord",
     "Reader",

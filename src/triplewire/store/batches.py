@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
@@ -43,6 +44,22 @@ class BatchReader:
         """Batches in their order, with a greater number."""
         text = f"SELECT {_COLUMNS} FROM batches WHERE number > ? ORDER BY number LIMIT ?"
         return [BatchRecord(*row) for row in self._sql.rows(text, after, limit)]
+
+    def by_numbers(self, numbers: Collection[int]) -> dict[int, BatchRecord]:
+        """These batches."""
+        text = "WITH k(a) AS ({keys}) SELECT b.number, b.id, b.committed, b.documents, b.events"
+        text += " FROM k CROSS JOIN batches b WHERE b.number = k.a"
+        found = self._sql.keyed(text, [(number,) for number in sorted(numbers)])
+        return {row[0]: BatchRecord(*row) for row in found}
+
+    def within(self, since: str, until: str) -> tuple[int, int] | None:
+        """The first and the last batch that was committed from one time to before another; None if none was.
+
+        Between the two may be some that were not: a clock may have been set back.
+        """
+        text = "SELECT min(number), max(number) FROM batches WHERE committed >= ? AND committed < ?"
+        found = self._sql.first(text, since, until)
+        return None if found is None or found[0] is None else (found[0], found[1])
 
     def since(self, time: str) -> int:
         """The number of the last batch that was committed before a time; found by halves, as they are in its order."""

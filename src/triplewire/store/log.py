@@ -25,6 +25,39 @@ _SHARED = (
 )
 
 
+_BEYOND = 1 << 60
+"""A cursor beyond all there can be, and within what every database can count."""
+
+
+class Only(NamedTuple):
+    """Some events alone: of these kinds (of all, if none is named), committed from one time to before another.
+
+    The times are texts, as `batches` has them; an empty one is no bound.
+    """
+
+    kinds: tuple[int, ...] = ()
+    since: str = ""
+    until: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is asked of an event `e`, besides."""
+        kinds = f" AND e.kind IN ({', '.join('?' * len(self.kinds))})" if self.kinds else ""
+        if not (self.since or self.until):
+            return kinds
+        until = " AND b.committed < ?" if self.until else ""
+        return f"{kinds} AND EXISTS (SELECT 1 FROM batches b WHERE b.number = e.batch AND b.committed >= ?{until})"
+
+    @property
+    def values(self) -> tuple[int | str, ...]:
+        """What the question marks stand for."""
+        times = (self.since, *([self.until] if self.until else [])) if self.since or self.until else ()
+        return *self.kinds, *times
+
+
+ALL_EVENTS = Only()
+
+
 class NewEvent(NamedTuple):
     """An event to write, for each of these queries: the first has the first cursor, and the others follow.
 
@@ -56,40 +89,34 @@ class LogReader:
     def __init__(self, sql: Sql, crowds: CrowdReader) -> None:
         self._sql, self._crowds = sql, crowds
 
-    def of_query(self, query: int, after: int = 0, limit: int = 1_000) -> list[EventRecord]:
-        """The events of a query with a greater cursor."""
-        own = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? ORDER BY e.cursor LIMIT ?",
-            query,
-            after,
-            limit,
-        )
-        shared = self._sql.rows(
-            f"SELECT {_SHARED} AND e.cursor > ? - m.place ORDER BY at LIMIT ?",
-            query,
-            after,
-            limit,
-        )
-        return [_event(row) for row in sorted([*own, *shared])[:limit]]
+    def of_query(
+        self, query: int, after: int = 0, limit: int = 1_000, *, before: int = _BEYOND, only: Only = ALL_EVENTS
+    ) -> list[EventRecord]:
+        """The events of a query between two cursors, in order."""
+        return [_event(row) for row in sorted(self._between(query, after, before, limit, only, ""))[:limit]]
 
-    def last_of_query(self, query: int, after: int, before: int, limit: int) -> list[EventRecord]:
+    def last_of_query(
+        self, query: int, after: int, before: int, limit: int, *, only: Only = ALL_EVENTS
+    ) -> list[EventRecord]:
         """The last events of a query between two cursors, the newest first."""
-        own = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
-            " ORDER BY e.cursor DESC LIMIT ?",
-            query,
-            after,
-            before,
-            limit,
-        )
-        shared = self._sql.rows(
-            f"SELECT {_SHARED} AND e.cursor > ? - m.place AND e.cursor < ? - m.place ORDER BY at DESC LIMIT ?",
-            query,
-            after,
-            before,
-            limit,
-        )
-        return [_event(row) for row in sorted([*own, *shared], reverse=True)[:limit]]
+        found = sorted(self._between(query, after, before, limit, only, "DESC"), reverse=True)
+        return [_event(row) for row in found[:limit]]
+
+    def _between(self, query: int, after: int, before: int, limit: int, only: Only, order: str) -> list[Values]:
+        """Lines of the log from one end of a stretch: those of the query alone, and as many that it shares."""
+        values = query, after, before, *only.values, limit
+        own = f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
+        shared = f"SELECT {_SHARED} AND e.cursor > ? - m.place AND e.cursor < ? - m.place"
+        return [
+            *self._sql.rows(f"{own}{only.text} ORDER BY e.cursor {order} LIMIT ?", *values),
+            *self._sql.rows(f"{shared}{only.text} ORDER BY at {order} LIMIT ?", *values),
+        ]
+
+    def between_batches(self, first: int, last: int) -> tuple[int, int]:
+        """The cursors between which the events of some batches are: one before all of them, and one after."""
+        text = "SELECT cursor FROM events WHERE batch >= ? ORDER BY batch, cursor LIMIT 1"
+        begin, end = self._sql.first(text, first), self._sql.first(text, last + 1)
+        return (begin[0] - 1 if begin else _BEYOND), (end[0] if end else _BEYOND)
 
     def count_of_query(self, query: int, after: int, most: int) -> int:
         """How many events of a query have a greater cursor; counted up to `most`."""

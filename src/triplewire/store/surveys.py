@@ -92,6 +92,25 @@ class SurveyReader:
         )
         return {subject for (subject,) in self._sql.keyed(text, [(subject,) for subject in subjects], *self._viewer)}
 
+    def used(self, predicates: Sequence[int]) -> set[int]:
+        """Which of these are the predicate of a triple."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a FROM k"
+            f" WHERE EXISTS (SELECT 1 FROM statements st WHERE st.p = k.a{self._seen})"
+        )
+        return {found for (found,) in self._sql.keyed(text, [(each,) for each in predicates], *self._viewer)}
+
+    def extents(self, narrowings: Sequence[Narrowing], most: int) -> list[int]:
+        """How many resources meet each narrowing alone, each counted up to `most`."""
+        found = []
+        for predicate, values in narrowings:
+            text = (
+                "SELECT count(*) FROM (SELECT DISTINCT st.s FROM statements st"
+                f" WHERE st.p = ? AND st.o IN ({_marks(values)}){self._seen} LIMIT ?) counted"
+            )
+            found.append(self._sql.number(text, predicate, *values, *self._viewer, most) if values else 0)
+        return found
+
     def uses(self, keys: Sequence[tuple[int, int]], most: int) -> list[Triple]:
         """Triples of each (predicate, object), not many more than `most` in all."""
         text = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 from triplewire.model import Event, Matched, Row
@@ -14,7 +15,7 @@ Item = TypeVar("Item", contravariant=True)
 ANSWER = "answer"
 """The column of a query that asks only whether there is something, and has no columns of its own."""
 
-_ROW = "row"
+_ROW, _TIME = "row", "time"
 
 
 class Layout(Protocol[Item]):
@@ -55,7 +56,7 @@ class EventLayout:
 
     def __init__(self, columns: Iterable[str], *, contents: bool = False) -> None:
         self._names, self._contents = tuple(columns), contents
-        fields = Matched("", {}, "", 0).as_dict(contents=contents)
+        fields = Matched("", {}, "", 0, datetime.fromtimestamp(0, UTC)).as_dict(contents=contents)
         self._fields = tuple(name for name in fields if name != _ROW)
         self.columns = (*self._fields, *(f"{_ROW}.{name}" for name in self._names))
 
@@ -66,7 +67,7 @@ class EventLayout:
 
     def cells(self, item: Event) -> tuple[Cell, ...]:
         """The fields, then the terms of the row."""
-        told = item.as_dict(contents=self._contents)
+        told = item.as_dict(contents=self._contents) | {_TIME: item.time}
         return (*(_cell(told.get(name)) for name in self._fields), *(item.row.get(name) for name in self._names))
 
     def told(self, item: Event) -> Mapping[str, Any]:
@@ -75,6 +76,6 @@ class EventLayout:
 
 
 def _cell(field: Any) -> Cell:
-    if field is None or isinstance(field, str | int | float):
+    if field is None or isinstance(field, str | int | float | datetime):
         return field
     return json.dumps(field, ensure_ascii=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from hub.serving import TURTLE, Served, serving
 
@@ -25,6 +25,8 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE = 90_000
+SIZES = {"desk": (1280, 800), "phone": (390, 844)}
+"""What people have before them."""
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 DATASET = "<http://www.w3.org/ns/dcat#Dataset>"
@@ -83,8 +85,8 @@ def fill(served: Served) -> None:
 class Visit:
     """A page in a browser, with what went wrong in it: errors of scripts, and what the policy forbade."""
 
-    def __init__(self, page: Page, url: str) -> None:
-        self.page, self.url = page, url
+    def __init__(self, page: Page, url: str, size: tuple[int, int] = SIZES["desk"]) -> None:
+        self.page, self.url, self.size = page, url, size
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -108,3 +110,9 @@ class Visit:
     def heading(self, text: str) -> None:
         """The view with this heading is there."""
         expect(self.page.get_by_role("heading", level=1, name=text)).to_be_visible()
+
+
+def boxes_of(elements: Locator) -> list[tuple[float, float, float]]:
+    """Where elements begin, and how wide and high they are."""
+    found = [each.bounding_box() for each in elements.all()]
+    return [(box["x"], box["width"], box["height"]) for box in found if box is not None]

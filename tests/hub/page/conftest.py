@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from hub.page.browsers import HOW_TO_GET_IT, PATIENCE, Visit, executable, launched, town
+from hub.page.browsers import HOW_TO_GET_IT, PATIENCE, SIZES, Visit, executable, launched, town
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,17 @@ def visit(browser, served):
     """A visitor of the page, to whom nothing strange must happen."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     found = Visit(context.new_page(), served.url)
+    yield found
+    assert found.complaints == []
+    context.close()
+
+
+@pytest.fixture(params=SIZES)
+def person(browser, served, request):
+    """A visitor at a desk, and one with a phone in the hand, to whom nothing strange must happen."""
+    width, height = SIZES[request.param]
+    context = browser.new_context(viewport={"width": width, "height": height})
+    found = Visit(context.new_page(), served.url, (width, height))
     yield found
     assert found.complaints == []
     context.close()

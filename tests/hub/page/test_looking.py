@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_taxonomy_is_a_tree_that_leads_to_what_is_below(visit):
-    page = visit.go().page
+    page = visit.go("browse").page
     expect(page.get_by_text("3 documents")).to_be_visible()
     environment = page.locator(".tree > li", has_text="Environment")
     expect(environment.locator(".tree")).to_contain_text(["Water", "Bathing"])
@@ -24,7 +24,7 @@ def test_taxonomy_is_a_tree_that_leads_to_what_is_below(visit):
 
 
 def test_facets_narrow_and_widen(visit):
-    page = visit.go().page
+    page = visit.go("browse").page
     page.get_by_role("link", name="dcat:Dataset").click()
     resources = page.get_by_role("region", name="Resources").get_by_role("listitem")
     expect(resources).to_have_count(3)
@@ -62,7 +62,7 @@ def test_blank_nodes_are_told_in_their_place(visit, served):
 
 
 def test_search_by_text(visit):
-    page = visit.go().page
+    page = visit.go("browse").page
     page.get_by_role("searchbox", name="Words").fill("BATHING water")
     page.get_by_role("searchbox").press("Enter")
     visit.heading("Search: BATHING water")
@@ -95,7 +95,7 @@ def test_document_shows_its_versions_and_what_changed(visit, served):
 def test_an_empty_hub_says_what_to_do(browser, tmp_path):
     with serving(f"sqlite:///{tmp_path}/empty.db") as empty:
         context = browser.new_context()
-        visit = Visit(context.new_page(), empty.url).go()
+        visit = Visit(context.new_page(), empty.url).go("browse")
         expect(visit.page.get_by_text("Nothing is published yet.")).to_be_visible()
         visit.go("subscriptions")
         expect(visit.page.get_by_text("There is none yet.")).to_be_visible()

@@ -57,7 +57,7 @@ def test_the_draft_is_there_after_looking_something_up(visit):
     page.get_by_label("Query", exact=True).fill("SELECT ?x { ?x town:p ?y }")
     expect(page.locator(".status.error")).to_be_visible()
     page.get_by_label("More prefixes").fill("town: <https://town.example/>")
-    expect(page.locator(".status.good")).to_be_visible()
+    expect(page.locator(".status.warn")).to_be_visible()
 
 
 def test_a_mistake_is_gone_to(visit):
@@ -122,9 +122,10 @@ def test_rows_are_explained(visit):
     why = page.locator(".why").first
     expect(why).to_contain_text("dcat:keyword sea")
     expect(why.get_by_role("link", name="beach.ttl").first).to_be_visible()
-    page.get_by_label("The address of a resource").fill("https://town.example/pool")
-    page.get_by_role("button", name="Why not?").click()
-    expect(page.get_by_text("does not answer sea")).to_contain_text("dcat:keyword")
+    page.get_by_role("searchbox", name="A resource").fill("https://town.example/pool")
+    page.get_by_role("searchbox", name="A resource").press("Enter")
+    expect(page.get_by_text("Pools is no answer.")).to_be_visible()
+    expect(page.locator(".difference .gone")).to_contain_text("dcat:keyword")
 
 
 def test_a_query_is_told_in_the_other_languages(visit):

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from hub.page.browsers import PREFIXES, Visit, fill
+from hub.page.browsers import PREFIXES, SIZES, Visit, fill
 from hub.serving import serving
 from triplewire.hub.accounts import Accounts
 from triplewire.store import Store
@@ -17,7 +17,8 @@ from triplewire.store import Store
 pytestmark = pytest.mark.slow
 
 VIEWS = {
-    "browse": "",
+    "inbox": "",
+    "browse": "browse",
     "search": "search?q=water",
     "find": "find?where=%3Chttp://www.w3.org/ns/dcat%23theme%3E+isa+%3Chttps://town.example/Environment%3E",
     "resource": "resource?iri=https://town.example/beach",
@@ -33,22 +34,39 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_view_has_a_barrier_that_can_be_found_by_machine(browser, served, scheme):
+@pytest.mark.parametrize(("scheme", "size"), [("light", "desk"), ("dark", "desk"), ("light", "phone")])
+def test_no_view_has_a_barrier_that_can_be_found_by_machine(browser, served, scheme, size):
     """WCAG 2.2 A and AA and best practices, as axe knows them."""
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1100, "height": 900}, reduced_motion="reduce")
+    width, height = SIZES[size]
+    viewport = {"width": width, "height": height}
+    context = browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
     visit = Visit(context.new_page(), served.url)
     found = {}
     for name, address in VIEWS.items():
         visit.go(address)
         if name in ("write", "like"):
             expect(visit.page.locator(".status.good")).to_be_visible()
+        opened(visit.page, name)
         assert not re.search(r"\[object|\bundefined\b|\bNaN\b|\bnull\b", visit.page.locator("body").inner_text()), name
         violations = Axe().run(visit.page).response["violations"]
         found[name] = [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in violations]
     assert {name: each for name, each in found.items() if each} == {}
     assert visit.complaints == []
     context.close()
+
+
+def opened(page, name):
+    """Show what a view has only after a click."""
+    if name == "subscription":
+        page.get_by_role("button", name="Why?").first.click()
+        page.locator(".event summary").first.click()
+        page.get_by_text("Send events somewhere").click()
+        page.get_by_role("searchbox", name="A resource").fill("https://town.example/pool")
+        page.get_by_role("searchbox", name="A resource").press("Enter")
+        expect(page.get_by_text("Pools is no answer.")).to_be_visible()
+    if name == "resource":
+        page.get_by_text("Why is it no answer?").click()
+        expect(page.locator(".option").first).to_be_visible()
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -63,7 +81,7 @@ def test_every_view_fits_a_phone(browser, served, name):
 
 def test_everything_is_reached_by_keyboard(visit):
     """From the top: past the navigation, to a class, to a resource, to a subscription, without a mouse."""
-    page = visit.go().page
+    page = visit.go("browse").page
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
@@ -171,6 +189,7 @@ def test_roles_are_respected_and_the_token_stays_out_of_addresses(browser, guard
     context.on("request", lambda request: asked.append(request.url))
     page = visit.go("dashboard").page
     visit.heading("Sign in")
+    expect(page.locator("#navigation [aria-current]")).to_have_count(0)
     page.get_by_label("Token").fill("tw_wrong_token")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("not valid")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyoxigraph import Literal
 
@@ -51,6 +52,12 @@ class PathFailure(Failure):
         if self.values:
             text += f"; there was {word_list(self.values, _MOST_SEEN)}"
         return text
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: the path as far as it goes, where it stops, and the values there."""
+        matched = [self.reached] if self.reached else []
+        told = {"matched": matched, "failed": self.stops, "is_condition": True, "values": [*self.values[:_MOST_SEEN]]}
+        return {"alternative": self.branch + 1, "seen": {}, "near": [], "never": self.never} | told
 
 
 def why(query: PathQuery, document: Document) -> list[Reason]:

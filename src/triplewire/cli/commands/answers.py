@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -14,8 +15,8 @@ import typer
 from triplewire.cli import feeds, files, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.listing import print_json, print_records
-from triplewire.cli.problems import Problems
+from triplewire.cli.listing import print_json, print_records, record_of
+from triplewire.cli.problems import Problems, usage
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
 OutFile = Annotated[
@@ -92,6 +93,15 @@ def events(
     store: HubUrl,
     id: SubscriptionId,
     after: Annotated[int, typer.Option("--after", metavar="CURSOR", help="Only events with a greater cursor.")] = 0,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", metavar="TIME", help="Only events from then on: 2026-03-02, or 2026-03-02T09:00 (UTC)."
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Only events before this time, written the same way.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many at most.")] = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Go on with each new one as it happens, as JSON, until Ctrl-C.")
@@ -108,7 +118,8 @@ def events(
 ) -> None:
     """Print the events of a subscription, in order, or write them into a file; or a feed, the newest first.
 
-    Who remembers the last cursor and asks again with --after misses nothing. A feed has
+    Who remembers the last cursor (as JSON tells it) and asks again with --after misses
+    nothing. Times are those at which batches were committed, in UTC. A feed has
     the newest 100 events, or as many as --limit says; in Atom, rows that do not match any
     more are tombstones.
 
@@ -116,11 +127,15 @@ def events(
 
     \b
       triplewire events hub.db maja
+      triplewire events hub.db maja --since 2026-03-02
       triplewire events hub.db maja --after 41 --json
       triplewire events hub.db maja --out maja.csv
       triplewire events hub.db maja --format atom --uri https://example.org/maja.atom
       triplewire events http://127.0.0.1:8080 maja --follow
     """
+    times = _time("--since", since), _time("--until", until)
+    if follow and times != (None, None):
+        usage("--follow goes on with what happens now: leave --since and --until out, or --follow")
     wanted = files.chosen(format, json, out)
     with hub_at(store) as hub:
         if follow:
@@ -129,18 +144,28 @@ def events(
                     print_json(event.as_dict(contents=contents))
                     sys.stdout.flush()
             return
-        found = islice(hub.each_event(id, after=after), limit)
+        every = hub.each_event(id, after=after, since=times[0], until=times[1])
         if wanted in feeds.FORMATS:
-            every = hub.each_event(id, after=after)
             content, count = feeds.write(hub, store, id, every, wanted, uri, title, limit or feeds.NEWEST)
             with files.opened(out) as file:
                 file.write(content)
         elif wanted == EventFormat.table:
-            told = (event.as_dict(contents=False) for event in found)
-            columns = ("cursor", "kind", "row", "batch")
+            told = (record_of(event) for event in islice(every, limit))
+            columns = ("time", "kind", "row")
             count = print_records(told, columns, options.Format.table, options.prefixes_of(prefix))
         else:
             from triplewire.tables import EventLayout
 
-            count = files.write(out, wanted, EventLayout(hub.columns(id), contents=contents), found)
+            layout = EventLayout(hub.columns(id), contents=contents)
+            count = files.write(out, wanted, layout, islice(every, limit))
     Problems().note(counted(count, "event"))
+
+
+def _time(option: str, given: str | None) -> datetime | None:
+    """A time as it was typed; ends the command if it is none."""
+    from triplewire.model import moment
+
+    try:
+        return None if given is None else moment(given)
+    except (ValueError, OverflowError):
+        usage(f"{option} {given}: this is no time; write it as 2026-03-02 or 2026-03-02T09:00")

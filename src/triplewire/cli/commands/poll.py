@@ -16,7 +16,7 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on
-from triplewire.cli.listing import print_records
+from triplewire.cli.listing import print_records, record_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.signals import ended_by, interrupt
 from triplewire.errors import TriplewireError
@@ -24,7 +24,7 @@ from triplewire.errors import TriplewireError
 if TYPE_CHECKING:
     from triplewire.polling import Followed, Poller
 
-_COLUMNS = ("kind", "subscription", "row")
+_COLUMNS = ("time", "kind", "subscription", "row")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd]?)")
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _LONGEST_SLEEP = 60.0  # so that feeds that another process adds are heard of
@@ -157,7 +157,7 @@ def _once(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:
                 problems.report(asked.feed.url, asked.problem)
             for other in asked.others:
                 problems.report(asked.feed.url, other)
-            yield [event.as_dict(contents=False) for event in asked.events]
+            yield [record_of(event) for event in asked.events]
 
 
 def _for_ever(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:

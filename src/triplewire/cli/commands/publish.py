@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -14,7 +14,7 @@ from triplewire.cli import documents, feeds, options
 from triplewire.cli.commands.access import Readers, Writers, list_of
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at, is_address
-from triplewire.cli.listing import print_records
+from triplewire.cli.listing import print_records, record_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.errors import TriplewireError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triplewire.model import Access, Change, Publish, Unread
 
 _AT_ONCE = 1_000
-_COLUMNS = ("kind", "subscription", "row")
+_COLUMNS = ("time", "kind", "subscription", "row")
 
 BatchId = Annotated[
     str | None,
@@ -105,7 +105,7 @@ def publish(
         else:
             events = _sent(hub, files, uri, batch, given, problems)
         told = chain(_taxonomy_set(hub, taxonomy), events)
-        count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
+        count = print_records(map(record_of, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
@@ -142,7 +142,7 @@ def retract(
         for uri in [uri for uri in wanted if uri not in there]:
             problems.report(uri, "there is no document with this uri")
         told = _retracted(hub, there, batch, at_once=1 if is_address(store) else len(there) or 1)
-        count = print_records(map(_record, told), _COLUMNS, options.chosen(format, json), known)
+        count = print_records(map(record_of, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(there), 'document')}: {counted(count, 'event')}")
     raise typer.Exit(problems.exit_code)
 
@@ -279,7 +279,3 @@ def _warned(outcome: Outcome, problems: Problems) -> Outcome:
     for error in outcome.errors:
         problems.report(error.subscription, error)
     return outcome
-
-
-def _record(event: Event) -> Mapping[str, Any]:
-    return event.as_dict(contents=False)

@@ -83,7 +83,7 @@ def create(
             except BadRequest as error:
                 usage(str(error))
             typer.echo(account.id)
-    Problems().note(f"{account.name} is a {account.role} of the tenant {account.tenant}; its account is {account.id}")
+    Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant}; its account is {account.id}")
 
 
 @app.command(name="list")
@@ -141,7 +141,7 @@ def role_of(
 
     with store_at(store) as opened:
         account = Accounts(opened).set_role(id, role.value)
-    Problems().note(f"{account.name} is a {account.role} of the tenant {account.tenant} now")
+    Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant} now")
 
 
 @contextmanager

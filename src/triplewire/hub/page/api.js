@@ -79,9 +79,18 @@ export async function text(path, query, accept, options = {}) {
   return (await answered(path, { query, headers: { Accept: accept }, ...options })).text();
 }
 
-export async function send(method, path, { json, ...options } = {}) {
+/** A file, with the name that the service gives it. */
+export async function file(path, query, options = {}) {
+  const answer = await answered(path, { query, ...options });
+  const [, name = "download"] = /filename="([^"]*)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [];
+  return { name, content: await answer.blob() };
+}
+
+export async function send(method, path, { json, headers = {}, ...options } = {}) {
   const spoken =
-    json === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(json) };
+    json === undefined
+      ? { headers }
+      : { headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(json) };
   const answer = await answered(path, { method, ...spoken, ...options });
   return answer.status === 204 ? null : answer.json();
 }

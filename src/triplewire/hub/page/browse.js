@@ -2,10 +2,11 @@
 
 import { button, el, link, plural, put, refill, view } from "./dom.js";
 import { get } from "./api.js";
-import { label, parse, property, remember, shown, TYPE } from "./terms.js";
+import { label, parse, property, remember, shown } from "./terms.js";
+import { nodeLink } from "./places.js";
 
 export async function showBrowse({ section, signal, may }) {
-  const [{ classes, counted_to: most, has_more: hasMore }, { totals }] = await Promise.all([
+  const [{ classes, has_more: hasMore }, { totals }] = await Promise.all([
     get("/v1/classes", {}, { signal }),
     get("/v1/statistics", { count: 1 }, { signal }),
   ]);
@@ -51,12 +52,12 @@ export async function showBrowse({ section, signal, may }) {
       part(
         "Classes",
         "Kinds of things that documents speak of.",
-        tree(classes, (each) => isClass(each), most),
+        tree(classes, isClass),
       ),
       part(
         "Taxonomy",
         "What is below what. A subscription can ask for all that is below.",
-        tree(classes, (each) => !isClass(each), most),
+        tree(classes, (each) => !isClass(each)),
       ),
     ),
   );
@@ -80,7 +81,7 @@ function part(title, text, list) {
 }
 
 /** Those that are wanted, each below its parents; one with several parents is told below each of them. */
-function tree(classes, isWanted, most) {
+function tree(classes, isWanted) {
   const wanted = new Map(classes.filter(isWanted).map((each) => [each.iri, each]));
   const below = new Map();
   for (const each of wanted.values()) {
@@ -89,45 +90,16 @@ function tree(classes, isWanted, most) {
   }
   const list = (parent, path) => {
     const found = (below.get(parent) ?? []).filter((each) => !path.includes(each.iri));
-    found.sort((a, b) => b.instances - a.instances || label(a.iri).localeCompare(label(b.iri)));
+    found.sort((a, b) => b.resources - a.resources || label(a.iri).localeCompare(label(b.iri)));
     return found.length
       ? el(
           "ul",
           { class: "tree" },
-          found.map((each) =>
-            el("li", {}, entry(each, usedBy(each.iri, below), most), list(each.iri, [...path, each.iri])),
-          ),
+          found.map((each) => el("li", {}, nodeLink(each), list(each.iri, [...path, each.iri]))),
         )
       : null;
   };
   return list("", []);
-}
-
-/** The property by which a node of the taxonomy, or one below it, is mostly used. */
-function usedBy(iri, below, seen = new Set()) {
-  seen.add(iri);
-  for (const each of below.get(iri) ?? []) {
-    const found = each.used_by ?? (seen.has(each.iri) ? null : usedBy(each.iri, below, seen));
-    if (found) return found;
-  }
-  return null;
-}
-
-function entry(each, inherited, most) {
-  const by = each.instances ? TYPE : (each.used_by ?? inherited);
-  const number = each.instances || each.uses;
-  const name = by ? link("find", { where: `${by} isa ${each.iri}` }, label(each.iri)) : shown(each.iri);
-  name.title = parse(each.iri).value;
-  return [
-    name,
-    number
-      ? el(
-          "span",
-          { class: "count" },
-          ` ${number >= most ? `${most.toLocaleString("en")}+` : number.toLocaleString("en")}`,
-        )
-      : null,
-  ];
 }
 
 function searchForm(text) {
@@ -158,11 +130,13 @@ export async function showSearch({ section, params, signal }) {
   const more = el("p");
   put(section, el("h1", {}, `Search: ${words}`), searchForm(words), list, more);
 
+  const told = new Set(); // a theme may be found in the taxonomy first, and as a term later
   async function next(before) {
     refill(more, "Looking …");
     const found = await get("/v1/search", { q: words, before }, { signal });
     for (const hit of found.hits) remember(hit.resource, hit.name);
-    put(list, found.hits.map(hitLine));
+    const fresh = found.hits.filter((hit) => !told.has(hit.resource) && told.add(hit.resource));
+    put(list, fresh.map(hitLine));
     refill(
       more,
       found.next === null

@@ -4,6 +4,7 @@ import { choice, el, plural, problem, put, refill, table, view } from "./dom.js"
 import { get, serves } from "./api.js";
 import { bars } from "./plot.js";
 import { deliveriesTable } from "./deliveries.js";
+import { duration } from "./times.js";
 
 const WINDOWS = {
   quarter: [15, 60, "15 minutes"],
@@ -69,7 +70,7 @@ function filled(found, seconds, deliveries) {
       tile("Triples", totals.triples.toLocaleString("en")),
       tile("Subscriptions", over(totals.subscriptions)),
       tile("Events told", totals.events.toLocaleString("en")),
-      tile("Waiting", waiting.toLocaleString("en"), lag.since ? `${late.toFixed(0)} s behind` : "nothing is late"),
+      tile("Waiting", waiting.toLocaleString("en"), lag.since ? `${duration(late)} behind` : "nothing is late"),
       tile("Set aside", lag.rejected.toLocaleString("en"), "changes that could not be applied"),
     ),
     el(
@@ -158,7 +159,9 @@ function requests(list) {
       list
         .slice(0, 15)
         .map((each) => [
-          el("code", {}, `${each.method} ${each.route}`),
+          each.route === "none"
+            ? [el("code", {}, each.method), " of what is not there"]
+            : el("code", {}, `${each.method} ${each.route}`),
           each.count.toLocaleString("en"),
           told(each.mean),
           told(each.nine_of_ten),

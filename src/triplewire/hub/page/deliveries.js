@@ -1,8 +1,22 @@
 // Where events are sent, how that goes, and what to do when it does not.
 
-import { announce, button, confirmed, el, field, link, options, plural, problem, refill, table } from "./dom.js";
+import {
+  announce,
+  button,
+  choice,
+  confirmed,
+  copyButton,
+  el,
+  field,
+  link,
+  options,
+  plural,
+  problem,
+  refill,
+  table,
+} from "./dom.js";
 import { get, post, send } from "./api.js";
-import { time } from "./documents.js";
+import { duration, time } from "./times.js";
 
 const KINDS = [
   ["webhook", "Webhook: each event, signed"],
@@ -10,13 +24,23 @@ const KINDS = [
   ["digest daily", "Digest, daily"],
   ["ldn", "Linked Data Notification to an inbox"],
 ];
+const SIGNED = ["webhook", "digest"];
+
+// Secrets that were told and not yet put away, by delivery. They live as long as the page, and are kept nowhere.
+const told = new Map();
+
+/** Who signs out leaves none of them behind. */
+export function forgetSecrets() {
+  told.clear();
+}
+
 const STATES = { active: "ok", waiting: "late", paused: "late", verifying: "late", disabled: "failing" };
 
 /** The deliveries of a subscription, for who may see them; null for others. */
 export async function deliveriesOf(id, signal) {
   const path = `/v1/subscriptions/${encodeURIComponent(id)}/deliveries`;
   const list = el("ul", { class: "plain" });
-  const told = el("div", { "aria-live": "polite" });
+  const said = el("div", { "aria-live": "polite" });
 
   async function renew() {
     const found = await get(path, {}, { signal });
@@ -28,10 +52,10 @@ export async function deliveriesOf(id, signal) {
   async function act(deed, done) {
     try {
       const answer = await deed();
-      refill(told, el("p", { class: "hint" }, done(answer)));
+      refill(said, el("p", { class: "hint" }, done(answer)));
       await renew();
     } catch (error) {
-      if (!signal.aborted) refill(told, problem(error));
+      if (!signal.aborted) refill(said, problem(error));
     }
   }
 
@@ -41,7 +65,7 @@ export async function deliveriesOf(id, signal) {
     if (error.status === 403) return null;
     throw error;
   }
-  return [list, told, addition(path, act)];
+  return [list, said, addition(path, act)];
 }
 
 function condition(each, act) {
@@ -69,6 +93,14 @@ function condition(each, act) {
       () => post(`${path}/dead/replay`, {}),
       ({ count }) => `${plural(count, "message")} will be sent again.`,
     );
+  const newSecret = async () => {
+    const question = "Sign with a new secret? For a day messages are signed with the old one, too.";
+    if (!(await confirmed(question, "New secret"))) return;
+    act(
+      () => post(`${path}/secret`, {}),
+      ({ secret }) => (told.set(each.id, secret), "There is a new secret."),
+    );
+  };
   return el(
     "div",
     { class: "delivery" },
@@ -81,6 +113,7 @@ function condition(each, act) {
     ),
     el("p", { class: "hint" }, health(each)),
     each.reason || each.last_error ? el("p", { class: "problem" }, each.reason ?? each.last_error) : null,
+    told.has(each.id) ? secretOf(each.id) : null,
     el(
       "p",
       { class: "actions" },
@@ -89,13 +122,37 @@ function condition(each, act) {
         ? button("Resume", () => change("active"), { class: "quiet" })
         : button("Pause", () => change("paused"), { class: "quiet" }),
       each.dead ? button(`Send ${plural(each.dead, "dead letter")} again`, replay, { class: "quiet" }) : null,
+      SIGNED.includes(each.kind) ? button("New secret", newSecret, { class: "quiet" }) : null,
       button("Remove", remove, { class: "quiet" }),
     ),
   );
 }
 
+/** The secret of a delivery, until it is put away: whatever else is done meanwhile, it stays. */
+function secretOf(delivery) {
+  const code = el("code", { class: "secret" }, told.get(delivery));
+  const away = () => {
+    told.delete(delivery);
+    place.remove();
+    announce("The secret is put away.");
+  };
+  const place = el(
+    "div",
+    { class: "told-once", role: "group", "aria-label": "The secret" },
+    el("p", {}, "Messages are signed with this secret. The hub tells it only now: copy it to the receiver."),
+    el("p", { class: "actions" }, code),
+    el(
+      "p",
+      { class: "actions" },
+      copyButton(told.get(delivery), code),
+      button("Put it away", away, { class: "quiet" }),
+    ),
+  );
+  return place;
+}
+
 function health(each) {
-  const behind = each.lag ? `${plural(each.lag, "event")} behind, ${Math.round(each.lag_seconds)} s` : "nothing waits";
+  const behind = each.lag ? `${plural(each.lag, "event")} behind, for ${duration(each.lag_seconds)}` : "nothing waits";
   const last = each.last_delivered ? ["; last delivered ", time(each.last_delivered)] : [];
   const again = each.next_at ? ["; tries again ", time(each.next_at)] : [];
   return [
@@ -114,15 +171,17 @@ function addition(path, act) {
     placeholder: "https://receiver.example/hook",
   });
   const kind = options(el("select"), KINDS, "webhook");
+  let after = "now";
   const submit = (event) => {
     event.preventDefault();
     const [name, every] = kind.value.split(" ");
     act(
-      () => post(path, { kind: name, url: url.value, ...(every ? { every } : {}) }),
-      (made) =>
-        made.secret
-          ? ["It begins. Messages are signed with this secret, which is told only now: ", el("code", {}, made.secret)]
-          : "It begins.",
+      () => post(path, { kind: name, url: url.value, after, ...(every ? { every } : {}) }),
+      (made) => {
+        if (made.secret) told.set(made.id, made.secret);
+        url.value = "";
+        return after === "now" ? "It begins with the next event." : "It begins with the first event.";
+      },
     );
     announce("Asked.");
   };
@@ -130,7 +189,22 @@ function addition(path, act) {
     "details",
     {},
     el("summary", {}, "Send events somewhere"),
-    el("form", { on: { submit } }, field("Address", url), field("How", kind), el("button", {}, "Send")),
+    el(
+      "form",
+      { on: { submit } },
+      field("Address", url),
+      field("How", kind),
+      choice(
+        "Send events",
+        [
+          ["now", "from now on"],
+          ["beginning", "from the beginning"],
+        ],
+        "now",
+        (value) => (after = value === "now" ? "now" : 0),
+      ),
+      el("button", {}, "Send"),
+    ),
   );
 }
 

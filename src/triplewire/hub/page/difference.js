@@ -1,7 +1,7 @@
 // What two sets of triples have in common, and what they do not.
 
 import { el, plural } from "./dom.js";
-import { parse, property, shown, triple } from "./terms.js";
+import { label, parse, property, short, shown, triple } from "./terms.js";
 
 const MOST = 400;
 
@@ -29,6 +29,36 @@ export function differenceList(before, after) {
     ),
     lines.length > MOST && el("p", { class: "hint" }, `and ${plural(lines.length - MOST, "more line")}`),
   );
+}
+
+/** What is different in a few words: each property with its values before and after. */
+export function changeLine(before, after, most = 2) {
+  if (!Array.isArray(before) || !Array.isArray(after)) return null;
+  const { gone, came } = difference(before, after);
+  const properties = new Map();
+  const note = (texts, side) => {
+    for (const [, predicate, object] of texts.map(triple)) {
+      if (object === undefined) continue;
+      if (!properties.has(predicate)) properties.set(predicate, { gone: [], came: [] });
+      properties.get(predicate)[side].push(object.startsWith("_:") ? "…" : label(object));
+    }
+  };
+  note(gone, "gone");
+  note(came, "came");
+  if (!properties.size) return null;
+  const values = (list) => (list.length > 3 ? `${list.length} values` : list.join(", "));
+  const told = [...properties].slice(0, most).map(([predicate, side]) => [
+    el("span", { class: "property" }, short(parse(predicate).value)),
+    " ",
+    side.gone.length ? el("del", {}, values(side.gone)) : null,
+    side.gone.length && side.came.length ? " → " : null,
+    side.came.length ? el("ins", {}, values(side.came)) : null,
+  ]);
+  const more = properties.size - told.length;
+  return [
+    told.map((each, number) => [number ? "; " : "", each]),
+    more > 0 ? ` and ${plural(more, "other property", "other properties")}` : "",
+  ];
 }
 
 function order(text) {

@@ -4,6 +4,7 @@ import { announce, button, confirmed, el, link, options, plural, problem, put, r
 import { get, send, text } from "./api.js";
 import { differenceList, statement, termsOf } from "./difference.js";
 import { forgetNames, learn } from "./terms.js";
+import { time } from "./times.js";
 
 const MOST_SHOWN = 300;
 
@@ -28,12 +29,6 @@ export async function showDocuments({ section, params, signal }) {
     ),
     found.next && el("p", {}, link("documents", { after: found.next }, "Further")),
   );
-}
-
-export function time(iso) {
-  const when = new Date(iso);
-  const shown = when.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
-  return el("time", { datetime: iso, title: iso }, shown);
 }
 
 function triplesOf(uri, version, signal) {

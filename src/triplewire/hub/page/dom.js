@@ -82,37 +82,63 @@ export function options(select, pairs, chosen) {
   return select;
 }
 
-/** A table with a caption that only screen readers tell, in a frame that scrolls by itself. */
-export function table(caption, heads, rows) {
+/** A table with a caption that only screen readers tell, in a frame that scrolls by itself. A row is a list of cells,
+ *  or has `cells`, and `below`: what lies under them over the whole width. On a phone, a `stacked` table tells each row
+ *  as a block, with the heads before the values. */
+export function table(caption, heads, rows, { stacked = false } = {}) {
+  const texts = heads.map((head) => (typeof head === "string" ? head : ""));
+  const line = (cells) =>
+    el(
+      "tr",
+      { role: "row" },
+      cells.map((cell, place) => el("td", { role: "cell", "data-head": texts[place] || null }, cell)),
+    );
   return el(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    { class: stacked ? "scroll stacked" : "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el(
       "table",
-      {},
+      { role: "table" },
       el("caption", { class: "unseen" }, caption),
       el(
         "thead",
-        {},
+        { role: "rowgroup" },
         el(
           "tr",
-          {},
-          heads.map((head) => el("th", { scope: "col" }, head)),
+          { role: "row" },
+          heads.map((head) => el("th", { scope: "col", role: "columnheader" }, head)),
         ),
       ),
       el(
         "tbody",
-        {},
-        rows.map((cells) =>
-          el(
-            "tr",
-            {},
-            cells.map((cell) => el("td", {}, cell)),
-          ),
-        ),
+        { role: "rowgroup" },
+        rows.map((row) => {
+          if (Array.isArray(row)) return line(row);
+          const whole = el("td", { role: "cell", colspan: heads.length }, row.below);
+          return [line(row.cells), el("tr", { role: "row", class: "below" }, whole)];
+        }),
       ),
     ),
   );
+}
+
+/** A button that copies a text, and says so; where a browser does not let it, the text is selected instead. */
+export function copyButton(text, shown) {
+  const copy = button(
+    "Copy",
+    async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        copy.textContent = "Copied";
+        announce("Copied.");
+      } catch {
+        getSelection().selectAllChildren(shown);
+        announce("Selected: copy it with the keyboard.");
+      }
+    },
+    { class: "quiet" },
+  );
+  return copy;
 }
 
 /** Tell something to who does not see the page. */

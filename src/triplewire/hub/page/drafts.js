@@ -3,7 +3,16 @@
 import { view } from "./dom.js";
 
 const KEY = "triplewire.draft";
-const EMPTY = { text: "", language: "sparql", scope: "document", start: "ever", id: "", prefixes: "" };
+const EMPTY = {
+  text: "",
+  language: "sparql",
+  scope: "document",
+  start: "ever",
+  id: "",
+  title: "",
+  description: "",
+  prefixes: "",
+};
 
 export function draft() {
   try {
@@ -20,6 +29,11 @@ export function keep(changes) {
 export function openDraft(fresh) {
   sessionStorage.setItem(KEY, JSON.stringify({ ...EMPTY, ...fresh }));
   location.hash = view("write");
+}
+
+/** A subscription that stands, to be changed: what is being written beside it is not touched. */
+export function draftOf(told) {
+  return { ...EMPTY, ...told, title: told.title ?? "", description: told.description ?? "" };
 }
 
 export function forgetDraft() {

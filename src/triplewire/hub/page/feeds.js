@@ -1,7 +1,8 @@
 // The feeds of a subscription: as they are, or at a secret address, because a feed reader has no token.
 
-import { announce, button, confirmed, el, problem, refill } from "./dom.js";
+import { announce, button, confirmed, copyButton, el, problem, refill } from "./dom.js";
 import { get, post, send } from "./api.js";
+import { exact } from "./times.js";
 
 const FEEDS = { atom: "Atom", rss2: "RSS", json: "JSON Feed" };
 
@@ -19,19 +20,23 @@ export async function secretFeeds(path, signal) {
   const place = el("div");
   const own = `${path}/feed-address`;
 
+  const told = el("div");
+
   async function renew(made = null) {
     const kept = await get(own, {}, { signal }).catch((error) => {
       if (error.status === 404) return null;
       throw error;
     });
     const about = kept
-      ? `There is one since ${new Date(kept.created).toLocaleString("en")}. Whoever knows it can read the feed.`
+      ? `There is one since ${exact(kept.created)}. Whoever knows it can read the feed.`
       : "A feed reader cannot sign in. It can read the feed at an address that nobody can guess.";
+    const address = made && el("code", { class: "secret" }, made);
+    told.replaceChildren();
     refill(
       place,
       el("p", {}, about),
       made && el("p", {}, "This is the address. It is shown this once: copy it now."),
-      made && el("p", {}, el("code", { class: "secret" }, made)),
+      made && el("p", { class: "actions" }, address, copyButton(made, address)),
       made && links(made),
       el(
         "p",
@@ -39,6 +44,7 @@ export async function secretFeeds(path, signal) {
         button(kept ? "Replace the address" : "Make a secret address", () => tried(make)),
         kept ? button("Revoke the address", () => tried(revoke), { class: "danger" }) : null,
       ),
+      told,
     );
   }
 
@@ -59,7 +65,7 @@ export async function secretFeeds(path, signal) {
     try {
       await act();
     } catch (error) {
-      if (!signal.aborted) place.append(problem(error));
+      if (!signal.aborted) refill(told, problem(error));
     }
   }
 

@@ -4,6 +4,7 @@ import { el, link, plural, put, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, learn, parse, remember, shown, triple, TYPE } from "./terms.js";
 import { openDraft } from "./drafts.js";
+import { nodeLink, placeOf } from "./places.js";
 import { sparqlOf } from "./wish.js";
 
 /** `<p> <o>` or `<p> isa <c>`, as a property, a value, and whether what is below counts. */
@@ -22,10 +23,11 @@ export async function showFind({ section, params, signal }) {
     wanted.map((each) => each.value),
     signal,
   );
+  const node = wanted.find((each) => each.isA);
+  const place = node ? await placeOf(node.value, signal) : null;
   const first = wanted.find((each) => each.predicate === TYPE) ?? wanted[0];
-  const many = found.has_more
-    ? `more than ${plural(found.resources.length, "resource")}`
-    : plural(found.resources.length, "resource");
+  const many = found.has_more ? `over ${plural(found.count, "resource")}` : plural(found.count, "resource");
+  const shownOf = found.count > found.resources.length ? `, of which ${found.resources.length} are listed` : "";
   put(
     section,
     el("h1", {}, label(first.value)),
@@ -46,14 +48,43 @@ export async function showFind({ section, params, signal }) {
         },
         "Subscribe to these",
       ),
-      el("span", { class: "hint" }, `${many}.`),
+      el("span", { class: "hint" }, `${many}${shownOf}.`),
     ),
+    place && neighbours(place),
     el(
       "div",
       { class: "with-side" },
-      el("aside", { "aria-label": "Narrow down" }, el("h2", {}, "Narrow down"), facets(found, where)),
+      el(
+        "aside",
+        { "aria-label": "Narrow down" },
+        el(
+          "details",
+          { class: "narrowing", open: matchMedia("(min-width: 56rem)").matches },
+          el("summary", {}, el("h2", {}, "Narrow down")),
+          facets(found, where),
+        ),
+      ),
       el("section", { "aria-label": "Resources" }, resources(found)),
     ),
+  );
+}
+
+/** What is above and below the class or theme, to widen or to narrow the list by. */
+function neighbours(place) {
+  const line = (word, nodes) =>
+    nodes.length > 0 &&
+    el(
+      "p",
+      {},
+      el("span", { class: "hint" }, `${word} `),
+      nodes.map((each, number) => [number ? " · " : "", nodeLink(each)]),
+    );
+  return el(
+    "nav",
+    { class: "neighbours", "aria-label": "In the taxonomy" },
+    line("Above it:", place.parents),
+    line("Below it:", place.children),
+    el("p", {}, link("resource", { iri: place.node.iri }, `About ${label(place.node.iri)}`)),
   );
 }
 

@@ -28,9 +28,14 @@ export async function showLike({ section, params, signal }) {
     side.changed();
   }
 
-  const side = panel({ asked: () => ({ text: query, language: "sparql", prefixes: {} }), wrong: () => {}, signal });
-  const context = { rewrite, signal, documents: found.documents.map(({ uri }) => uri) };
-  const own = found.triples.map(triple).filter(([, , value]) => !value.startsWith("_:"));
+  const side = panel({
+    asked: () => ({ text: query, language: "sparql", prefixes: {} }),
+    wrong: () => {},
+    example: found.iri,
+    isApart: () => areApart(chosen(wishes)),
+    signal,
+  });
+  const context = { rewrite, signal };
   put(
     section,
     el("h1", {}, `Things like ${label(found.iri)}`),
@@ -49,7 +54,7 @@ export async function showLike({ section, params, signal }) {
           "section",
           { class: "card", "aria-label": "What it has" },
           el("h2", {}, "It has"),
-          list(own.slice(0, MOST), context, wishes),
+          list(own(found), context, wishes),
         ),
         found.referenced_by.length
           ? el(
@@ -57,10 +62,10 @@ export async function showLike({ section, params, signal }) {
               { class: "card" },
               el("h2", {}, "It is referred to"),
               list(
-                found.referenced_by
-                  .slice(0, MOST)
-                  .map(triple)
-                  .map(([s, p]) => [null, p, s]),
+                found.referenced_by.slice(0, MOST).map((text) => {
+                  const [subject, predicate] = triple(text);
+                  return { predicate, value: subject, documents: found.stated_by[text] };
+                }),
                 { ...context, back: true },
                 wishes,
               ),
@@ -99,22 +104,39 @@ function chosen(wishes) {
   return wishes.filter((wish) => wish.isChosen).map((wish) => ({ ...wish, wishes: chosen(wish.wishes) }));
 }
 
-function list(triples, context, wishes) {
+/** What a resource has, besides what has no name, with the documents that state it. */
+function own(found) {
+  return found.triples
+    .map((text) => ({ text, terms: triple(text) }))
+    .filter(({ terms: [, , value] }) => !value.startsWith("_:"))
+    .slice(0, MOST)
+    .map(({ text, terms: [, predicate, value] }) => ({ predicate, value, documents: found.stated_by[text] }));
+}
+
+/** Whether no document states all that is chosen. */
+function areApart(wishes) {
+  const stated = (wish) => [new Set(wish.documents), ...wish.wishes.flatMap(stated)];
+  const [first, ...others] = wishes.flatMap(stated);
+  return first !== undefined && ![...first].some((uri) => others.every((each) => each.has(uri)));
+}
+
+function list(found, context, wishes) {
   return el(
     "ul",
     { class: "wishes" },
-    triples.map(([, predicate, value]) => line(predicate, value, context, wishes)),
+    found.map((each) => line(each, context, wishes)),
   );
 }
 
 let numbers = 0;
 
-function line(predicate, value, context, wishes) {
+function line({ predicate, value, documents }, context, wishes) {
   const term = parse(value);
   const isType = predicate === TYPE && !context.back;
   const wish = {
     predicate,
     value,
+    documents,
     how: isType ? "isa" : "is",
     back: context.back ?? false,
     isChosen: isType,
@@ -191,15 +213,12 @@ function line(predicate, value, context, wishes) {
         try {
           const found = await get("/v1/resource", { iri: value }, { signal: context.signal });
           await learn(found.triples.flatMap(triple), context.signal);
-          const own = found.triples.map(triple).filter(([, , each]) => !each.startsWith("_:"));
+          const inner = own(found);
           how.value = "any";
-          const isElsewhere = !found.documents.some(({ uri }) => context.documents.includes(uri));
           refill(
             inside,
-            isElsewhere &&
-              el("p", { class: "hint" }, "Another document says this: choose several documents for an answer."),
-            own.length
-              ? list(own.slice(0, MOST), { ...context, back: undefined }, wish.wishes)
+            inner.length
+              ? list(inner, { ...context, back: undefined }, wish.wishes)
               : el("p", { class: "hint" }, "Nothing is said of it."),
           );
           chose();

@@ -10,6 +10,7 @@ import { showDocument, showDocuments } from "./documents.js";
 import { showWrite } from "./write.js";
 import { showLike } from "./like.js";
 import { showSubscriptions } from "./subscriptions.js";
+import { forgetSecrets } from "./deliveries.js";
 import { showSubscription } from "./subscription.js";
 import { showDashboard } from "./dashboard.js";
 import { showPublish } from "./publish.js";
@@ -17,6 +18,7 @@ import { showSignIn } from "./sign-in.js";
 
 const VIEWS = {
   "": showBrowse,
+  browse: showBrowse,
   search: showSearch,
   find: showFind,
   resource: showResource,
@@ -31,7 +33,7 @@ const VIEWS = {
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
-  ["", "Browse", ["search", "find", "resource", "documents", "document"]],
+  ["browse", "Browse", ["search", "find", "resource", "documents", "document"]],
   ["write", "Subscribe", ["like"]],
   ["subscriptions", "Subscriptions", ["subscription"]],
   ["dashboard", "Dashboard", []],
@@ -93,16 +95,18 @@ function navigation(path) {
     document.getElementById("navigation"),
     ...links.map(([target, text, below]) => {
       const entry = link(target, {}, text);
-      if (target === path || below.includes(path)) entry.setAttribute("aria-current", "page");
+      if (me !== null && (target === path || below.includes(path))) entry.setAttribute("aria-current", "page");
       return el("li", {}, entry);
     }),
   );
   const account = document.getElementById("account");
   if (!wantsIdentity) return account.replaceChildren();
+  const signIn = link("sign-in", {}, "Sign in");
+  signIn.setAttribute("aria-current", "page");
   refill(
     account,
     me === null
-      ? link("sign-in", {}, "Sign in")
+      ? signIn
       : el("span", {}, `${me.name}, ${me.role} `, button("Sign out", leave, { class: "quiet" })),
   );
 }
@@ -115,6 +119,7 @@ async function enter() {
 
 function leave() {
   sessionStorage.clear(); // the token, whose key it was, and a query that was being written
+  forgetSecrets();
   proveWith(null);
   me = null;
   location.hash = "#/sign-in";

@@ -1,6 +1,6 @@
 // The picture of a query: things as boxes, properties as arrows, and the same in sentences for who cannot see it.
 
-import { el, svg } from "./dom.js";
+import { el, refill, svg } from "./dom.js";
 import { shortened } from "./terms.js";
 
 const CHARACTER = 7.4;
@@ -9,7 +9,8 @@ const PAD = 12;
 const GAP_X = 46;
 const GAP_Y = 26;
 const MOST = 34;
-const SMALLEST = 0.72; // a wide picture shrinks as far as it can be read, then it scrolls
+const SMALLEST = 0.8; // a wide picture shrinks as far as it can be read; one that would not fit then is drawn as a list
+const STEP = 26;
 
 const cut = (text) => (text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text);
 
@@ -27,15 +28,22 @@ export function pictures(told) {
 function figure(alternative, number) {
   const name = number ? `Alternative ${number}` : "What the query asks for";
   const sentences = alternative.sentences.map(shortened);
+  const frame = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a picture` });
+  let isTall = null;
+  const fit = (width) => {
+    const wide = drawn(alternative, name, sentences, placed);
+    const shallTall = width > 0 && wide.width.baseVal.value * SMALLEST > width;
+    if (shallTall === isTall) return;
+    isTall = shallTall;
+    refill(frame, isTall ? drawn(alternative, name, sentences, listed) : wide);
+  };
+  fit(0);
+  new ResizeObserver(([{ contentRect }]) => fit(contentRect.width)).observe(frame);
   return el(
     "figure",
     { class: "picture" },
     number ? el("figcaption", {}, name) : null,
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": `${name}, as a picture` },
-      drawn(alternative, name, sentences),
-    ),
+    frame,
     alternative.conditions.length > 0 &&
       el(
         "ul",
@@ -55,9 +63,9 @@ function figure(alternative, number) {
   );
 }
 
-function drawn(alternative, name, sentences) {
+function drawn(alternative, name, sentences, layout) {
   const boxes = measured(alternative);
-  const { width, height } = placed(boxes, alternative.edges);
+  const { width, height, connect } = layout(boxes, alternative.edges);
   const at = new Map(boxes.map((box) => [box.id, box]));
   const count = new Map();
   const image = svg(
@@ -89,11 +97,10 @@ function drawn(alternative, name, sentences) {
     alternative.edges.map((edge) => {
       const between = `${edge.source} ${edge.target}`;
       count.set(between, (count.get(between) ?? -1) + 1);
-      return arrow(at.get(edge.source), at.get(edge.target), edge, count.get(between));
+      return connect(at.get(edge.source), at.get(edge.target), edge, count.get(between));
     }),
     boxes.map(box),
   );
-  image.style.minWidth = `${width * SMALLEST}px`;
   return image;
 }
 
@@ -143,7 +150,64 @@ function placed(boxes, edges) {
     for (const box of some) box.y += (height - 8 - used) / 2;
   }
   const right = Math.max(...boxes.map((box) => box.x + box.width));
-  return { width: Math.ceil(right + 8), height: Math.ceil(height + 16) };
+  return { width: Math.ceil(right + 8), height: Math.ceil(height + 16), connect: arrow };
+}
+
+/** A list from top to bottom: a thing stands below what points to it, one step to the right, under the property. */
+function listed(boxes, edges) {
+  const lines = [];
+  const open = new Set(boxes);
+  const add = (box, depth, by) => {
+    open.delete(box);
+    lines.push({ box, depth, by });
+    for (const edge of edges.filter((each) => each.source === box.id)) {
+      const target = boxes.find((each) => each.id === edge.target);
+      if (open.has(target)) add(target, depth + 1, edge);
+    }
+  };
+  const isRoot = (box) => open.has(box) && !edges.some((edge) => edge.target === box.id && edge.source !== box.id);
+  while (open.size) add([...open].find(isRoot) ?? [...open][0], 0, null);
+  const drawn = new Set(lines.map(({ by }) => by));
+  let y = 8;
+  let right = 0;
+  for (const { box, depth, by } of lines) {
+    const label = by ? cut(shortened(by.label)).length * CHARACTER : 0;
+    y += by ? LINE : 0;
+    Object.assign(box, { x: 8 + depth * STEP, y });
+    y += box.height + 10;
+    right = Math.max(right, box.x + Math.max(box.width, label));
+  }
+  const others = edges.some((edge) => !drawn.has(edge)) ? 150 : 8;
+  const connect = (from, to, edge, nth) => (drawn.has(edge) ? branch(from, to, edge) : loop(from, to, edge, nth));
+  return { width: Math.ceil(right + others), height: Math.ceil(y), connect };
+}
+
+/** From under a thing down, and to the right to the thing that it has; the property stands above that. */
+function branch(from, to, edge) {
+  const y = to.y + to.height / 2;
+  const x = from.x + 12;
+  return svg(
+    "g",
+    { class: edge.is_optional ? "edge optional" : "edge" },
+    svg("path", {
+      d: `M${x} ${from.y + from.height} V${y - 6} Q${x} ${y} ${x + 6} ${y} H${to.x}`,
+      "marker-end": "url(#arrow)",
+    }),
+    svg("text", { x: to.x, y: to.y - 5 }, cut(shortened(edge.label)), svg("title", {}, edge.label)),
+  );
+}
+
+/** To a thing that stands elsewhere in the list already: around the right side. */
+function loop(from, to, edge, nth) {
+  const [x1, y1] = [from.x + from.width, from.y + from.height / 2];
+  const [x2, y2] = [to.x + to.width, to.y + to.height / 2 + nth * 10 + 6];
+  const far = Math.max(x1, x2) + 24 + nth * 12;
+  return svg(
+    "g",
+    { class: edge.is_optional ? "edge optional" : "edge" },
+    svg("path", { d: `M${x1} ${y1} C${far} ${y1} ${far} ${y2} ${x2} ${y2}`, "marker-end": "url(#arrow)" }),
+    svg("text", { x: far - 6, y: (y1 + y2) / 2 + 4 }, cut(shortened(edge.label)), svg("title", {}, edge.label)),
+  );
 }
 
 function arrow(from, to, edge, nth) {

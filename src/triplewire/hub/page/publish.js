@@ -74,7 +74,20 @@ export function showPublish({ section, params, may }) {
     take(event.dataTransfer.files);
   }
 
-  async function take(chosen) {
+  /** The old mistakes are no longer true once something else is sent. */
+  function forgetProblems() {
+    for (const each of told.querySelectorAll("li:has(> .problem)")) each.remove();
+  }
+
+  async function take(given) {
+    forgetProblems();
+    const chosen = [];
+    for (const file of [...given]) {
+      const reason = await noDocument(file);
+      if (reason) told.prepend(el("li", {}, problem(new Error(reason))));
+      else chosen.push(file);
+    }
+    if (!chosen.length) return;
     if (chosen.length === 1) {
       const [file] = chosen;
       content.value = await file.text();
@@ -90,6 +103,7 @@ export function showPublish({ section, params, may }) {
 
   function publish(event) {
     event.preventDefault();
+    forgetProblems();
     return one(uri.value, syntax.value, content.value);
   }
 
@@ -115,6 +129,18 @@ export function showPublish({ section, params, may }) {
     content.focus();
     content.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
   }
+}
+
+/** Why a file is no document, in words; null if it may be one. */
+async function noDocument(file) {
+  const kind = file.type.split("/")[0];
+  const what = { image: "a picture", audio: "a sound", video: "a film" }[kind];
+  if (what && file.type !== "image/svg+xml")
+    return `${file.name} is ${what}, and no document: publish a document that describes it, with its address.`;
+  const start = new Uint8Array(await file.slice(0, 4096).arrayBuffer());
+  if (start.includes(0))
+    return `${file.name} is no text, so it is no document: those are ${SYNTAXES.map(([, name]) => name).join(", ")}.`;
+  return null;
 }
 
 function syntaxOf(name) {

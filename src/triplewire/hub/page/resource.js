@@ -3,6 +3,10 @@
 import { el, link, plural, put, view } from "./dom.js";
 import { get } from "./api.js";
 import { label, learn, outside, parse, property, shown, triple, TYPE } from "./terms.js";
+import { picker } from "./picker.js";
+import { placeCard, placeOf } from "./places.js";
+import { tellWhyNot } from "./why.js";
+import { findSubscriptions } from "./subscriptions.js";
 
 const SHOWN = 12;
 const FIRST = [/(title|label|name|prefLabel)$/, /(description|comment|abstract|summary)$/, /#type$/];
@@ -17,8 +21,9 @@ export async function showResource({ section, params, signal }) {
   const iri = params.get("iri") ?? "";
   const found = await get("/v1/resource", { iri }, { signal });
   const term = parse(found.iri);
-  const [isDocument] = await Promise.all([
+  const [isDocument, place] = await Promise.all([
     get("/v1/document/versions", { uri: term.value }, { signal }).then(Boolean, () => false),
+    term.kind === "iri" ? placeOf(found.iri, signal) : null,
     learn([found.iri, ...[...found.content, ...found.referenced_by].flatMap(triple)], signal),
   ]);
   const types = found.triples
@@ -42,7 +47,7 @@ export async function showResource({ section, params, signal }) {
   if (isDocument)
     put(section, el("p", {}, "It is a document: ", link("document", { uri: term.value }, "see its versions"), "."));
   if (!found.triples.length && !found.references) {
-    put(section, el("p", {}, "No document that is there now speaks of it."));
+    put(section, el("p", {}, "No document that is there now speaks of it."), place && placeCard(place));
     return;
   }
   put(
@@ -61,11 +66,44 @@ export async function showResource({ section, params, signal }) {
         found.triples.length
           ? el("section", { class: "card" }, el("h2", {}, "What is said of it"), properties(found.iri, found.content))
           : null,
+        place && placeCard(place),
         references(found),
       ),
-      el("aside", { class: "card" }, el("h2", {}, "Who says it"), sources(found.documents)),
+      el(
+        "div",
+        {},
+        found.documents.length
+          ? el(
+              "aside",
+              { class: "card", "aria-label": "Who says it" },
+              el("h2", {}, "Who says it"),
+              sources(found.documents),
+            )
+          : null,
+        whetherAnswer(found.iri, signal),
+      ),
     ),
   );
+}
+
+/** Of a subscription that is chosen: is it an answer, and if not, why? */
+function whetherAnswer(iri, signal) {
+  const place = el("div", { "aria-live": "polite" });
+  const { element, look } = picker({
+    label: "Subscription",
+    find: (words) => findSubscriptions(words, signal),
+    chosen: (id) => tellWhyNot(place, id, iri, signal),
+    signal,
+  });
+  const details = el(
+    "details",
+    { on: { toggle: () => details.open && look() } },
+    el("summary", {}, "Why is it no answer?"),
+    el("p", { class: "hint" }, "Choose a subscription that should have told of it."),
+    element,
+    place,
+  );
+  return el("section", { class: "card", "aria-label": "Is it an answer?" }, details);
 }
 
 /** Properties with their values; what has no name of its own is told in its place. */

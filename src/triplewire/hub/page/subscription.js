@@ -1,16 +1,20 @@
 // One subscription: its query, its answers, its events as they happen, and why.
 
-import { announce, button, confirmed, el, field, plural, problem, put, refill, view } from "./dom.js";
-import { get, post, send, serves } from "./api.js";
+import { button, el, plural, problem, put, refill } from "./dom.js";
+import { get, post, serves } from "./api.js";
 import { pictures } from "./picture.js";
 import { parts } from "./highlight.js";
-import { statement, termsOf } from "./difference.js";
-import { learn, shortened } from "./terms.js";
+import { termsOf } from "./difference.js";
+import { label, learn, parse, remember, shortened } from "./terms.js";
 import { deliveriesOf } from "./deliveries.js";
+import { downloads } from "./downloads.js";
 import { eventList } from "./events.js";
 import { plainFeeds, secretFeeds } from "./feeds.js";
 import { rowsTable } from "./panel.js";
-import { documentLinks } from "./sources.js";
+import { management, removal } from "./managing.js";
+import { picker } from "./picker.js";
+import { exact } from "./times.js";
+import { reason, tellWhyNot } from "./why.js";
 
 const ROWS = 50; // of a page of answers
 
@@ -19,28 +23,26 @@ export async function showSubscription({ section, params, signal, me, may }) {
   const path = `/v1/subscriptions/${encodeURIComponent(id)}`;
   const [told, picture] = await Promise.all([get(path, {}, { signal }), get(`${path}/picture`, {}, { signal })]);
   const answers = el("div", { "aria-live": "off" });
+  const isOwn = may("admin") || told.owner === me.id;
   put(
     section,
-    el("h1", {}, id),
+    el("h1", {}, told.title || id),
+    told.title ? el("p", { class: "address" }, el("code", {}, id)) : null,
+    told.description ? el("p", { class: "lead" }, told.description) : null,
     el(
       "p",
       { class: "hint" },
+      told.owner && told.owner !== me.id ? `Of ${told.owner}; ` : "",
       `${told.language}; ${told.scope === "graph" ? "an answer may come from several documents" : "an answer comes from one document"}; ${told.start === "ever" ? "began with what was there" : "began with what came after it"}.`,
     ),
     told.stale_since
       ? el(
           "p",
           { class: "status error" },
-          `Its answers may be out of date since ${new Date(told.stale_since).toLocaleString()}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
+          `Its answers may be out of date since ${exact(told.stale_since)}: finding them takes more than a limit allows. It is tried again by itself; a narrower query helps.`,
         )
       : null,
-    may("admin") || told.owner === me.id
-      ? el(
-          "p",
-          { class: "actions" },
-          button("Unsubscribe", () => unsubscribe(id, path, section), { class: "danger" }),
-        )
-      : null,
+    management(told, isOwn),
     el(
       "div",
       { class: "workbench" },
@@ -50,16 +52,18 @@ export async function showSubscription({ section, params, signal, me, may }) {
         part(
           "Events",
           eventList(id, path, () => rows(path, answers, signal), signal),
+          downloads(`${path}/events`, "Events"),
         ),
-        part("Why is something not an answer?", whyNot(path, signal)),
+        part("Why is something not an answer?", ...whyNot(id, signal)),
       ),
       el(
         "div",
         {},
-        part("Answers now", answers),
+        part("Answers now", answers, downloads(`${path}/rows`, "Answers")),
         part("The query", query(told), pictures(picture), otherwise(path, told.language, signal)),
         await deliveriesPart(id, signal),
-        await feedPart(path, me, may("admin") || told.owner === me.id, signal),
+        await feedPart(path, me, isOwn, signal),
+        isOwn ? part("Remove it", ...removal(told)) : null,
       ),
     ),
   );
@@ -103,17 +107,6 @@ function otherwise(path, own, signal) {
   return details;
 }
 
-async function unsubscribe(id, path, section) {
-  if (!(await confirmed(`Remove the subscription ${id}, with its answers and its events?`, "Unsubscribe"))) return;
-  try {
-    await send("DELETE", path);
-    announce(`${id} is removed.`);
-    location.hash = view("subscriptions");
-  } catch (error) {
-    put(section, problem(error));
-  }
-}
-
 async function feedPart(path, me, isOwn, signal) {
   if (!(await serves("/v1/subscriptions/{id}/feed"))) return null;
   const found = me.id === "" ? plainFeeds(path) : isOwn ? await secretFeeds(path, signal) : null;
@@ -145,7 +138,7 @@ async function rows(path, place, signal, pages = Number(place.dataset.pages ?? 1
     const words = plural(some.length, "answer");
     const more = button("More answers", async () => {
       await rows(path, place, signal, pages + 1);
-      place.querySelectorAll("tbody tr")[some.length]?.querySelector("button")?.focus();
+      place.querySelectorAll("tbody tr:not(.below)")[some.length]?.querySelector("button")?.focus();
     });
     refill(
       place,
@@ -158,66 +151,48 @@ async function rows(path, place, signal, pages = Number(place.dataset.pages ?? 1
   }
 }
 
+/** A button, and the reason below the row: over its whole width, so that no column gets narrower. */
 function whyButton(path, row, signal) {
-  const place = el("div", { class: "why", "aria-live": "polite" });
-  const ask = button(
+  const below = el("div", { class: "why", "aria-live": "polite" });
+  const control = button(
     "Why?",
     async () => {
-      const isOpen = place.childElementCount > 0;
-      ask.setAttribute("aria-expanded", String(!isOpen));
-      if (isOpen) return place.replaceChildren();
+      const isOpen = below.childElementCount > 0;
+      control.setAttribute("aria-expanded", String(!isOpen));
+      if (isOpen) return below.replaceChildren();
       try {
         const told = await post(`${path}/why`, { row }, { signal });
         await learn(termsOf(told.triples.map((each) => each.triple)), signal);
-        refill(place, reason(told));
+        refill(below, reason(told));
       } catch (error) {
-        refill(place, problem(error));
+        refill(below, problem(error));
       }
     },
     { class: "quiet", "aria-expanded": "false" },
   );
-  return [ask, place];
+  return { control, below };
 }
 
-function reason(told) {
-  if (told.triples.length === 0) return el("p", { class: "plain-text" }, shortened(told.text));
-  return el(
-    "div",
-    {},
-    el(
-      "ul",
-      { class: "statements" },
-      told.triples.map((each) =>
-        el("li", {}, statement(each.triple), el("span", { class: "hint" }, " in ", documentLinks(each.documents))),
-      ),
-    ),
-    told.conditions.length
-      ? el(
-          "ul",
-          { class: "conditions" },
-          told.conditions.map((each) => el("li", {}, el("code", {}, shortened(each)))),
-        )
-      : null,
-  );
-}
-
-function whyNot(path, signal) {
-  const input = el("input", { type: "text", required: true, spellcheck: "false", autocomplete: "off" });
+/** Asked of a resource that is found by words, or by its address. */
+function whyNot(id, signal) {
   const place = el("div", { "aria-live": "polite" });
-  async function ask(event) {
-    event.preventDefault();
-    try {
-      const told = await post(`${path}/why-not`, { resource: input.value.trim() }, { signal });
-      refill(place, el("p", { class: "plain-text" }, shortened(told.text)));
-    } catch (error) {
-      refill(place, problem(error));
-    }
-  }
-  return el(
-    "form",
-    { on: { submit: ask } },
-    field("The address of a resource", input),
-    el("button", {}, "Why not?"),
-    place,
-  );
+  const { element } = picker({
+    label: "A resource",
+    hint: "Words of its name, or its address.",
+    find: (words) => findResources(words, signal),
+    isWhole: isAddress,
+    chosen: (resource) => tellWhyNot(place, id, resource, signal),
+    signal,
+  });
+  return [element, place];
 }
+
+async function findResources(words, signal) {
+  if (!words) return [];
+  const { hits } = await get("/v1/search", { q: words.slice(0, 200) }, { signal });
+  for (const hit of hits) remember(hit.resource, hit.name);
+  const found = hits.map((hit) => [hit.resource, label(hit.resource), parse(hit.resource).value]);
+  return isAddress(words) && !found.length ? [[words, words, "this address"]] : found;
+}
+
+const isAddress = (text) => /^[a-z][\w+.-]*:\S+$/i.test(text);

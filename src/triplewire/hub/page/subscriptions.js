@@ -36,6 +36,15 @@ export async function showSubscriptions({ section, params, signal, me }) {
   );
 }
 
+/** Subscriptions with some words in their name or text, to choose from. */
+export async function findSubscriptions(words, signal) {
+  const { subscriptions } = await get("/v1/subscriptions", { limit: 1000 }, { signal });
+  const wanted = words.toLowerCase().split(/\s+/);
+  return subscriptions
+    .filter((each) => wanted.every((word) => `${each.id} ${each.text}`.toLowerCase().includes(word)))
+    .map((each) => [each.id, each.id, each.language]);
+}
+
 function card(each) {
   const text = each.text
     .split("\n")

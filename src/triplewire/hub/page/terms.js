@@ -91,6 +91,17 @@ export function remember(term, name) {
   known.set(term, name ?? null);
 }
 
+const NAMES = /[#/](prefLabel|label|title|name|fn)>$/;
+
+/** Learn the names of what has none now from triples that were stated once: of what is gone. */
+export function rememberFrom(triples) {
+  for (const text of triples) {
+    const [subject, predicate, object] = triple(text);
+    if (!object?.startsWith('"') || !NAMES.test(predicate) || known.get(subject)) continue;
+    known.set(subject, parse(object).value);
+  }
+}
+
 /** What is new may be called something else. */
 export function forgetNames() {
   known.clear();

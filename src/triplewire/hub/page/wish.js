@@ -63,7 +63,7 @@ function linesOf(subject, wish, state) {
     return [stated(spelled(wish.value, state.used), `${path}/rdfs:subClassOf*`)];
   }
   const variable = fresh(wish.predicate, state.taken, wish.back);
-  if (wish.how === "any" && !inside.length) state.answer.push(variable.slice(1));
+  if (wish.how === "any") state.answer.push(variable.slice(1)); // also if more is asked of it
   const tests = test(variable, wish, state);
   return [stated(variable), ...tests, ...inside.flatMap((each) => linesOf(variable, each, state))];
 }

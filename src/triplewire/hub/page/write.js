@@ -1,10 +1,11 @@
 // A subscription in the words of any of the languages, checked while it is written.
 
-import { el, field, options, put } from "./dom.js";
-import { PREFIXES } from "./terms.js";
+import { el, field, link, options, put } from "./dom.js";
+import { get } from "./api.js";
+import { parse, PREFIXES } from "./terms.js";
 import { editor } from "./editor.js";
 import { panel, prefixesOf } from "./panel.js";
-import { draft, keep } from "./drafts.js";
+import { draft, draftOf, keep } from "./drafts.js";
 
 const LANGUAGES = [
   [
@@ -35,8 +36,10 @@ const LANGUAGES = [
   ["xpath", "XPath, for XML documents", "/menu/softdrinks[price > 1.80]/name"],
 ];
 
-export function showWrite({ section, signal }) {
-  const kept = draft();
+export async function showWrite({ section, params, signal }) {
+  const id = params.get("edit");
+  const edited = id ? await get(`/v1/subscriptions/${encodeURIComponent(id)}`, {}, { signal }) : null;
+  const kept = edited ? draftOf(edited) : draft();
   const examples = Object.fromEntries(LANGUAGES.map(([name, , example]) => [name, example]));
   const language = options(
     el("select"),
@@ -62,11 +65,16 @@ export function showWrite({ section, signal }) {
       go.hidden = !mistake?.line;
       go.onclick = () => sheet.goTo(mistake.line, mistake.column);
     },
+    correct: (term, other) => {
+      sheet.text = corrected(sheet.text, term, other, { ...PREFIXES, ...prefixesOf(prefixes.value) });
+      typed();
+    },
+    edited,
     signal,
   });
 
   function typed() {
-    keep({ text: sheet.text, prefixes: prefixes.value, language: language.value });
+    if (!edited) keep({ text: sheet.text, prefixes: prefixes.value, language: language.value });
     side.changed();
   }
 
@@ -80,14 +88,16 @@ export function showWrite({ section, signal }) {
 
   put(
     section,
-    el("h1", {}, "Subscribe"),
-    el(
-      "p",
-      { class: "lead" },
-      "Write what you want to hear of; it is checked as you write. Or find something you like first, and ask for ",
-      el("a", { href: "#/" }, "things like it"),
-      ".",
-    ),
+    el("h1", {}, edited ? `Edit ${edited.title || edited.id}` : "Subscribe"),
+    edited
+      ? el("p", { class: "lead" }, "It keeps its name, its log and its deliveries.")
+      : el(
+          "p",
+          { class: "lead" },
+          "Write what you want to hear of; it is checked as you write. Or find something you like first, and ask for ",
+          link("browse", {}, "things like it"),
+          ".",
+        ),
     el(
       "div",
       { class: "workbench" },
@@ -111,4 +121,20 @@ export function showWrite({ section, signal }) {
       side.element,
     ),
   );
+}
+
+/** The text with another IRI in the place of one, written in the way that the first was. */
+function corrected(text, term, other, prefixes) {
+  const [from, to] = [parse(term).value, parse(other).value];
+  const declared = [...text.matchAll(/PREFIX\s+([\w-]*):\s*<([^<>\s]*)>/gi)].map(([, prefix, iri]) => [prefix, iri]);
+  const known = { ...prefixes, ...Object.fromEntries(declared) };
+  const named = (prefix) => {
+    const [own] = [prefix, ...Object.keys(known)].filter((each) => known[each] && to.startsWith(known[each]));
+    return own === undefined ? `<${to}>` : `${own}:${to.slice(known[own].length)}`;
+  };
+  return text
+    .replaceAll(`<${from}>`, `<${to}>`)
+    .replace(/(?<![\w<?$"'])([A-Za-z][\w-]*|):([\w.-]*\w)/g, (whole, prefix, local) =>
+      known[prefix] !== undefined && known[prefix] + local === from ? named(prefix) : whole,
+    );
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -27,6 +27,7 @@ from triplewire.hub.sights import (
     NamedResource,
     Names,
     Narrowing,
+    Place,
     ValueTold,
 )
 from triplewire.model import Term
@@ -48,18 +49,24 @@ def classes(access: Reading) -> Classes:
     with _seen(access) as reader:
         found, has_more = surveys.classes(reader, taxonomy)
         names = _names(reader, (each.iri for each in found))
-    told = [
-        ClassTold(
-            iri=str(each.iri),
-            name=names.get(str(each.iri)),
-            instances=each.instances,
-            uses=each.uses,
-            used_by=None if each.used_by is None else str(each.used_by),
-            parents=[*map(str, each.parents)],
-        )
-        for each in found
-    ]
+    told = [_class_told(each, names) for each in found]
     return Classes(classes=told, counted_to=surveys.MOST_COUNTED, has_more=has_more)
+
+
+@router.get("/place", summary="See where something stands in the taxonomy", response_model=Place)
+def place(
+    access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="The node.")]
+) -> Place:
+    """A class or theme with what is one step above and below it, and how many resources each leads to."""
+    taxonomy = access.tenant.hub.taxonomy
+    with _seen(access) as reader:
+        found = surveys.place(reader, taxonomy, term_of(iri))
+        names = _names(reader, (each.iri for each in (found.node, *found.parents, *found.children)))
+    return Place(
+        node=_class_told(found.node, names),
+        parents=[_class_told(each, names) for each in found.parents],
+        children=[_class_told(each, names) for each in found.children],
+    )
 
 
 @router.get("/facets", summary="Narrow down", response_model=Facets)
@@ -91,6 +98,7 @@ def facets(
             for facet in found.facets
         ],
         has_more=found.has_more,
+        count=found.count,
     )
 
 
@@ -104,8 +112,9 @@ def search(
 
     One question looks at a part of a large store, and `next` says where the following one goes on.
     """
+    taxonomy = access.tenant.hub.taxonomy
     with _seen(access) as reader:
-        found, further = surveys.search(reader, q, before=before)
+        found, further = surveys.search(reader, taxonomy, q, before=before)
         names = _names(reader, (hit.resource for hit in found))
     return Hits(
         hits=[
@@ -127,6 +136,18 @@ def names_of(access: Reading, asked: AskForNames) -> Names:
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
     with _seen(access) as reader:
         return Names(names=surveys.names(reader, terms))
+
+
+def _class_told(each: surveys.ClassFound, names: Mapping[str, str]) -> ClassTold:
+    return ClassTold(
+        iri=str(each.iri),
+        name=names.get(str(each.iri)),
+        instances=each.instances,
+        uses=each.uses,
+        used_by=None if each.used_by is None else str(each.used_by),
+        parents=[*map(str, each.parents)],
+        resources=each.resources,
+    )
 
 
 @contextmanager

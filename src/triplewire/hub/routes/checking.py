@@ -8,9 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.engine.subscribing import compiled, refuse_unserved
+from triplewire.engine.subscribing import as_written, read_for_person, refuse_unserved
+from triplewire.engine.unheard import Unheard, unheard
 from triplewire.errors import QueryError
-from triplewire.hub.messages import Events
+from triplewire.hub.messages import Events, FindingTold
 from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
 from triplewire.hub.routes.subscriptions import Id
@@ -28,7 +29,8 @@ def check(access: Reading, query: CheckQuery) -> Checked:
     hub = access.tenant.hub
     try:
         with hub.store.reading() as reader:
-            pattern = compiled(reader, query.text, query.language, query.prefixes)
+            pattern, written = read_for_person(reader, query.text, query.language, query.prefixes)
+            missing = unheard(reader.seen_by(access.viewer), hub.taxonomy, pattern)
         refuse_unserved(pattern, query.scope, query.language)
     except QueryError as error:
         mistake = Mistake(
@@ -39,13 +41,20 @@ def check(access: Reading, query: CheckQuery) -> Checked:
             hint=error.hint,
         )
         return Checked(mistake=mistake, picture=None, findings=[])
-    return Checked(mistake=None, picture=drawn(pattern), findings=found_in(pattern, hub.taxonomy))
+    findings = found_in(written, hub.taxonomy)
+    never = [each for each in (*findings, *found_in(pattern, hub.taxonomy)) if each.severity == "error"]
+    if never:  # also by alternatives that only the normal form takes apart; what else there is does not matter then
+        return Checked(mistake=None, picture=drawn(written), findings=never[:1])
+    return Checked(mistake=None, picture=drawn(written), findings=[*map(_told, missing), *findings])
 
 
 @router.get("/subscriptions/{id}/picture", summary="The picture of a subscription", response_model=Picture)
 def picture_of(access: Reading, id: Id) -> Picture:
     """What it asks for, as graphs to be drawn."""
-    return drawn(access.tenant.hub.subscription(id).pattern)
+    hub = access.tenant.hub
+    told = hub.subscription(id)
+    with hub.store.reading() as reader:
+        return drawn(as_written(reader, told.text, told.language, told.pattern))
 
 
 @router.get("/subscriptions/{id}/recent", summary="The last events", response_model=Events)
@@ -58,6 +67,18 @@ def recent(
         last = reader.log.last_cursor()
     found = access.see(id, lambda: [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
     return Events.model_validate({"events": found, "next": found[-1]["cursor"] if found else last})
+
+
+def _told(missing: Unheard) -> FindingTold:
+    return FindingTold(
+        kind="unheard",
+        severity="warning",
+        message=missing.message,
+        branch=None,
+        others=[],
+        term=str(missing.term),
+        suggestions=[*map(str, missing.suggestions)],
+    )
 
 
 def drawn(pattern: Pattern) -> Picture:

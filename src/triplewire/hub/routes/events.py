@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -28,6 +29,8 @@ _STILL_HERE = 15.0
 _NOT_BUFFERED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 After = Annotated[Cursor, Query(description="The cursor of the last event that is known.")]
+Since = Annotated[datetime | None, Query(description="Only events committed then or later; without a zone, in UTC.")]
+Until = Annotated[datetime | None, Query(description="Only events committed before; without a zone, in UTC.")]
 Contents = Annotated[bool, Query(description="With the content before and after.")]
 
 
@@ -45,6 +48,8 @@ async def events(
     limit: Annotated[int, Query(ge=1, le=1_000, description="Events on a page of JSON.")] = _PAGE,
     wait: Annotated[float, Query(ge=0, le=3_600, description="Seconds to wait for an event if there is none.")] = 0,
     contents: Contents = False,
+    since: Since = None,
+    until: Until = None,
     format: FormatName = None,
     accept: Accept = None,
 ) -> Response:
@@ -54,17 +59,18 @@ async def events(
     """
     chosen = wanted(format, accept)
     if chosen is not None:
-        source = await run_in_threadpool(_source, access, id, after, contents)
+        source = await run_in_threadpool(_source, access, id, after, contents, since, until)
         return await download(access, id, chosen, source)
     loop = asyncio.get_running_loop()
-    until = loop.time() + min(wait, access.service.settings.longest_wait)
+    give_up = loop.time() + min(wait, access.service.settings.longest_wait)
     queries = await run_in_threadpool(_heard, access, id) if wait else ()
+    read = partial(_told, access, id, after, limit, contents, since, until)
     with access.tenant.bell.listening(queries) as rung:
         while True:
             rung.clear()
             await access.require_known()
-            found = await run_in_threadpool(access.see, id, partial(_told, access, id, after, limit, contents))
-            left = until - loop.time()
+            found = await run_in_threadpool(access.see, id, read)
+            left = give_up - loop.time()
             if found or left <= 0 or access.service.is_stopping or await request.is_disconnected():
                 told = {"events": found, "next": found[-1]["cursor"] if found else after}
                 return JSONResponse(told, headers={"Vary": "Accept"})
@@ -156,13 +162,15 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
     return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
 
 
-def _source(access: Access, id: str, after: int, contents: bool) -> Source:
-    """All events that follow a cursor."""
+def _source(
+    access: Access, id: str, after: int, contents: bool, since: datetime | None, until: datetime | None
+) -> Source:
+    """All events that follow a cursor, between two times."""
     hub = access.tenant.hub
     layout = EventLayout(hub.subscription(id).pattern.answer, contents=contents)
 
     def page(cursor: int) -> tuple[list[Event], int | None]:
-        found = hub.events(id, after=cursor, limit=PAGE)
+        found = hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
         return found, found[-1].cursor if len(found) == PAGE else None
 
     return Source("events", layout, page, after)
@@ -173,8 +181,16 @@ def _heard(access: Access, id: str) -> tuple[int, ...]:
     return access.see(id, lambda: queries_of(access, id))
 
 
-def _told(access: Access, id: str, after: int, limit: int, contents: bool) -> list[dict[str, Any]]:
-    found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit)
+def _told(
+    access: Access,
+    id: str,
+    after: int,
+    limit: int,
+    contents: bool,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> list[dict[str, Any]]:
+    found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit, since=since, until=until)
     return [event.as_dict(contents=contents) for event in found]
 
 

@@ -20,12 +20,10 @@ from triplewire.deliver.inboxes import INBOX
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.feeds import FEEDS
-from triplewire.feeds.entries import moment
 from triplewire.hub.bodies import body_of
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import UNKNOWN_BYTES, Access, Reading, address_of, by_capability, reading, service_of
-from triplewire.model import Event
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
 
@@ -131,10 +129,11 @@ class Asked:
 
 async def _answered(request: Request, access: Access, id: str, asked: Asked) -> Response:
     name = asked.syntax or _BY_TYPE[best(request.headers.get("accept"), [*_BY_TYPE])]
-    events, times = await run_in_threadpool(_newest, access, id, asked.before, asked.limit)
+    newest_events = partial(access.tenant.hub.newest, id, before=asked.before, limit=asked.limit)
+    events = await run_in_threadpool(access.see, id, newest_events)
     older = asked.address(before=events[-1].cursor) if len(events) == asked.limit else None
     hub = f"{address_of(request)}/v1/websub"
-    newest = moment(times[events[0].batch]) if events else None
+    newest = events[0].time if events else None
     mark = f"{events[0].cursor if events else 0} {len(events)} {name} {asked.address()}"
     links = {"self": asked.address(), "hub": hub, **asked.links} | ({"next": older} if older else {})
     headers = {
@@ -151,7 +150,7 @@ async def _answered(request: Request, access: Access, id: str, asked: Asked) -> 
 
     def written() -> bytes:
         uri = asked.address(before=None, limit=None)
-        return write(events, uri=uri, title=id, times=times, hub=hub, older=older)
+        return write(events, uri=uri, title=id, hub=hub, older=older)
 
     return Response(await run_in_threadpool(written), media_type=FEEDS[name].media_type, headers=headers)
 
@@ -224,13 +223,6 @@ async def _topic(request: Request, topic: str) -> tuple[Access, str, str]:
     if syntax not in FEEDS:
         raise BadRequest(f"there is no feed in the syntax {syntax!r}; there are: {', '.join(FEEDS)}")
     return access, id, syntax
-
-
-def _newest(access: Access, id: str, before: int | None, limit: int) -> tuple[list[Event], dict[str, str]]:
-    hub = access.tenant.hub
-    events = access.see(id, lambda: hub.newest(id, before=before, limit=limit))
-    batches = [hub.batch(name) for name in {event.batch for event in events}]
-    return events, {batch.id: batch.committed for batch in batches if batch is not None}
 
 
 def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) -> bool:

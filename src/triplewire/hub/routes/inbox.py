@@ -57,19 +57,15 @@ async def notification(
     """An event as an activity: something was added to the answers, updated among them, or removed from them."""
     place = f"{_place(request, id)}/{cursor}"
 
-    def found() -> tuple[Event, str] | None:
+    def found() -> Event | None:
         hub = access.tenant.hub
         events = access.see(id, lambda: hub.events(id, after=cursor - 1, limit=1))
-        if not events or events[0].cursor != cursor:
-            return None
-        batch = hub.batch(events[0].batch)
-        assert batch is not None, "an event has its batch"
-        return events[0], batch.committed
+        return events[0] if events and events[0].cursor == cursor else None
 
     told = await run_in_threadpool(found)
     if told is None:
         raise UnknownDocument(place)
-    return _json_ld(activity(*told, id=place), {})
+    return _json_ld(activity(told, id=place), {})
 
 
 def _place(request: Request, id: str) -> str:

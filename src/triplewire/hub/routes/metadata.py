@@ -68,6 +68,7 @@ def resource(
         referenced_by=[*map(str, found.referenced_by)],
         references=found.references,
         has_more=found.has_more,
+        stated_by={str(triple): [source.uri for source in sources] for triple, sources in found.stated_by.items()},
     )
 
 

@@ -126,10 +126,7 @@ class Caller:
         return (await run_in_threadpool(self._rss, id, events)).decode()
 
     def _rss(self, id: str, events: list[Event]) -> bytes:
-        hub = self.access.tenant.hub
-        batches = {event.batch: hub.batch(event.batch) for event in events}
-        times = {name: batch.committed for name, batch in batches.items() if batch is not None}
-        return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=id, times=times)
+        return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=id)
 
     async def _events(self, id: str, after: str | int, limit: int) -> list[Event]:
         cursor = _cursor(after)
