@@ -134,6 +134,52 @@ def test_using_the_core_loads_no_database():
     assert done.stdout.split() == []
 
 
+NOT_OF_A_CLIENT = (
+    *(set(HEAVY) - {"httpx"}),
+    "lark",
+    "numpy",
+    "pyarrow",
+    "pandas",
+    "xlsxwriter",
+    "cryptography",
+    "triplewire.engine",
+    "triplewire.store",
+    "triplewire.hub",
+    "triplewire.algebra",
+)
+"""A client asks a service over HTTP: it needs the words that cross, and nothing of what works them out."""
+
+NOT_OF_A_HELP = (
+    *HEAVY,
+    "lark",
+    "numpy",
+    "pyarrow",
+    "triplewire.client",
+    "triplewire.engine",
+    "triplewire.cli.commands",
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import triplewire.client", NOT_OF_A_CLIENT),
+        ("from triplewire.cli import main; sys.argv = ['triplewire', '--help']; main()", NOT_OF_A_HELP),
+        (
+            "from triplewire.cli import main; sys.argv = ['triplewire', 'rows', 'http://127.0.0.1:9', 'x']; main()",
+            NOT_OF_A_CLIENT,
+        ),
+    ],
+    ids=["client", "help", "rows of an address"],
+)
+def test_only_what_is_needed_is_loaded(code, unwanted):
+    """A command that asks one question over HTTP, or only for help, is quick because of what it does not load."""
+    told = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n"
+    told += f"print('loaded:', *sorted({set(unwanted)!r} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
 def test_help_of_the_command_loads_nothing_heavy():
     code = (
         "import sys\nfrom triplewire.cli.app import app\n"

@@ -18,8 +18,8 @@ TEXTS = {
     "sparql": "SELECT ?d { ?d PREFIX:keyword 'a' }",
     "rules": "search PREFIX:Dataset d register d where d.PREFIX:keyword = 'a'",
     "gql": "SELECT ?x WHERE (?x, PREFIX:keyword, 'a')",
-    "qel": "(?x PREFIX:keyword ?y)",
-    "conjunctive": "?d PREFIX:keyword 'a'",
+    "qel": "ans(X) :- (X, PREFIX:keyword, Y)",
+    "conjunctive": '?d : (?d, PREFIX:keyword, "a")',
     "xpath": "//PREFIX:keyword",
 }
 
