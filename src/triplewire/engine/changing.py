@@ -247,12 +247,13 @@ class Changing(Connected):
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
-        triples = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
-        spelled = taxonomies.given([t.triple if isinstance(t, Quad) else t for t in triples])
+        given = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
+        triples = [each.triple if isinstance(each, Quad) else each for each in given]
+        spelled, names = taxonomies.given(triples), taxonomies.called(triples)
         name = new_name("taxonomy")
         with self._writing() as writer:
             before = self._standing.taxonomy
-            taxonomies.save(writer, spelled)
+            taxonomies.save(writer, spelled, names)
             after = taxonomies.read(writer)
             self._taxonomy_number = taxonomies.note_change(writer)
             meaning = Meaning(after, taxonomies.touched(writer, before, after))

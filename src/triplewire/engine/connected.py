@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Self
 
@@ -38,6 +38,7 @@ class Connected:
         self._standing = Standing(most_triples)
         self._book = policies.Book()
         self._taxonomy_number = -1
+        self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine import browsing, checking, explaining, reading, recovering, searching, subscribing
+from triplewire.engine import browsing, checking, explaining, reading, recovering, searching, subscribing, taxonomies
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.connected import Connected, record_of
@@ -163,6 +163,14 @@ class Consulting(Connected):
         """What is-a conditions are tested against now: the given taxonomy, and what documents state."""
         with self._reading():
             return self._standing.taxonomy
+
+    @property
+    def called(self) -> Mapping[str, Sequence[str]]:
+        """What the given taxonomy calls its nodes, by their spelling: names, the one to be shown first."""
+        with self._reading() as reader:
+            if self._called[0] != self._taxonomy_number:
+                self._called = self._taxonomy_number, taxonomies.names(reader)
+            return self._called[1]
 
     @property
     def schema(self) -> Schema:
