@@ -12,6 +12,7 @@ from triplewire.cli.commands import (
     compile,
     deliver,
     demo,
+    edit,
     explain,
     languages,
     lint,
@@ -81,6 +82,11 @@ app.command(name="access", cls=OnHub, rich_help_panel=_HUB)(access.access)
 app.command(name="poll", rich_help_panel=_HUB)(poll.run)
 app.command(name="subscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.subscribe)
 app.command(name="unsubscribe", cls=OnHub, rich_help_panel=_HUB)(subscribe.unsubscribe)
+app.command(name="subscriptions", cls=OnHub, rich_help_panel=_HUB)(edit.subscriptions)
+app.command(name="edit", cls=OnHub, rich_help_panel=_HUB)(edit.edit)
+app.command(name="pause", cls=OnHub, rich_help_panel=_HUB)(edit.pause)
+app.command(name="resume", cls=OnHub, rich_help_panel=_HUB)(edit.resume)
+app.command(name="duplicate", cls=OnHub, rich_help_panel=_HUB)(edit.duplicate)
 app.command(name="rows", cls=OnHub, rich_help_panel=_HUB)(answers.rows)
 app.command(name="events", cls=OnHub, rich_help_panel=_HUB)(answers.events)
 app.command(name="why", cls=OnHub, rich_help_panel=_HUB)(reasons.why)

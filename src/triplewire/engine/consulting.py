@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine import browsing, checking, explaining, reading, recovering, searching, subscribing, taxonomies
+from triplewire.engine import (
+    browsing,
+    checking,
+    explaining,
+    reading,
+    recovering,
+    searching,
+    subscribing,
+    summaries,
+    taxonomies,
+)
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
-from triplewire.engine.connected import Connected, record_of
+from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.explaining import Why, WhyNot
 from triplewire.engine.paging import RowPage, row_page
 from triplewire.engine.preview import Preview, preview
-from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Results
+from triplewire.engine.summaries import SummaryPage
 from triplewire.errors import UnknownDocument
-from triplewire.matching.incremental import load_pattern
 from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term, Time
 from triplewire.schema import Schema
-from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
+from triplewire.store import BackfillRecord, BatchRecord, Rejection
 
 _PAGE = 1000
 
@@ -42,7 +50,7 @@ class Consulting(Connected):
         """The subscription of an id."""
         with self._reading() as reader:
             record = record_of(reader, id)
-            return _subscription(reader, record, recovering.stale(reader, [record.query]))
+            return subscription_of(reader, record, recovering.stale(reader, [record.query]))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         """All subscriptions, or those of one owner, by id."""
@@ -51,11 +59,30 @@ class Consulting(Connected):
             with self._reading() as reader:
                 page = reader.subscriptions.listing(after, _PAGE, owner=owner)
                 stale = recovering.stale(reader)
-                found = [_subscription(reader, record, stale) for record in page]
+                found = [subscription_of(reader, record, stale) for record in page]
             if not found:
                 return
             yield from found
             after = found[-1].id
+
+    def summaries(
+        self,
+        *,
+        owner: str | None = None,
+        words: str = "",
+        sort: summaries.Sort = "id",
+        after: str = "",
+        limit: int = 100,
+        sees: summaries.Sees = lambda viewer: True,
+    ) -> SummaryPage:
+        """A page of subscriptions as a list shows them: with their answers, counted, and their last events' times.
+
+        Of all owners or of one, with `words` in their id, title, description, text or owner, sorted by "id", "title",
+        "created", "answers" or "last_event" (with a minus, the other way round), from the one that follows `after`.
+        `sees` says for which viewers' subscriptions answers and events are told.
+        """
+        with self._reading() as reader:
+            return summaries.page(reader, summaries.Asked(owner, words, sort, after, limit), sees)
 
     # -- answers
 
@@ -95,7 +122,7 @@ class Consulting(Connected):
         """
         with self._reading() as reader:
             record, some = record_of(reader, id), reading.Some(after, since=since, until=until)
-            return reading.told(self._teller(reader), record, reading.following(reader, record, some, limit))
+            return reading.told(reader, self._teller(reader), record, reading.following(reader, record, some, limit))
 
     def newest(
         self,
@@ -110,7 +137,7 @@ class Consulting(Connected):
         some = reading.Some(since=since, until=until) if before is None else reading.Some(0, before, since, until)
         with self._reading() as reader:
             record = record_of(reader, id)
-            return reading.told(self._teller(reader), record, reading.newest(reader, record, some, limit))
+            return reading.told(reader, self._teller(reader), record, reading.newest(reader, record, some, limit))
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
@@ -253,21 +280,3 @@ class Consulting(Connected):
         yield from self.store.problems()
         with self._reading() as reader:
             yield from checking.problems(reader, sample, progress)
-
-
-def _subscription(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
-    (query,) = reader.queries.by_ids([record.query])
-    assert query is not None, "a subscription has its query"
-    pattern = load_pattern(query.pattern)
-    since = stale[record.query].since if record.query in stale else ""
-    return Subscription(
-        record.id,
-        record.text,
-        record.language,
-        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
-        record.start,  # type: ignore[arg-type]  # and this as well
-        record.owner,
-        pattern,
-        query.viewer,
-        datetime.fromisoformat(since) if since else None,
-    )
