@@ -21,6 +21,7 @@ EXAMPLES = [
     errors.SubscriptionError("failed", subscription="s"),
     errors.UnknownSubscription("s"),
     errors.DuplicateSubscription("s"),
+    errors.SubscriptionChanged("s"),
     errors.UnknownRow("not an answer", subscription="s"),
     errors.MatchLimitExceeded("too many", subscription="s"),
     errors.AccessDenied("urn:d", by="bob"),

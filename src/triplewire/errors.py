@@ -14,6 +14,7 @@
     ├── SubscriptionError          one subscription failed; the others did not
     │   ├── UnknownSubscription    no subscription has this id
     │   ├── DuplicateSubscription  the id is taken
+    │   ├── SubscriptionChanged    it is not the one that the client expects
     │   ├── UnknownRow             a row is not one of its answers
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
@@ -189,6 +190,13 @@ class DuplicateSubscription(SubscriptionError):
 
     def __init__(self, subscription: str) -> None:
         super().__init__("this id is taken; remove it first, or choose another", subscription=subscription)
+
+
+class SubscriptionChanged(SubscriptionError):
+    """Somebody changed the subscription since the client read it."""
+
+    def __init__(self, subscription: str) -> None:
+        super().__init__("somebody changed it meanwhile; read it again, then decide", subscription=subscription)
 
 
 class UnknownRow(SubscriptionError):

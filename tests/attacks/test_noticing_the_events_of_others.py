@@ -101,6 +101,20 @@ def test_no_answer_depends_on_what_happened_to_others(worlds):
         assert with_events.headers.get("etag") == without.headers.get("etag"), asked
 
 
+@pytest.mark.parametrize("sort", ["id", "answers", "-answers", "last_event", "-last_event"])
+def test_a_list_does_not_tell_how_many_answers_others_have_nor_when_they_came(worlds, sort):
+    told = []
+    for world in worlds:
+        for who in ("root", "eve"):
+            world[who].post("/subscriptions", json={"id": who, "text": THINGS}).raise_for_status()
+        listed = world["eve"].get("/subscriptions", params={"sort": sort}).json()["subscriptions"]
+        told.append([(one["id"], one["answers"], one["last_event"]) for one in listed])
+        assert (listed[-1]["answers"] if sort != "id" else listed[0]["answers"]) is None
+        assert world["eve"].get("/subscriptions/bob").json()["answers"] is None
+        assert world["root"].get("/subscriptions/bob").json()["answers"] is not None
+    assert told[0] == told[1]
+
+
 def test_nobody_waits_for_the_events_of_others(worlds):
     """A wait that ends when something happens tells that it happened; so there is none."""
     problem(worlds[0]["eve"].get("/subscriptions/bob/events", params={"after": 1_000, "wait": 5}), 403, "not-allowed")

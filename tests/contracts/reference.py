@@ -147,6 +147,30 @@ class Reference:
         """Forget it."""
         del self._subscriptions[id]
 
+    def edit(self, id: str, *, text=None, language=None, scope=None, start=None) -> list[Event]:
+        """Ask something else; the rows that only one of the two has begin or end, in a batch of their own."""
+        old, since = self._subscriptions[id]
+        gone = self._rows(id, self._state)
+        pattern, language = old.pattern, language or old.language
+        if text is not None:
+            rules = {n: s.pattern for n, (s, _) in self._subscriptions.items() if s.language == "rules" and n != id}
+            pattern = text if isinstance(text, Pattern) else compile(text, language=language, named=rules)
+        if start not in (None, old.start):
+            since = self._number if start == "now" else 0
+        new = Subscription(id, str(text or old.text), language, scope or old.scope, start or old.start, old.owner)
+        self._subscriptions[id] = (replace(new, pattern=pattern, viewer=old.viewer), since)
+        rows, batch, state = self._rows(id, self._state), self._next(None), self._state
+        kinds = [
+            *((Unmatched, row, triples) for row, triples in gone.items() if row not in rows),
+            *((Matched, row, triples) for row, triples in rows.items() if row not in gone),
+        ]
+        told = self._batches[batch] = []
+        for kind, row, triples in kinds:
+            event = self._event(kind, id, row, batch, triples, state, state, old.viewer)
+            self._log.append(event)
+            told.append(event)
+        return told
+
     def publish(self, data, *, uri=None, media_type=None, batch=None, access=None) -> list[Event]:
         """Register or update one document."""
         document = data if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)

@@ -303,3 +303,19 @@ def test_a_resource_tells_which_document_states_what(town):
 def test_a_name_that_fits_no_address_is_refused_in_words(town, name, what):
     told = problem(town.subscribe(name, "SELECT ?d { ?d <urn:p> ?o }"), 422, "bad-request")
     assert told["detail"] == f"body.id: a name is a part of addresses, and must not have {what} in it"
+
+
+def test_a_theme_is_found_by_the_label_that_the_taxonomy_gives_it(served):
+    """M9: no document says what it is called; the label is shown, and any of its languages is found."""
+    labels = ":t7 rdfs:label 'Gewässer'@de, 'Bodies of water'@en . :t1 rdfs:label 'Nature' ."
+    assert served.put(
+        "/v1/taxonomy", content=f"{PREFIXES} :t7 rdfs:subClassOf :t1 . {labels}", headers=TURTLE
+    ).is_success
+    for words in ("bodies WATER", "gewässer", "urn:town:t7"):
+        found = served.get("/v1/search", params={"q": words}).json()["hits"]
+        assert [(hit["resource"], hit["name"]) for hit in found] == [("<urn:town:t7>", "Bodies of water")]
+    assert served.post("/v1/names", json={"resources": ["urn:town:t1"]}).json()["names"] == {"<urn:town:t1>": "Nature"}
+    served.publish("urn:doc", f"{PREFIXES} :t7 rdfs:label 'Waters' .")
+    assert served.get("/v1/place", params={"iri": "urn:town:t7"}).json()["node"]["name"] == "Waters"
+    served.put("/v1/taxonomy", content=f"{PREFIXES} :t7 rdfs:subClassOf :t1 .", headers=TURTLE)
+    assert served.post("/v1/names", json={"resources": ["urn:town:t1"]}).json()["names"] == {}

@@ -12,6 +12,7 @@ import pytest
 
 from hub.serving import problem, serving
 from hub.test_access_lists_over_http import EVERYTHING, HIDDEN, IN_THE_OPEN, OPEN, SECRET, TELLING, people
+from triplewire.client import Client
 from triplewire.hub import downloads
 from triplewire.tables import FORMATS
 
@@ -71,6 +72,23 @@ def test_events_as_a_file_have_their_contents_if_these_are_asked_for(filled):
     asked = {"format": "csv", "contents": "true", "after": MANY - 1}
     (event,) = read("csv", filled.get(EVENTS, params=asked).content)
     assert json.loads(event["after"]) == [f"{event['row.d'].join('<>')} <urn:n> {typed(event['row.n'])}"]
+
+
+def test_file_of_events_keeps_the_columns_from_before_an_edit(served):
+    served.subscribe("edited", "SELECT ?old { ?old <urn:p> 1 }")
+    served.publish("urn:doc", "<urn:s> <urn:p> 1 ; <urn:q> 2 .")
+    served.put("/v1/subscriptions/edited", json={"text": "SELECT ?new { ?new <urn:q> 2 }"})
+    place = "/v1/subscriptions/edited"
+    found = read("csv", served.get(f"{place}/events", params={"format": "csv"}).content)
+    assert [(event["kind"], event["row.old"], event["row.new"]) for event in found] == [
+        ("matched", "urn:s", ""),
+        ("unmatched", "urn:s", ""),
+        ("matched", "", "urn:s"),
+    ]
+    told = served.get(place).json()
+    assert (told["columns"], told["past_columns"]) == (["new"], ["old"])
+    with Client(str(served.base_url)) as client:
+        assert client.log_columns("edited") == ("new", "old")
 
 
 def typed(number: str) -> str:

@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
-from triplewire.store import AtomUse, Hearer, NewQuery, NewRow, RegistryChange, Store, SubscriptionRecord
+from triplewire.store import (
+    HEARD_ON,
+    AtomUse,
+    Hearer,
+    NewQuery,
+    NewRow,
+    RegistryChange,
+    Store,
+    SubscriptionRecord,
+    migrations,
+)
 
 
 def subscribe(writer, name, query, **given):
@@ -143,3 +153,54 @@ def test_another_process_catches_up_with_the_changes(shared):
                 RegistryChange(5, "passing", query, False),
             ]
             assert reader.subscriptions.changes_after(reader.subscriptions.last_change()) == []
+
+
+def test_an_edited_subscription_is_what_it_is_now_and_has_what_it_asked_before(store):
+    with store.writing() as writer:
+        first, second = (writer.queries.add("graph", 0, text, []).id for text in ("one", "two"))
+        before = subscribe(writer, "a", first)
+        known = writer.subscriptions.last_change()
+        writer.subscriptions.close_span(before, 7)
+        after = writer.subscriptions.alter(before, replace(before, query=second, columns=("y",), first_cursor=7))
+        assert (after.tag, before.tag) == ("1-2", "1-1")
+    with store.reading() as reader:
+        assert reader.subscriptions.find(["a"]) == [after]
+        assert [(each.query, each.columns) for each in reader.subscriptions.spans(after)] == [
+            (first, ("x",)),
+            (second, ("y",)),
+        ]
+        assert {change.query for change in reader.subscriptions.changes_after(known)} == {first, second}
+        assert reader.subscriptions.altered_after(known) == {first, second}
+        heard = reader.subscriptions.hearing([first, second])
+        assert [(each.first_cursor, each.last_cursor) for each in heard[first]] == [(0, 7)]
+        assert [(each.first_cursor, each.last_cursor) for each in heard[second]] == [(7, HEARD_ON)]
+
+
+def test_a_span_that_is_not_whole_is_found_by_a_check(store):
+    with store.writing() as writer:
+        query = writer.queries.add("graph", 0, "one", []).id
+        record = subscribe(writer, "a", query, first_cursor=9)
+        writer.subscriptions.close_span(record, 7)
+    assert "spans that overlap" in "\n".join(store.problems())
+
+
+def test_store_from_before_subscriptions_could_be_edited_keeps_them(shared_kind, new_url):
+    url = new_url(shared_kind)
+    with Store.open(url) as opened:
+        with opened.writing() as writer:
+            subscribe(writer, "a", writer.queries.add("graph", 0, "one", []).id)
+        with opened._database.writing() as sql:
+            for table in ("spans", "alterations", "past_members", "marks"):
+                sql.run(f"DROP TABLE {table}")
+            for column in ("title", "description", "last_cursor", "paused_since", "revision"):
+                sql.run(f"ALTER TABLE subscriptions DROP COLUMN {column}")
+            sql.run("DROP INDEX batches_by_time")
+            before = 1 + migrations.MIGRATIONS.index(migrations._let_subscriptions_change)
+            sql.run("UPDATE settings SET value = ? WHERE key = 'store.version'", str(before))
+    with Store.open(url) as opened:
+        with opened.writing() as writer:
+            (record,) = writer.subscriptions.find(["a"])
+            assert (record.title, record.last_cursor, record.paused_since, record.revision) == (None, HEARD_ON, None, 1)
+            writer.subscriptions.alter(record, replace(record, title="A"))
+            assert writer.subscriptions.find(["a"])[0].title == "A"
+        assert list(opened.problems()) == []

@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "demo": Announced(
         "demo:run",
-        "A short story on an open-data catalogue: publish, match, explain; a hub: change, withdraw, ask why; a stream.",
+        "A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.",
     ),
     "publish": Announced(
         "publish:publish", "Publish documents, or new versions of them, and print the events that this causes.", _HUB
@@ -52,6 +52,15 @@ COMMANDS = {
     ),
     "subscribe": Announced("subscribe:subscribe", "Register subscriptions in a hub, and print their ids.", _HUB),
     "unsubscribe": Announced("subscribe:unsubscribe", "Forget subscriptions, with their rows and events.", _HUB),
+    "subscriptions": Announced("edit:subscriptions", "List the subscriptions of a hub.", _HUB),
+    "edit": Announced("edit:edit", "Change a subscription; what is not given stays.", _HUB),
+    "pause": Announced(
+        "edit:pause", "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile.", _HUB
+    ),
+    "resume": Announced("edit:resume", "Tell of subscriptions again: first what came while they were paused.", _HUB),
+    "duplicate": Announced(
+        "edit:duplicate", "Register what a subscription asks once more, from now on, and print the id.", _HUB
+    ),
     "rows": Announced("answers:rows", "Print what answers a subscription now, or write it into a file.", _HUB),
     "events": Announced(
         "answers:events",

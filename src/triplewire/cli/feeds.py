@@ -73,7 +73,7 @@ def write(
     assert isinstance(hub, Hub), "what is no address is a store"
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
-    name = title or hub.subscription(id).id
+    name = title or hub.subscription(id).name
     try:
         return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name), len(newest)
     except ValueError as error:

@@ -32,6 +32,7 @@ from triplewire.client.messages import (
     query_as_json,
     row_of,
     subscription_of,
+    summary_of,
     times_as_params,
     told_of,
     triples_of,
@@ -53,8 +54,10 @@ from triplewire.model import (
     Restrict,
     Row,
     Scope,
+    Sort,
     Start,
     Subscription,
+    SummaryPage,
     Term,
     Time,
 )
@@ -169,6 +172,8 @@ class Client(Connection):
         owner: str | None = None,
         viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
+        title: str | None = None,
+        description: str | None = None,
     ) -> Subscription:
         """Register a query; an id is made if none is given. Its owner is who has the token.
 
@@ -180,7 +185,45 @@ class Client(Connection):
             raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
         wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
+        wanted |= {"title": title, "description": description}
         return subscription_of(self._ask("POST", "/subscriptions", json=wanted).json())
+
+    def edit(
+        self,
+        id: str,
+        *,
+        text: str | None = None,
+        language: str | None = None,
+        scope: Scope | None = None,
+        start: Start | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        paused: bool | None = None,
+        prefixes: Mapping[str, str] | None = None,
+        revision: str | None = None,
+    ) -> Subscription:
+        """Change a subscription; what is not given stays, and a title or description that is "" goes.
+
+        See `Hub.edit`. With a `revision`, SubscriptionChanged if the subscription has another one.
+        """
+        asked = {"text": text, "language": language, "scope": scope, "start": start, "paused": paused}
+        named = {"title": title, "description": description, "prefixes": prefixes}
+        wanted = {name: value for name, value in {**asked, **named}.items() if value is not None}
+        headers = {} if revision is None else {"If-Match": f'"{revision}"'}
+        return subscription_of(self._ask("PATCH", path_of(id), json=wanted, headers=headers).json())
+
+    def pause(self, id: str) -> Subscription:
+        """Tell nothing of a subscription until `resume`; it is matched meanwhile."""
+        return self.edit(id, paused=True)
+
+    def resume(self, id: str) -> Subscription:
+        """Tell of a subscription again: first what came while it was paused, in order."""
+        return self.edit(id, paused=False)
+
+    def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
+        """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
+        wanted = {"id": new_id, "title": title}
+        return subscription_of(self._ask("POST", path_of(id, "duplicate"), json=wanted).json())
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription, its rows and its events."""
@@ -199,9 +242,22 @@ class Client(Connection):
             yield from map(subscription_of, page["subscriptions"])
             after = page["next"]
 
+    def summaries(
+        self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100
+    ) -> SummaryPage:
+        """A page of subscriptions as a list shows them, with their answers and the times of their last events."""
+        params = {"q": words, "sort": sort, "after": after, "limit": str(limit)}
+        told = self._ask("GET", "/subscriptions", params=params | ({} if owner is None else {"owner": owner})).json()
+        return SummaryPage([summary_of(each) for each in told["subscriptions"]], told["next"])
+
     def columns(self, id: str) -> tuple[str, ...]:
         """The names of the variables that a subscription asks for."""
         return tuple(self._ask("GET", path_of(id)).json()["columns"])
+
+    def log_columns(self, id: str) -> tuple[str, ...]:
+        """The variables in its log: those that it asks for, then those that it asked for before an edit."""
+        told = self._ask("GET", path_of(id)).json()
+        return (*told["columns"], *told["past_columns"])
 
     def make_feed_address(self, id: str) -> str:
         """An address at which the feed of a subscription can be read without a token; it is told this once.

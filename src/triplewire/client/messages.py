@@ -24,6 +24,7 @@ from triplewire.model import (
     Retract,
     Row,
     Subscription,
+    Summary,
     Time,
     moment,
     parse_term,
@@ -95,7 +96,23 @@ def subscription_of(told: Mapping[str, Any]) -> Subscription:
     asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
     stale = told.get("stale_since")
     since = None if stale is None else datetime.fromisoformat(stale)
-    return Subscription(*asked, told["owner"], viewer=told["viewer"], stale_since=since)
+    paused = told["paused_since"]
+    return Subscription(
+        *asked,
+        told["owner"],
+        viewer=told["viewer"],
+        stale_since=since,
+        title=told["title"],
+        description=told["description"],
+        paused_since=None if paused is None else datetime.fromisoformat(paused),
+        revision=told["revision"],
+    )
+
+
+def summary_of(told: Mapping[str, Any]) -> Summary:
+    last = told["last_event"]
+    time = None if last is None else datetime.fromisoformat(last)
+    return Summary(subscription_of(told), tuple(told["columns"]), told["answers"], time)
 
 
 def times_as_params(since: Time | None, until: Time | None) -> dict[str, str]:

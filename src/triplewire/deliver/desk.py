@@ -286,7 +286,7 @@ class Desk:
                     record, own, account=owner and f"{self.name} {owner}", replays=record.id in replaying
                 )
                 continue
-            known.replays = record.id in replaying
+            known.replays, known.queries = record.id in replaying, own
             if known.record.revision != record.revision:
                 known.record, known.inbox, known.has_news = _merged(known.record, record), None, True
 

@@ -20,7 +20,7 @@ def messages(record: DeliveryRecord, page: Page) -> list[Message]:
     if record.kind == "digest":
         return [_digest(record, page)]
     if record.kind == "websub":
-        return [websub.content(record, page.events)]
+        return [websub.content(record, page.events, page.title)]
     if record.kind == "ldn":
         return [activity_message(event) for event in page.events]
     contents = bool(record.settings.get("contents"))
@@ -37,6 +37,7 @@ def _digest(record: DeliveryRecord, page: Page) -> Message:
     time = spelled(last.time)
     data = {
         "subscription": record.subscription,
+        "title": page.title,
         "every": record.settings["every"],
         "from": spelled(first.time),
         "until": time,

@@ -124,11 +124,11 @@ def verified(record: DeliveryRecord, now: float) -> DeliveryRecord:
     return replace(active, failures=0, failing_since=0, error="", due=0)
 
 
-def content(record: DeliveryRecord, events: list[Event]) -> Message:
+def content(record: DeliveryRecord, events: list[Event], title: str) -> Message:
     """What is new in a feed: a feed of the same syntax with these events alone."""
     settings = record.settings
     syntax = FEEDS[settings["syntax"]]
-    body = syntax.write(events, uri=settings["topic"], title=record.subscription, hub=settings["hub"])
+    body = syntax.write(events, uri=settings["topic"], title=title, hub=settings["hub"])
     links = f'<{settings["hub"]}>; rel="hub", <{settings["topic"]}>; rel="self"'
     first, last = events[0].cursor, events[-1].cursor
     id = message_id(record.subscription, last if first == last else f"{first}-{last}")

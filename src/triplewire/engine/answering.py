@@ -141,7 +141,7 @@ def tell_answers(
     The events belong to each subscription alone: others with the same query have heard of these rows. Of `new` queries
     nothing is on record, of others perhaps a part: it is all then.
     """
-    _put_on_record(writer, found, new, partly)
+    put_on_record(writer, found, new, partly)
     distinct: defaultdict[int, Rows] = defaultdict(dict)
     for rows in found.values():
         for key, derivation in rows.items():
@@ -150,7 +150,7 @@ def tell_answers(
     for viewer, queries in by_viewer(views, [record.query for record in asking]).items():
         reasons = {(terms, why) for query in queries for (_, terms), why in distinct[query].items()}
         behind = Touched(writer, (), (), viewer).documents_behind(reasons)
-        _name_documents(writer, found, behind)
+        name_documents(writer, found, behind)
         events += [
             NewEvent((-record.number,), MATCHED, terms, why, behind[terms, why])
             for record in asking
@@ -163,7 +163,7 @@ def tell_answers(
     return {record.query: len(distinct[record.query]) for record in asking}
 
 
-def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Reason, Documents]) -> None:
+def name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Reason, Documents]) -> None:
     """Put the documents behind rows that no triple makes: those of XPath."""
     bare = {
         (terms, why): document
@@ -177,7 +177,8 @@ def _name_documents(reader: Reader, found: Mapping[int, Rows], behind: dict[Reas
         behind[reason] = ((document, records[document].version, records[document].version),)
 
 
-def _put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int], partly: Collection[int]) -> None:
+def put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int], partly: Collection[int]) -> None:
+    """Record the rows of `new` queries, and of those of which a part is on record what is missing."""
     fresh = Difference()
     for document, rows in found.items():
         begun = {key: why for key, why in rows.items() if key[0] in new}

@@ -15,9 +15,9 @@ from pyoxigraph import Quad, Triple
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.documents import parse
-from triplewire.engine import backfilling, policies, recovering, subscribing, taxonomies
+from triplewire.engine import backfilling, editing, policies, recovering, subscribing, taxonomies
 from triplewire.engine.applying import Applied, Meaning, apply, told_again
-from triplewire.engine.connected import Connected
+from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.feeds import spread
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
@@ -60,6 +60,8 @@ class Changing(Connected):
         viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
         backfill: backfilling.When = "auto",
+        title: str | None = None,
+        description: str | None = None,
     ) -> Subscription:
         """Register a query; with start "ever", what answers it already is in its events first.
 
@@ -67,16 +69,62 @@ class Changing(Connected):
         "now" counts only what is published from now on. An id is made if none is given. `backfill` says when what
         answers already is looked for: "now", before this returns; "later", by a stream or by `backfill`, and nothing is
         heard until then; "auto" is later if the store is large and a stream runs on it. With a `viewer`, it sees the
-        documents that this one may read; "" sees those that are for everybody, and without one it sees all.
+        documents that this one may read; "" sees those that are for everybody, and without one it sees all. `title` and
+        `description` are for people.
         """
         given = text if isinstance(text, Pattern) else None
-        wanted = Subscription(id or f"s-{uuid4().hex[:12]}", str(text), language, scope, start, owner, given, viewer)
+        wanted = Subscription(_id(id), str(text), language, scope, start, owner, given, viewer)
+        wanted = replace(wanted, title=title or None, description=description or None)
         with self._writing() as writer:
-            later = backfilling.is_for_later(writer, backfill)
-            registration = subscribing.Registration(writer, self._standing, later=later)
-            (pattern,) = registration.add([wanted], prefixes)
-            registration.tell()
-        return replace(wanted, pattern=pattern)
+            return self._subscribed(writer, wanted, prefixes, later=backfilling.is_for_later(writer, backfill))
+
+    def _subscribed(
+        self, writer: Writer, wanted: Subscription, prefixes: Mapping[str, str] | None = None, *, later: bool = False
+    ) -> Subscription:
+        registration = subscribing.Registration(writer, self._standing, later=later)
+        registration.add([wanted], prefixes)
+        registration.tell()
+        return subscription_of(writer, record_of(writer, wanted.id), {})
+
+    def edit(
+        self,
+        id: str,
+        *,
+        text: str | Pattern | None = None,
+        language: str | None = None,
+        scope: Scope | None = None,
+        start: Start | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        paused: bool | None = None,
+        prefixes: Mapping[str, str] | None = None,
+        revision: str | None = None,
+    ) -> Subscription:
+        """Change a subscription; what is not given stays, and a title or description that is "" goes.
+
+        With another query it keeps its id, its deliveries and its log, and one batch in its log tells what begins and
+        what ends by the edit. It counts what it counted, since when it did; with another `start`, what that says now.
+        What answers the new query is found before this returns. With a `revision`, SubscriptionChanged if the
+        subscription has another one.
+        """
+        wanted = editing.Edit(text, language, scope, start, title, description, paused)
+        with self._writing() as writer:
+            record = editing.edit(writer, self._standing, record_of(writer, id), wanted, prefixes, revision)
+            return subscription_of(writer, record, recovering.stale(writer, [record.query]))
+
+    def pause(self, id: str) -> Subscription:
+        """Tell nothing of a subscription until `resume`; it is matched meanwhile, and its rows are what they are."""
+        return self.edit(id, paused=True)
+
+    def resume(self, id: str) -> Subscription:
+        """Tell of a subscription again: first what came while it was paused, in order."""
+        return self.edit(id, paused=False)
+
+    def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
+        """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
+        with self._writing() as writer:
+            known = subscription_of(writer, record_of(writer, id), {})
+            return self._subscribed(writer, replace(known, id=_id(new_id), start="now", title=title or known.title))
 
     def subscribe_many(self, wanted: Iterable[Subscription], *, backfill: backfilling.When = "auto") -> int:
         """Register many queries in one transaction; gives how many. A `pattern` is taken as it is, if there is one."""
@@ -172,8 +220,8 @@ class Changing(Connected):
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
-        `subscribe-`, `backfill-`). `handled` is what the batch takes off the intake log, and sets aside: what waits
-        there was not applied, and is applied under another name if the batch's is taken.
+        `subscribe-`, `backfill-`, `edit-`). `handled` is what the batch takes off the intake log, and sets aside: what
+        waits there was not applied, and is applied under another name if the batch's is taken.
         """
         name, changes = batch or new_name(), list(changes)
         refuse_own_name(name)
@@ -252,12 +300,13 @@ class Changing(Connected):
 
     def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
         """Replace the given taxonomy by the RDFS triples of these; rows appear and disappear, with events (X3)."""
-        triples = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
-        spelled = taxonomies.given([t.triple if isinstance(t, Quad) else t for t in triples])
+        given = taxonomy.triples if isinstance(taxonomy, Document) else taxonomy
+        triples = [each.triple if isinstance(each, Quad) else each for each in given]
+        spelled, names = taxonomies.given(triples), taxonomies.called(triples)
         name = new_name("taxonomy")
         with self._writing() as writer:
             before = self._standing.taxonomy
-            taxonomies.save(writer, spelled)
+            taxonomies.save(writer, spelled, names)
             after = taxonomies.read(writer)
             self._taxonomy_number = taxonomies.note_change(writer)
             meaning = Meaning(after, taxonomies.touched(writer, before, after))
@@ -272,6 +321,11 @@ class Changing(Connected):
             policies.save(writer, schema, on_violation)
 
 
+def _id(given: str | None) -> str:
+    """The id that is wanted, or a new one."""
+    return given or f"s-{uuid4().hex[:12]}"
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -281,7 +335,7 @@ def _heard(applied: Applied, hearers: Mapping[int, Sequence[Hearer]]) -> Iterato
     for first, event in applied.events:
         for cursor, query in enumerate(event.queries, first):
             for hearer in hearers.get(query, ()):
-                if hearer.first_cursor < cursor:
+                if hearer.first_cursor < cursor <= hearer.last_cursor:
                     yield EventRecord(cursor, applied.number, query, *event[1:]), hearer
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
 from triplewire.documents import Limits
 from triplewire.engine import policies, taxonomies
 from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Replicas
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Past, Teller
 from triplewire.errors import UnknownSubscription
-from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
+from triplewire.model import Subscription
 from triplewire.store import Reader, Store, SubscriptionRecord, Writer
 
 
@@ -39,6 +42,7 @@ class Connected:
         self._standing = Standing(most_triples)
         self._book = policies.Book()
         self._taxonomy_number = -1
+        self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
 
     def close(self) -> None:
@@ -93,3 +97,26 @@ def record_of(reader: Reader, id: str) -> SubscriptionRecord:
     if record is None:
         raise UnknownSubscription(id)
     return record
+
+
+def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of."""
+    (query,) = reader.queries.by_ids([record.query])
+    assert query is not None, "a subscription has its query"
+    pattern = load_pattern(query.pattern)
+    since = stale[record.query].since if record.query in stale else ""
+    return Subscription(
+        record.id,
+        record.text,
+        record.language,
+        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
+        record.start,  # type: ignore[arg-type]  # and this as well
+        record.owner,
+        pattern,
+        query.viewer,
+        datetime.fromisoformat(since) if since else None,
+        record.title,
+        record.description,
+        datetime.fromisoformat(record.paused_since) if record.paused_since else None,
+        record.tag,
+    )

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine import browsing, checking, explaining, reading, recovering, searching, subscribing
+from triplewire.engine import (
+    browsing,
+    checking,
+    explaining,
+    reading,
+    recovering,
+    searching,
+    subscribing,
+    summaries,
+    taxonomies,
+)
 from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
-from triplewire.engine.connected import Connected, record_of
+from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.explaining import Why, WhyNot
 from triplewire.engine.paging import row_page
 from triplewire.engine.preview import Preview, preview
-from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Results
 from triplewire.errors import UnknownDocument
-from triplewire.matching.incremental import load_pattern
-from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term, Time
+from triplewire.model import Access, Document, Event, Row, Scope, Sort, Start, Subscription, SummaryPage, Term, Time
 from triplewire.schema import Schema
-from triplewire.store import BackfillRecord, BatchRecord, Reader, Rejection, SubscriptionRecord
+from triplewire.store import BackfillRecord, BatchRecord, EventRecord, Reader, Rejection, SubscriptionRecord
 from triplewire.tables import Events, RowPage, Rows
 
 _PAGE = 1000
@@ -46,7 +53,7 @@ class Consulting(Connected):
         """The subscription of an id."""
         with self._reading() as reader:
             record = record_of(reader, id)
-            return _subscription(reader, record, recovering.stale(reader, [record.query]))
+            return subscription_of(reader, record, recovering.stale(reader, [record.query]))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         """All subscriptions, or those of one owner, by id."""
@@ -55,7 +62,7 @@ class Consulting(Connected):
             with self._reading() as reader:
                 page = reader.subscriptions.listing(after, _PAGE, owner=owner)
                 stale = recovering.stale(reader)
-                found = [_subscription(reader, record, stale) for record in page]
+                found = [subscription_of(reader, record, stale) for record in page]
             if not found:
                 return
             yield from found
@@ -65,6 +72,31 @@ class Consulting(Connected):
         """The names of the variables that a subscription asks for."""
         with self._reading() as reader:
             return tuple(record_of(reader, id).columns)
+
+    def log_columns(self, id: str) -> tuple[str, ...]:
+        """The variables in its log: those that it asks for, then those that it asked for before an edit."""
+        with self._reading() as reader:
+            spans = reader.subscriptions.spans(record_of(reader, id))
+        return tuple(dict.fromkeys(name for span in reversed(spans) for name in span.columns))
+
+    def summaries(
+        self,
+        *,
+        owner: str | None = None,
+        words: str = "",
+        sort: Sort = "id",
+        after: str = "",
+        limit: int = 100,
+        sees: summaries.Sees = lambda viewer: True,
+    ) -> SummaryPage:
+        """A page of subscriptions as a list shows them: with their answers, counted, and their last events' times.
+
+        Of all owners or of one, with `words` in their id, title, description, text or owner, sorted by "id", "title",
+        "created", "answers" or "last_event" (with a minus, the other way round), from the one that follows `after`.
+        `sees` says for which viewers' subscriptions answers and events are told.
+        """
+        with self._reading() as reader:
+            return summaries.page(reader, summaries.Asked(owner, words, sort, after, limit), sees)
 
     # -- answers
 
@@ -104,7 +136,7 @@ class Consulting(Connected):
         """
         with self._reading() as reader:
             record, some = record_of(reader, id), reading.Some(after, since=since, until=until)
-            return Events(reading.told(self._teller(reader), record, reading.following(reader, record, some, limit)))
+            return self._told(reader, record, reading.following(reader, record, some, limit))
 
     def each_event(
         self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
@@ -125,6 +157,9 @@ class Consulting(Connected):
                 yield event
             time.sleep(_BETWEEN_LOOKS)
 
+    def _told(self, reader: Reader, record: SubscriptionRecord, found: Sequence[EventRecord]) -> Events:
+        return Events(reading.told(reader, self._teller(reader), record, found))
+
     def newest(
         self,
         id: str,
@@ -138,7 +173,7 @@ class Consulting(Connected):
         some = reading.Some(since=since, until=until) if before is None else reading.Some(0, before, since, until)
         with self._reading() as reader:
             record = record_of(reader, id)
-            return Events(reading.told(self._teller(reader), record, reading.newest(reader, record, some, limit)))
+            return self._told(reader, record, reading.newest(reader, record, some, limit))
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
@@ -191,6 +226,14 @@ class Consulting(Connected):
         """What is-a conditions are tested against now: the given taxonomy, and what documents state."""
         with self._reading():
             return self._standing.taxonomy
+
+    @property
+    def called(self) -> Mapping[str, Sequence[str]]:
+        """What the given taxonomy calls its nodes, by their spelling: names, the one to be shown first."""
+        with self._reading() as reader:
+            if self._called[0] != self._taxonomy_number:
+                self._called = self._taxonomy_number, taxonomies.names(reader)
+            return self._called[1]
 
     @property
     def schema(self) -> Schema:
@@ -273,21 +316,3 @@ class Consulting(Connected):
         yield from self.store.problems()
         with self._reading() as reader:
             yield from checking.problems(reader, sample, progress)
-
-
-def _subscription(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
-    (query,) = reader.queries.by_ids([record.query])
-    assert query is not None, "a subscription has its query"
-    pattern = load_pattern(query.pattern)
-    since = stale[record.query].since if record.query in stale else ""
-    return Subscription(
-        record.id,
-        record.text,
-        record.language,
-        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
-        record.start,  # type: ignore[arg-type]  # and this as well
-        record.owner,
-        pattern,
-        query.viewer,
-        datetime.fromisoformat(since) if since else None,
-    )

@@ -14,7 +14,7 @@ from triplewire.model import Change, Retract, Subscription, Unread
 from triplewire.store import is_storable
 
 _REASON = "has a NUL character or half of a surrogate pair, which no store can keep"
-_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-")
+_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "edit-")
 """How names begin that a hub, a service or a stream gives."""
 
 
@@ -52,7 +52,7 @@ def refuse_unstorable_changes(changes: Iterable[Change | Unread], batch: str) ->
 
 
 def refuse_unstorable(subscription: Subscription) -> None:
-    """SubscriptionError for an id, a text, an owner or a viewer that could not be written."""
-    for name in ("id", "text", "owner", "viewer"):
+    """SubscriptionError for an id, a text, an owner, a viewer, a title or a description that could not be written."""
+    for name in ("id", "text", "owner", "viewer", "title", "description"):
         if not is_storable(getattr(subscription, name) or ""):
             raise SubscriptionError(f"its {name} {_REASON}", subscription=subscription.id)

@@ -1,11 +1,13 @@
 """Reading events: those of one subscription, from the log, in their order or the newest first.
 
-A subscription hears its query's events from the cursor at which it came, and those that are for it alone. Whoever only
+A subscription hears its query's events from the cursor at which it came, and those that are for it alone; one that was
+edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. Whoever only
 reads needs no matcher: `EventLog` is for processes that tell events and never find any.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ from triplewire.store import (
     Only,
     Reader,
     Store,
+    Stretch,
     SubscriptionRecord,
 )
 
@@ -67,26 +70,61 @@ class Some(NamedTuple):
         return max(after, begin), min(before, end), Only(since=since, until=until)
 
 
+class _Part(NamedTuple):
+    """A part of a subscription's log: the number under which it is, and the cursors between which it is."""
+
+    query: int
+    after: int
+    before: int
+
+
+def _parts(record: SubscriptionRecord, stretches: Sequence[Stretch], after: int, before: int) -> list[_Part]:
+    """Where the events of a subscription between two cursors are, oldest first; the last part is for it alone.
+
+    While it is paused, what came since is not told.
+    """
+    before = min(before, record.last_cursor + 1)
+    found = [_Part(s.query, max(after, s.first_cursor), min(before, s.last_cursor + 1)) for s in stretches]
+    return [*(part for part in found if part.after + 1 < part.before), _Part(-record.number, after, before)]
+
+
 def following(reader: Reader, record: SubscriptionRecord, some: Some, limit: int | None) -> list[EventRecord]:
     """Some events of a subscription, in order."""
     most, (after, before, only) = limit if limit is not None else _BEYOND, some.within(reader)
-    shared = reader.log.of_query(record.query, max(after, record.first_cursor), most, before=before, only=only)
-    own = reader.log.of_query(-record.number, after, most, before=before, only=only)
-    return sorted([*own, *shared], key=lambda event: event.cursor)[:limit]
+    *shared, own = _parts(record, reader.subscriptions.spans(record), after, before)
+    found: list[EventRecord] = []
+    for part in shared:
+        if len(found) >= most:
+            break
+        found += reader.log.of_query(part.query, part.after, most - len(found), before=part.before, only=only)
+    found += reader.log.of_query(own.query, own.after, most, before=own.before, only=only)
+    return sorted(found, key=lambda event: event.cursor)[:limit]
 
 
 def newest(reader: Reader, record: SubscriptionRecord, some: Some, limit: int) -> list[EventRecord]:
     """The last of some events of a subscription, the newest first."""
     after, before, only = some.within(reader)
-    shared = reader.log.last_of_query(record.query, max(after, record.first_cursor), before, limit, only=only)
-    own = reader.log.last_of_query(-record.number, after, before, limit, only=only)
-    return sorted([*own, *shared], key=lambda event: -event.cursor)[:limit]
+    *shared, own = _parts(record, reader.subscriptions.spans(record), after, before)
+    found: list[EventRecord] = []
+    for part in reversed(shared):
+        if len(found) >= limit:
+            break
+        found += reader.log.last_of_query(part.query, part.after, part.before, limit - len(found), only=only)
+    found += reader.log.last_of_query(own.query, own.after, own.before, limit, only=only)
+    return sorted(found, key=lambda event: -event.cursor)[:limit]
 
 
-def told(teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord]) -> list[Event]:
+def hearers(reader: Reader, record: SubscriptionRecord, found: Sequence[EventRecord]) -> list[Hearer]:
+    """For each of its events the subscription as it was then, with the columns that it had."""
+    stretches = reader.subscriptions.spans(record)
+    ends = [stretch.last_cursor for stretch in stretches]
+    then = [Hearer(stretch.first_cursor, record.id, stretch.columns) for stretch in stretches]
+    return [then[bisect_left(ends, event.cursor)] for event in found]
+
+
+def told(reader: Reader, teller: Teller, record: SubscriptionRecord, found: Sequence[EventRecord]) -> list[Event]:
     """Records as the events of a subscription."""
-    hearer = Hearer(record.first_cursor, record.id, record.columns)
-    return teller.events([(event, hearer) for event in found])
+    return teller.events(list(zip(found, hearers(reader, record, found), strict=True)))
 
 
 class Page(NamedTuple):
@@ -100,6 +138,8 @@ class Page(NamedTuple):
     until: int = 0
     lists: int = 0
     withheld: frozenset[Terms] = frozenset()
+    title: str = ""
+    """What the subscription is called."""
 
 
 class EventLog:
@@ -128,7 +168,9 @@ class EventLog:
         found = following(reader, record, Some(wanted.after), wanted.limit)
         seen, withheld = _still_seen(reader, record, found, wanted.withheld)
         until = found[-1].cursor if found else wanted.after
-        return Page(told(teller, record, seen), until, reader.access.number(), withheld)
+        return Page(
+            told(reader, teller, record, seen), until, reader.access.number(), withheld, record.title or record.id
+        )
 
     def is_still_seen(self, subscription: str, first: int, last: int) -> bool:
         """Whether a subscription's viewer may read the documents behind its events from one cursor to another."""
@@ -169,7 +211,7 @@ def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -
     found = following(reader, record, Some(after), 1)
     if not found:
         return Waiting(0, None)
-    count = reader.log.count_of_query(record.query, max(after, record.first_cursor), most)
-    count += reader.log.count_of_query(-record.number, after, most)
+    parts = _parts(record, reader.subscriptions.spans(record), after, _BEYOND)
+    count = sum(reader.log.count_of_query(part.query, part.after, most, before=part.before) for part in parts)
     (batch,) = reader.batches.listing(found[0].batch - 1, 1)
     return Waiting(min(count, most), batch.committed)

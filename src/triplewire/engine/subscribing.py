@@ -33,11 +33,22 @@ _MANY = 10_000
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
-def compiled(reader: Reader, text: str | Pattern, language: str, prefixes: Mapping[str, str] | None) -> Pattern:
-    """The pattern of a text; a rule may name a subscription in the language of rules as its extension (M3)."""
+def compiled(
+    reader: Reader,
+    text: str | Pattern,
+    language: str,
+    prefixes: Mapping[str, str] | None,
+    *,
+    besides: str | None = None,
+) -> Pattern:
+    """The pattern of a text; a rule may name a subscription in the language of rules as its extension (M3).
+
+    But not the one `besides`: a rule that is edited does not mean what it meant before.
+    """
     if isinstance(text, Pattern):
         return normalize(text)
-    return _compiled(text, language, prefixes, named_rules(reader, [text]) if language == RULES else {})
+    rules = named_rules(reader, [text]) if language == RULES else {}
+    return _compiled(text, language, prefixes, {name: rule for name, rule in rules.items() if name != besides})
 
 
 def as_written(reader: Reader, text: str, language: str, pattern: Pattern) -> Pattern:
@@ -151,11 +162,13 @@ class Registration:
         for one in wanted:
             refuse_unstorable(one)
         patterns = self._compiled(wanted, prefixes)
-        queries, new = self._queries(wanted, patterns)
+        asked = [
+            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern), viewer=one.viewer)
+            for one, pattern in zip(wanted, patterns, strict=True)
+        ]
+        queries, new = self._queries(asked, patterns)
         records = self._records(wanted, patterns, queries)
-        atoms = self._attach([query for query in new if query.scope == GRAPH])
-        shapes = {number: shape for shape, number in self._shapes.items()}
-        self._standing.learn(Arrivals(records[-1].number, new, atoms, shapes))
+        self.learn(records[-1].number, new)
         if self._has_documents:
             self._untold.new.update(query.id for query in new)
             for one, record, pattern in zip(wanted, records, patterns, strict=True):
@@ -167,6 +180,17 @@ class Registration:
             if len(self._untold.asking) >= _MANY:
                 self.tell()
         return patterns
+
+    def stand(self, asked: NewQuery, pattern: Pattern) -> tuple[int, list[Query]]:
+        """Let a query stand; its number, and itself if it did not before. To be learned when somebody asks it."""
+        (number,), new = self._queries([asked], [pattern])
+        return number, new
+
+    def learn(self, number: int, new: Sequence[Query]) -> None:
+        """Let this process know queries that stand since the change with a number."""
+        atoms = self._attach([query for query in new if query.scope == GRAPH])
+        shapes = {place: shape for shape, place in self._shapes.items()}
+        self._standing.learn(Arrivals(number, new, atoms, shapes))
 
     def tell(self) -> None:
         """Tell those that start "ever" what answers them already; to be called when all are registered."""
@@ -198,12 +222,8 @@ class Registration:
             patterns.append(pattern)
         return patterns
 
-    def _queries(self, wanted: Sequence[Subscription], patterns: Sequence[Pattern]) -> tuple[list[int], list[Query]]:
-        """The number of each one's query, and the queries that nobody had."""
-        asked = [
-            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern), viewer=one.viewer)
-            for one, pattern in zip(wanted, patterns, strict=True)
-        ]
+    def _queries(self, asked: Sequence[NewQuery], patterns: Sequence[Pattern]) -> tuple[list[int], list[Query]]:
+        """The number of each query, and those that nobody had."""
         known = zip(asked, self._writer.queries.find_many(asked), strict=True)
         numbers = {query: number for query, number in known if number}
         new = {query: pattern for query, pattern in zip(asked, patterns, strict=True) if query not in numbers}
@@ -242,6 +262,8 @@ class Registration:
                     created=self._batch,
                     number=0,
                     start=one.start,
+                    title=one.title,
+                    description=one.description,
                 )
                 for one, pattern, query in zip(wanted, patterns, queries, strict=True)
             ]
@@ -283,7 +305,12 @@ def unregister(writer: Writer, id: str) -> SubscriptionRecord:
     record = writer.subscriptions.remove(id)
     writer.backfills.remove(record.number)
     writer.deliveries.remove_of(id)
-    (others,) = writer.subscriptions.of_queries([record.query])
-    if not others:
-        writer.queries.remove(record.query)
+    drop_unasked(writer, record.query)
     return record
+
+
+def drop_unasked(writer: Writer, query: int) -> None:
+    """Let go of a query that no subscription asks any more."""
+    (asking,) = writer.subscriptions.of_queries([query])
+    if not asking:
+        writer.queries.remove(query)

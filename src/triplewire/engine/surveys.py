@@ -12,6 +12,7 @@ from itertools import islice
 
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.graphs import terms_of
+from triplewire.engine.naming import NAMES, preference
 from triplewire.model import RDF, RDFS, Term, parse_term
 from triplewire.store import Reader
 
@@ -31,21 +32,8 @@ _KEYS_LOOKED_AT = 20_000
 _MOST_WORDS = 8
 TYPE = f"<{RDF}type>"
 
-_NAMES = tuple(
-    f"<{iri}>"
-    for iri in (
-        "http://www.w3.org/2004/02/skos/core#prefLabel",
-        f"{RDFS}label",
-        "http://purl.org/dc/terms/title",
-        "http://purl.org/dc/elements/1.1/title",
-        "http://purl.org/rss/1.0/title",
-        "http://xmlns.com/foaf/0.1/name",
-        "https://schema.org/name",
-        "http://schema.org/name",
-        "http://www.w3.org/2006/vcard/ns#fn",
-    )
-)
-"""Properties that say what a resource is called, the most telling first."""
+Called = Mapping[str, Sequence[str]]
+"""What the given taxonomy calls its nodes, by their spelling: names, the one to be shown first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +207,9 @@ def _facets(reader: Reader, triples: Iterable[tuple[int, int, int]]) -> Iterable
         yield Facet(terms[p], len(owners[p]), told, len(values[p]))
 
 
-def search(reader: Reader, taxonomy: Taxonomy, text: str, *, before: int | None = None) -> tuple[list[Hit], int | None]:
+def search(
+    reader: Reader, taxonomy: Taxonomy, called: Called, text: str, *, before: int | None = None
+) -> tuple[list[Hit], int | None]:
     """Resources with all words of a text in their IRI or in one value, newest first; and where to go on.
 
     There is no index of words: a question looks at so many terms, and the next one goes on from there. Nodes of the
@@ -228,7 +218,7 @@ def search(reader: Reader, taxonomy: Taxonomy, text: str, *, before: int | None 
     words = [_spellings(word) for word in text.split()[:_MOST_WORDS]]
     if not words:
         return [], None
-    nodes = _nodes_with(taxonomy, text.split()[:_MOST_WORDS]) if before is None else []
+    nodes = _nodes_with(taxonomy, called, text.split()[:_MOST_WORDS]) if before is None else []
     found = reader.surveys.terms_with(
         words,
         before=before if before is not None else 1 << 60,
@@ -247,12 +237,15 @@ def search(reader: Reader, taxonomy: Taxonomy, text: str, *, before: int | None 
     return list(told.values())[::-1], until if until > 1 else None
 
 
-def _nodes_with(taxonomy: Taxonomy, words: Sequence[str]) -> list[Hit]:
-    """Nodes of the taxonomy with all words in their IRI."""
+def _nodes_with(taxonomy: Taxonomy, called: Called, words: Sequence[str]) -> list[Hit]:
+    """Nodes of the taxonomy with all words in their IRI, or in one of the names that it gives them."""
     wanted = [word.lower() for word in words]
-    looked_at = islice(taxonomy.nodes(), _TERMS_LOOKED_AT)
-    found = (node for node in looked_at if all(word in node.value.lower() for word in wanted))
-    return [Hit(node) for node in islice(found, MOST_HITS)]
+
+    def fits(node: Term) -> bool:
+        texts = (text.lower() for text in (node.value, *called.get(str(node), ())))
+        return any(all(word in text for word in wanted) for text in texts)
+
+    return [Hit(node) for node in islice(filter(fits, islice(taxonomy.nodes(), _TERMS_LOOKED_AT)), MOST_HITS)]
 
 
 def _hits(reader: Reader, found: Sequence[tuple[int, str]]) -> tuple[list[Hit], set[int]]:
@@ -283,25 +276,23 @@ def _spellings(word: str) -> list[str]:
     return list(dict.fromkeys("".join(c.lower() if c.isascii() else c for c in form) for form in forms))
 
 
-def names(reader: Reader, terms: Sequence[str]) -> dict[str, str]:
+def names(reader: Reader, called: Called, terms: Sequence[str]) -> dict[str, str]:
     """What resources are called, by their spelling; those that are called nothing are left out.
 
-    Of several names of one property, one without a language or in English goes first.
+    Of several names of one property, one without a language or in English goes first. What no document gives a name
+    has the one that the taxonomy gives it.
     """
     numbers = dict(zip(terms, reader.terms.find(terms), strict=True))
-    properties = [number for number in reader.terms.find(_NAMES) if number]
+    properties = [number for number in reader.terms.find(NAMES) if number]
     keys = [(number, property) for number in {*numbers.values()} - {0} for property in properties]
     found = dict(zip(keys, reader.triples.forward(keys), strict=True)) if keys else {}
     values = terms_of(reader, [o for triples in found.values() for _, _, o in triples])
     told: dict[str, str] = {}
     for spelled, number in numbers.items():
         for property in properties:
-            here = sorted((values[o] for _, _, o in found.get((number, property), ())), key=_preference)
+            here = sorted((values[o] for _, _, o in found.get((number, property), ())), key=preference)
             if here and spelled not in told:
                 told[spelled] = here[0].value
+        if spelled not in told and called.get(spelled):
+            told[spelled] = called[spelled][0]
     return told
-
-
-def _preference(term: Term) -> tuple[bool, str, str]:
-    language = getattr(term, "language", None) or ""
-    return language not in ("", "en"), language, term.value

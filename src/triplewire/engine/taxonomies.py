@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from pyoxigraph import Triple
+from pyoxigraph import Literal, Triple
 
 from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.graphs import spelled_triples
+from triplewire.engine.naming import NAMES, preference
 from triplewire.engine.revisions import Revision
 from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import EVERYBODY, Reader, Writer
 
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
 _GIVEN, _NUMBER, _PLACES = "hub.taxonomy", "hub.taxonomy.number", "hub.taxonomy.places"
+_NAMES = "hub.taxonomy.names"
 
 Place = tuple[str, bool]
 """A predicate ("" for any), and whether it is the object (or the subject) that an is-a condition tests."""
@@ -35,14 +37,34 @@ def given(triples: Iterable[Triple]) -> list[list[str]]:
     """The taxonomy to be given, in the form that is stored; triples that say nothing of a taxonomy are left out."""
     kept = []
     for triple in triples:
-        if Taxonomy.from_triples([triple]).parents(triple.subject):  # type: ignore[arg-type]  # no triple terms here
+        if Taxonomy.from_triples([triple]).parents(triple.subject):  # type: ignore[arg-type]  # no triple terms
             kept.append([str(triple.subject), str(triple.predicate), str(triple.object)])
     return kept
 
 
-def save(writer: Writer, spelled: list[list[str]]) -> None:
-    """Remember the given taxonomy."""
+def called(triples: Iterable[Triple]) -> dict[str, list[str]]:
+    """What triples call their subjects, in the form that is stored: for each the names, the one to be shown first."""
+    found: dict[str, list[tuple[int, Literal]]] = {}
+    for triple in triples:
+        place = NAMES.index(str(triple.predicate)) if str(triple.predicate) in NAMES else -1
+        if place >= 0 and isinstance(triple.object, Literal):
+            found.setdefault(str(triple.subject), []).append((place, triple.object))
+    return {
+        node: [name.value for _, name in sorted(names, key=lambda each: (each[0], *preference(each[1])))]
+        for node, names in found.items()
+    }
+
+
+def save(writer: Writer, spelled: list[list[str]], names: Mapping[str, Sequence[str]]) -> None:
+    """Remember the given taxonomy, and what it calls its nodes."""
     writer.settings.set(_GIVEN, spelled)
+    writer.settings.set(_NAMES, names)
+
+
+def names(reader: Reader) -> dict[str, list[str]]:
+    """What the given taxonomy calls its nodes, as `called` has it."""
+    found: dict[str, list[str]] = reader.settings.get(_NAMES, {})
+    return found
 
 
 def note_change(writer: Writer) -> int:

@@ -58,7 +58,7 @@ class Bell:
         self._store = store
         self._listeners: defaultdict[int, set[asyncio.Event]] = defaultdict(set)
         self._rung = asyncio.Event()
-        self._cursor = 0
+        self._cursor = self._change = 0
         self._has_lists = False
         self._task: asyncio.Task[None] | None = None
         self.count = 0
@@ -68,6 +68,7 @@ class Bell:
         """Begin to look; what happened before is nobody's news."""
         with self._store.reading() as reader:
             self._cursor, self._has_lists = reader.log.last_cursor(), reader.access.number() > 0
+            self._change = reader.subscriptions.last_change()
         self._task = asyncio.create_task(self._look_out(), name="triplewire bell")
 
     async def close(self) -> None:
@@ -130,6 +131,7 @@ class Bell:
     def _look(self) -> set[int] | None:
         """The queries that have something new; None when there is too much to tell.
 
+        So have those that a subscription began or ceased to hear, because it was edited, paused or resumed.
         The first access list concerns everybody: who may not hear a subscription of others any more must learn that
         from the list, and not from an event that the list hides.
         """
@@ -138,7 +140,9 @@ class Bell:
             is_news = has_lists != self._has_lists
             self._has_lists = has_lists
             found = [] if last == self._cursor else reader.log.after(self._cursor, _AT_ONCE)
-        self._cursor = last
+            change = reader.subscriptions.last_change()
+            altered = set() if change == self._change else reader.subscriptions.altered_after(self._change)
+        self._cursor, self._change = last, change
         if is_news:
             return None
-        return {record.query for record in found} if len(found) < _AT_ONCE else None
+        return altered | {record.query for record in found} if len(found) < _AT_ONCE else None

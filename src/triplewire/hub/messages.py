@@ -57,6 +57,10 @@ class Query(Message):
     prefixes: dict[str, str] = {}
 
 
+Title = Annotated[str | None, Field(max_length=200, description="What people call it.")]
+Description = Annotated[str | None, Field(max_length=10_000, description="What it is for, in words.")]
+
+
 class NewSubscription(Query):
     """A query that shall stand."""
 
@@ -67,6 +71,30 @@ class NewSubscription(Query):
         Literal["mine", "everybody"],
         Field(description="The documents that the caller may read; or those that everybody may read."),
     ] = "mine"
+    title: Title = None
+    description: Description = None
+
+
+class EditSubscription(Message):
+    """What shall be otherwise; what is left out stays. A title or a description that is null goes."""
+
+    text: Annotated[str, Field(min_length=1)] | None = None
+    language: Language | None = None
+    prefixes: dict[str, str] = {}
+    scope: Scope | None = None
+    start: Start | None = None
+    title: Title = None
+    description: Description = None
+    paused: Annotated[bool | None, Field(description="Whether nothing of it is told; nothing is lost meanwhile.")] = (
+        None
+    )
+
+
+class NewDuplicate(Message):
+    """The id and the title of a copy; an id is made if none is given, and the title is that of the original."""
+
+    id: Name | None = None
+    title: Title = None
 
 
 class PreviewQuery(Query):
@@ -99,12 +127,25 @@ class SubscriptionTold(BaseModel):
     start: Start
     owner: str | None
     columns: list[str]
+    past_columns: Annotated[
+        list[str], Field(description="Columns that its log has from before an edit; told of one subscription alone.")
+    ] = []
     viewer: Annotated[
         str | None, Field(description="The account whose documents it sees; null: all; empty: those for everybody.")
     ] = None
     stale_since: Annotated[
         datetime | None,
         Field(description="Since when its rows may be out of date, because they took more than a limit; null: never."),
+    ] = None
+    title: Title = None
+    description: Description = None
+    paused_since: Annotated[datetime | None, Field(description="Since when nothing of it is told; null: it is.")] = None
+    revision: Annotated[str, Field(description="Another one after every change; its entity tag.")]
+    answers: Annotated[
+        int | None, Field(description="How many there are, counted up to 1,000; null for who may not see them.")
+    ] = None
+    last_event: Annotated[
+        datetime | None, Field(description="When it was told something last; null: never, or for who may not see it.")
     ] = None
 
 

@@ -28,7 +28,7 @@ from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings, refuse_open
 from triplewire.hub.tenants import Tenant, Tenants
 from triplewire.model import Access as AccessList
-from triplewire.store import EVERYBODY
+from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
 
@@ -188,6 +188,11 @@ class Access:
                     f"{id}: some documents are not for everybody, so what a subscription finds is for who made it and "
                     'for admins; one with "sees": "everybody" is for all'
                 )
+
+    def sight(self, reader: Reader) -> Callable[[str | None], bool]:
+        """Whether the caller may have what was found on behalf of a viewer, in this state: see `require_sight`."""
+        all_see_all = self.viewer is None or not reader.access.number()
+        return lambda viewer: all_see_all or viewer in (EVERYBODY, self.viewer)
 
     def see(self, id: str, read: Callable[[], Item]) -> Item:
         """What is read of a subscription, if the caller may have it.

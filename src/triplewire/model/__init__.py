@@ -11,6 +11,7 @@ from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
+from triplewire.model.summary import Sort, Summary, SummaryPage
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
 from triplewire.model.times import Time, bound, moment, spelled
 
@@ -35,8 +36,11 @@ __all__ = [
     "Retract",
     "Row",
     "Scope",
+    "Sort",
     "Start",
     "Subscription",
+    "Summary",
+    "SummaryPage",
     "Term",
     "Text",
     "Time",

@@ -23,6 +23,8 @@ class Subscription:
     what is for everybody.
     `stale_since` says since when its rows may be out of date, because finding them took more than a limit allows; they
     are found again as soon as that can be done. None: they are what they should be.
+    `title` and `description` are for people; feeds, digests and lists call it by its title.
+    `paused_since` says since when nothing of it is told; None: it is told. `revision` is another one after each change.
     `pattern` is what the text compiles to, a `triplewire.Pattern`; the model does not know the algebra. It does not
     count in comparisons, because the text, its language and the vocabulary it was compiled with decide it.
     """
@@ -36,10 +38,19 @@ class Subscription:
     pattern: Any = field(default=None, repr=False, compare=False)
     viewer: str | None = None
     stale_since: datetime | None = field(default=None, compare=False)
+    title: str | None = None
+    description: str | None = None
+    paused_since: datetime | None = field(default=None, compare=False)
+    revision: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         self._check("scope", self.scope, get_args(Scope))
         self._check("start", self.start, get_args(Start))
+
+    @property
+    def name(self) -> str:
+        """What people call it: its title, or its id."""
+        return self.title or self.id
 
     def _check(self, name: str, value: str, allowed: tuple[str, ...]) -> None:
         if value not in allowed:

@@ -26,7 +26,7 @@ from triplewire.store.repeats import Repeat
 from triplewire.store.rows import NewRow, RowRecord
 from triplewire.store.spelling import is_storable
 from triplewire.store.store import Store
-from triplewire.store.subscriptions import Hearer, RegistryChange, SubscriptionRecord
+from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
 from triplewire.store.triples import Span
 
@@ -35,6 +35,7 @@ __all__ = [
     "CHANGED",
     "EVERYBODY",
     "FILE",
+    "HEARD_ON",
     "MATCHED",
     "READ",
     "RESTRICT",
@@ -70,6 +71,7 @@ __all__ = [
     "ShapeRecord",
     "Span",
     "Store",
+    "Stretch",
     "SubscriptionRecord",
     "Triple",
     "VersionRecord",

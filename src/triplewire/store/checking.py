@@ -27,6 +27,7 @@ _COUNTED = (
     ("documents", "documents", "id"),
     ("queries", "queries", "id"),
     ("registry", "subscriptions", "number"),
+    ("registry", "alterations", "number"),
     ("registry", "removals", "number"),
     ("shapes", "shapes", "id"),
     ("atoms", "atoms", "id"),
@@ -48,12 +49,14 @@ _REFERENCES = (
     ("publishers", "document", "documents", "id"),
     ("access_entries", "document", "access_lists", "document"),
     ("subscriptions", "query", "queries", "id"),
+    ("spans", "number", "subscriptions", "number"),
     ("backfills", "number", "subscriptions", "number"),
     ("atoms", "shape", "shapes", "id"),
     ("query_atoms", "atom", "atoms", "id"),
     ("query_atoms", "query", "queries", "id"),
     ("crowd_members", "query", "queries", "id"),
     ("crowd_members", "crowd", "crowds", "id"),
+    ("past_members", "crowd", "crowds", "id"),
     ("rows", "query", "queries", "id"),
     ("rows", "crowd", "crowds", "id"),
     ("bindings", "row", "rows", "id"),
@@ -213,6 +216,20 @@ def _unused_queries(sql: Sql) -> Iterator[str]:
         yield f"query {number} has no subscription"
 
 
+def _spans(sql: Sql) -> Iterator[str]:
+    """What a subscription asked it asked one after the other; what it asks now comes last."""
+    found = sql.stream(
+        "SELECT s.number, s.first_cursor, s.last_cursor, t.first_cursor FROM spans s"
+        " JOIN subscriptions t ON t.number = s.number ORDER BY s.number, s.last_cursor"
+    )
+    for number, alike in groupby(found, itemgetter(0)):
+        heard = 0
+        for _, first, last, now in alike:
+            if not heard <= first <= last <= now:
+                yield f"subscription number {number} has spans that overlap"
+            heard = last
+
+
 def _atoms(sql: Sql) -> Iterator[str]:
     for number, key, definition in sql.stream("SELECT id, digest, definition FROM shapes"):
         if key != digest_of(definition):
@@ -360,6 +377,7 @@ CHECKS = (
     _predicates,
     _queries,
     _unused_queries,
+    _spans,
     _atoms,
     _crowds,
     _owners_of_rows,

@@ -26,16 +26,23 @@ class Compacted:
 def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) -> Compacted:
     """Drop old versions and events as asked, events that nobody can ask for any more, and terms without use.
 
-    Events that a delivery has still to tell stay, however old they are, unless it was disabled. A line of the log that
-    several queries share goes when the last of them may lose it.
+    Events that a delivery has still to tell stay, however old they are, unless it was disabled; so do those that came
+    while some subscription is paused. A line of the log that several queries share
+    goes when the last of them may lose it.
     """
     versions = 0 if keep_versions is None else _drop_versions(sql, keep_versions)
-    events = sql.run("DELETE FROM events WHERE query > 0 AND query NOT IN (SELECT id FROM queries)")
+    sql.run("DELETE FROM past_members WHERE query NOT IN (SELECT query FROM spans)")
+    asked = "SELECT id FROM queries UNION SELECT query FROM spans"
+    events = sql.run(f"DELETE FROM events WHERE query > 0 AND query NOT IN ({asked})")
     events += sql.run("DELETE FROM events WHERE query < 0 AND -query NOT IN (SELECT number FROM subscriptions)")
-    events += _drop_shared_events(sql, "c.members = 0")
+    events += _drop_shared_events(
+        sql, "c.members = 0 AND NOT EXISTS (SELECT 1 FROM past_members p WHERE p.crowd = c.id)"
+    )
     if keep_events_after is not None:
         slowest = sql.first("SELECT min(cursor) FROM deliveries WHERE state <> 'disabled'")
-        told = keep_events_after if slowest is None or slowest[0] is None else min(keep_events_after, slowest[0])
+        paused = sql.first("SELECT min(last_cursor) FROM subscriptions")
+        waiting = [found[0] for found in (slowest, paused) if found is not None and found[0] is not None]
+        told = min([keep_events_after, *waiting])
         events += sql.run("DELETE FROM events WHERE crowd = 0 AND cursor <= ?", told)
         last = "e.cursor + length(c.queries) / 8 - 1"  # eight bytes for each in the list
         events += _drop_shared_events(sql, f"{last} <= ?", told)
@@ -58,7 +65,8 @@ def _drop_crowds(sql: Sql) -> None:
     """Those that have no row and no event."""
     used = "SELECT crowd FROM rows WHERE crowd <> 0 UNION SELECT crowd FROM events WHERE crowd <> 0"
     sql.run(f"DELETE FROM crowds WHERE id NOT IN ({used})")
-    sql.run("DELETE FROM crowd_members WHERE crowd NOT IN (SELECT id FROM crowds)")
+    for members in ("crowd_members", "past_members"):
+        sql.run(f"DELETE FROM {members} WHERE crowd NOT IN (SELECT id FROM crowds)")
 
 
 def _drop_versions(sql: Sql, keep: int) -> int:

@@ -83,7 +83,15 @@ class CrowdWriter(CrowdReader):
         self._sql.insert(schema.crowd_members, sorted(members))
 
     def leave(self, query: int) -> list[int]:
-        """Take a query out of its crowds; those of them that have rows, and have lost half of their members or more."""
+        """Take a query out of its crowds; those of them that have rows, and have lost half of their members or more.
+
+        Where some subscription asked it before, and asks another one now, the places stay known: its events are there.
+        """
+        self._sql.run(
+            "INSERT INTO past_members (query, crowd, place) SELECT query, crowd, place FROM crowd_members"
+            " WHERE query = ? AND EXISTS (SELECT 1 FROM spans s WHERE s.query = crowd_members.query)",
+            query,
+        )
         self._sql.run(
             "UPDATE crowds SET members = members - 1 WHERE id IN (SELECT crowd FROM crowd_members WHERE query = ?)",
             query,

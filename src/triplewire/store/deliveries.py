@@ -160,6 +160,11 @@ class DeliveryWriter(DeliveryReader):
         for record in self.of_subscription(subscription):
             self.remove(record.id)
 
+    def stir(self, subscription: str) -> None:
+        """What a subscription asks or tells has changed: whoever delivers it looks again."""
+        text = "UPDATE deliveries SET revision = ? WHERE subscription = ?"
+        self._sql.run(text, self._next(), subscription)
+
     def replay(self, delivery: str, numbers: Sequence[int] | None = None) -> int:
         """Let dead letters be tried again, these or all; how many."""
         self._next()

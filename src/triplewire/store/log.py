@@ -21,8 +21,10 @@ MATCHED, CHANGED, UNMATCHED = 1, 2, 3
 _COLUMNS = "e.cursor, e.batch, e.query, e.kind, e.terms, e.triples, e.documents"
 _SHARED = (
     "e.cursor + m.place AS at, e.batch, m.query, e.kind, e.terms, e.triples, e.documents"
-    " FROM crowd_members m CROSS JOIN events e WHERE m.query = ? AND e.crowd = m.crowd AND e.crowd <> 0"
+    " FROM {} m CROSS JOIN events e WHERE m.query = ? AND e.crowd = m.crowd AND e.crowd <> 0"
+    " AND e.cursor > ? - m.place AND e.cursor < ? - m.place"
 )
+_OWN = "FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
 
 
 _BEYOND = 1 << 60
@@ -105,12 +107,15 @@ class LogReader:
     def _between(self, query: int, after: int, before: int, limit: int, only: Only, order: str) -> list[Values]:
         """Lines of the log from one end of a stretch: those of the query alone, and as many that it shares."""
         values = query, after, before, *only.values, limit
-        own = f"SELECT {_COLUMNS} FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
-        shared = f"SELECT {_SHARED} AND e.cursor > ? - m.place AND e.cursor < ? - m.place"
-        return [
-            *self._sql.rows(f"{own}{only.text} ORDER BY e.cursor {order} LIMIT ?", *values),
-            *self._sql.rows(f"{shared}{only.text} ORDER BY at {order} LIMIT ?", *values),
-        ]
+        found = self._sql.rows(f"SELECT {_COLUMNS} {_OWN}{only.text} ORDER BY e.cursor {order} LIMIT ?", *values)
+        for members in self._tables(query):
+            text = f"SELECT {_SHARED.format(members)}{only.text} ORDER BY at {order} LIMIT ?"
+            found += self._sql.rows(text, *values)
+        return found
+
+    def _tables(self, query: int) -> tuple[str, ...]:
+        """Where it is written in which crowds a query is, or was; none, if it is that of one subscription alone."""
+        return ("crowd_members", "past_members") if query > 0 else ()
 
     def between_batches(self, first: int, last: int) -> tuple[int, int]:
         """The cursors between which the events of some batches are: one before all of them, and one after."""
@@ -118,11 +123,29 @@ class LogReader:
         begin, end = self._sql.first(text, first), self._sql.first(text, last + 1)
         return (begin[0] - 1 if begin else _BEYOND), (end[0] if end else _BEYOND)
 
-    def count_of_query(self, query: int, after: int, most: int) -> int:
-        """How many events of a query have a greater cursor; counted up to `most`."""
-        own = "SELECT count(*) FROM (SELECT 1 FROM events WHERE query = ? AND cursor > ? LIMIT ?) AS found"
-        shared = f"SELECT count(*) FROM (SELECT {_SHARED} AND e.cursor > ? - m.place LIMIT ?) AS found"
-        return min(most, sum(self._sql.number(text, query, after, most) for text in (own, shared)))
+    def count_of_query(self, query: int, after: int, most: int, *, before: int = _BEYOND) -> int:
+        """How many events of a query there are between two cursors; counted up to `most`."""
+        parts = [f"SELECT 1 {_OWN}", *(f"SELECT {_SHARED.format(members)}" for members in self._tables(query))]
+        texts = [f"SELECT count(*) FROM ({part} LIMIT ?) AS found" for part in parts]
+        return min(most, sum(self._sql.number(text, query, after, before, most) for text in texts))
+
+    def last_of_queries(self, queries: Sequence[int]) -> dict[int, int]:
+        """The greatest cursor of each query's events; those that have none are left out."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT max(e.cursor) FROM events e WHERE e.query = k.a),"
+            " (SELECT max(m.place + (SELECT max(e.cursor) FROM events e WHERE e.crowd = m.crowd AND e.crowd <> 0))"
+            " FROM crowd_members m WHERE m.query = k.a) FROM k WHERE k.a IS NOT NULL"
+        )
+        found = self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)])
+        return {query: max(own or 0, shared or 0) for query, own, shared in found if own or shared}
+
+    def batches_of(self, cursors: Sequence[int]) -> dict[int, int]:
+        """The batch of each event, by cursor."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a, (SELECT e.batch FROM events e WHERE e.cursor <= k.a"
+            " ORDER BY e.cursor DESC LIMIT 1) FROM k WHERE k.a IS NOT NULL"
+        )
+        return dict(self._sql.keyed(text, [(cursor,) for cursor in dict.fromkeys(cursors)]))
 
     def of_batch(self, batch: int) -> list[EventRecord]:
         """All events of a batch."""

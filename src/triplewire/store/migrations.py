@@ -96,6 +96,23 @@ def _note_publishers_and_repeats(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.publishers, schema.repeats])
 
 
+def _let_subscriptions_change(sql: Sql) -> None:
+    """Subscriptions can be edited and paused, and have titles; all that there are were never changed.
+
+    Batches are found by their times.
+    """
+    made = [schema.spans, schema.alterations, schema.past_members, schema.marks]
+    schema.tables.create_all(sql.connection, tables=made)
+    columns = schema.subscriptions.c
+    if not _has_column(sql, columns.revision):
+        for column in (columns.title, columns.description, columns.paused_since):
+            _add_column(sql, column)
+        _add_column(sql, columns.last_cursor, f"NOT NULL DEFAULT {1 << 62}")
+        _add_column(sql, columns.revision, "NOT NULL DEFAULT 1")
+    for index in schema.batches.indexes:
+        index.create(sql.connection, checkfirst=True)
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -114,6 +131,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _add_deliveries,
     _add_access,
     _note_publishers_and_repeats,
+    _let_subscriptions_change,
 )
 """The first leads from version 1 to version 2, and so on."""
 

@@ -120,6 +120,26 @@ class RowReader:
             else:
                 yield RowRecord(id, query, document, terms)
 
+    def counts(self, queries: Sequence[int], most: int) -> dict[int, int]:
+        """How many rows each query has; counted up to `most`, among the first rows that it shares."""
+        text = (
+            "WITH k(a) AS ({keys}) SELECT k.a,"
+            f" (SELECT count(*) FROM (SELECT DISTINCT r.key FROM rows r WHERE r.query = k.a LIMIT {int(most)}) AS own),"
+            " (SELECT count(*) FROM (SELECT DISTINCT s.key FROM (SELECT r.key FROM crowd_members m CROSS JOIN rows r"
+            f" WHERE m.query = k.a AND r.crowd = m.crowd AND r.crowd <> 0 LIMIT {_SORTED}) AS s"
+            f" LIMIT {int(most)}) AS shared) FROM k WHERE k.a IS NOT NULL"
+        )
+        found = self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)])
+        return {
+            query: own + shared if not (own and shared) else self._distinct(query, most) for query, own, shared in found
+        }
+
+    def _distinct(self, query: int, most: int) -> int:
+        """How many rows a query has, of which some may be both its own and a crowd's: those of several documents."""
+        own = "SELECT DISTINCT r.key FROM rows r WHERE r.query = ? LIMIT ?"
+        shared = f"SELECT DISTINCT s.key FROM (SELECT r.key {_OF_CROWDS} LIMIT {_SORTED}) AS s LIMIT ?"
+        return min(most, len({*self._sql.rows(own, query, most), *self._sql.rows(shared, query, most)}))
+
     def page(self, query: int, after: bytes, limit: int) -> list[tuple[bytes, Terms]]:
         """The rows of a query with a greater key, each once, by key; not more than `limit`.
 

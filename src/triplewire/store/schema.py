@@ -114,6 +114,11 @@ subscriptions = Table(
     _number("created"),
     _number("number"),
     _text("start"),
+    _text("title", nullable=True),
+    _text("description", nullable=True),
+    _number("last_cursor"),
+    _text("paused_since", nullable=True),
+    _number("revision"),
 )
 Index("subscriptions_by_query", subscriptions.c.query)
 Index("subscriptions_by_number", subscriptions.c.number, unique=True)
@@ -133,6 +138,22 @@ backfills = Table(
 )
 Index("backfills_by_query", backfills.c.query)
 Index("backfills_by_state", backfills.c.state, backfills.c.number)
+
+# What a subscription asked before it was edited: its log is the union of these, and of what it asks now.
+spans = Table(
+    "spans",
+    tables,
+    _number("number", key=True),  # the subscription's
+    _number("last_cursor", key=True),
+    _number("first_cursor"),
+    _number("query"),
+    _text("columns"),
+    sqlite_with_rowid=False,
+)
+Index("spans_by_query", spans.c.query)
+
+# Beside arrivals and removals: a query that some subscription began or ceased to ask, to hear or to keep to itself.
+alterations = Table("alterations", tables, _number("number", key=True), _text("subscription"), _number("query"))
 
 removals = Table("removals", tables, _number("number", key=True), _text("subscription"), _number("query"))
 
@@ -173,6 +194,17 @@ crowd_members = Table(
     _number("place"),
     sqlite_with_rowid=False,
 )
+
+# Where queries that are no more had their places, as far as a span refers to them: their events are read by it.
+past_members = Table(
+    "past_members",
+    tables,
+    _number("query", key=True),
+    _number("crowd", key=True),
+    _number("place"),
+    sqlite_with_rowid=False,
+)
+Index("past_members_by_crowd", past_members.c.crowd)
 
 # A row, or an event, is of a query or of a crowd; the other one is 0.
 rows = Table(
@@ -220,6 +252,10 @@ batches = Table(
     _number("events"),
 )
 Index("batches_by_id", batches.c.id, unique=True)
+Index("batches_by_time", batches.c.committed, batches.c.number)
+
+# Up to where an account has looked at the events of its subscriptions.
+marks = Table("marks", tables, _text("account", key=True), _number("cursor"), sqlite_with_rowid=False)
 
 repeats = Table(
     "repeats",

@@ -1,7 +1,11 @@
 """Subscriptions: who asked what, in their own words; and the numbered changes of them.
 
-Every addition and removal takes the next number, so that a process that knows all changes up to a number can ask for
-those that others made since.
+Every addition, alteration and removal takes the next number, so that a process that knows all changes up to a number
+can ask for those that others made since.
+
+A subscription that was edited asks another query than before. What it asked then is a span: the query, its columns, and
+the cursors between which it heard it. So its log is the union of its spans and of what it asks now, and an event keeps
+the columns that it had.
 """
 
 from __future__ import annotations
@@ -19,14 +23,21 @@ from triplewire.store.backfills import UNHEARD
 from triplewire.store.spelling import is_storable
 from triplewire.store.sql import Sql, Values
 
-_COLUMNS = "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_cursor, t.created, t.number, t.start"
+_COLUMNS = (
+    "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_cursor, t.created, t.number, t.start,"
+    " t.title, t.description, t.last_cursor, t.paused_since, t.revision"
+)
+
+HEARD_ON = UNHEARD
+"""The cursor up to which a subscription hears its query, while it is not paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRecord:
     """A subscription: it hears its query's events with a cursor over `first_cursor`; `created` is a batch.
 
-    While that is `UNHEARD`, it hears nothing: its backfill is not done.
+    While that is `UNHEARD`, it hears nothing: its backfill is not done. While it is paused, it hears nothing with a
+    cursor over `last_cursor`, which is `HEARD_ON` otherwise. `revision` grows with every change.
     Events that are for it alone (what answered already when it came) are in the log under minus its `number`.
     """
 
@@ -40,14 +51,34 @@ class SubscriptionRecord:
     created: int
     number: int
     start: str
+    title: str | None = None
+    description: str | None = None
+    last_cursor: int = HEARD_ON
+    paused_since: str | None = None
+    revision: int = 1
+
+    @property
+    def tag(self) -> str:
+        """What is another one after every change, and for every subscription that had this id."""
+        return f"{self.number}-{self.revision}"
+
+
+class Stretch(NamedTuple):
+    """What a subscription asked: it heard a query, of these columns, after one cursor and up to another."""
+
+    query: int
+    columns: tuple[str, ...]
+    first_cursor: int
+    last_cursor: int
 
 
 class Hearer(NamedTuple):
-    """What telling an event needs of a subscription: its columns, and the cursor after which it hears its query."""
+    """What telling an event needs of a subscription: its columns, and between which cursors it hears a query."""
 
     first_cursor: int
     id: str
     columns: tuple[str, ...]
+    last_cursor: int = HEARD_ON
 
 
 _fields = attrgetter(*(field.name for field in fields(SubscriptionRecord)))
@@ -55,7 +86,7 @@ _fields = attrgetter(*(field.name for field in fields(SubscriptionRecord)))
 
 @dataclass(frozen=True, slots=True)
 class RegistryChange:
-    """A subscription came or went."""
+    """A subscription came, went, or was altered; `added` if it came."""
 
     number: int
     subscription: str
@@ -85,25 +116,43 @@ class SubscriptionReader:
         return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
 
     def counts(self, queries: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """How many subscriptions ask each query, and how many of them hear nothing yet, because of a backfill."""
+        """How many subscriptions ask each query, and how many of them hear nothing now: not yet, or paused."""
         text = (
             "WITH k(a) AS ({keys}) SELECT k.a, (SELECT count(*) FROM subscriptions t WHERE t.query = k.a),"
-            " (SELECT count(*) FROM subscriptions t WHERE t.query = k.a AND t.first_cursor = ?) FROM k"
+            " (SELECT count(*) FROM subscriptions t WHERE t.query = k.a"
+            " AND (t.first_cursor = ? OR t.last_cursor <> ?)) FROM k"
             " WHERE k.a IS NOT NULL"
         )
-        found = self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)], UNHEARD)
+        found = self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)], UNHEARD, HEARD_ON)
         return {query: (asking, waiting) for query, asking, waiting in found}
 
     def hearing(self, queries: Sequence[int]) -> dict[int, list[Hearer]]:
-        """For each query who hears its events, in the order in which they came; a query without any is left out."""
-        text = (
-            "WITH k(a) AS ({keys}) SELECT t.number, t.query, t.first_cursor, t.id, t.columns"
-            " FROM k CROSS JOIN subscriptions t WHERE t.query = k.a"
+        """For each query who hears its events, or did, in the order in which they came; one without any is left out."""
+        now = (
+            "WITH k(a) AS ({keys}) SELECT t.number, t.query, t.first_cursor, t.id, t.columns, t.last_cursor,"
+            " t.last_cursor FROM k CROSS JOIN subscriptions t WHERE t.query = k.a"
         )
+        then = (
+            "WITH k(a) AS ({keys}) SELECT t.number, s.query, s.first_cursor, t.id, s.columns, s.last_cursor,"
+            " t.last_cursor FROM k CROSS JOIN spans s CROSS JOIN subscriptions t"
+            " WHERE s.query = k.a AND t.number = s.number"
+        )
+        keys = [(query,) for query in dict.fromkeys(queries)]
         found: dict[int, list[Hearer]] = {}
-        for _, query, cursor, id, columns in sorted(self._sql.keyed(text, [(q,) for q in dict.fromkeys(queries)])):
-            found.setdefault(query, []).append(Hearer(cursor, id, _names(columns)))
+        for _, query, first, id, columns, last, heard in sorted(
+            [*self._sql.keyed(now, keys), *self._sql.keyed(then, keys)]
+        ):
+            found.setdefault(query, []).append(Hearer(first, id, _names(columns), min(last, heard)))
         return found
+
+    def spans(self, record: SubscriptionRecord) -> list[Stretch]:
+        """What a subscription asked from when it was made until now, the last one without an end."""
+        past: list[Values] = []
+        if record.revision > 1:
+            text = "SELECT query, columns, first_cursor, last_cursor FROM spans WHERE number = ? ORDER BY last_cursor"
+            past = self._sql.rows(text, record.number)
+        now = Stretch(record.query, record.columns, record.first_cursor, HEARD_ON)
+        return [*(Stretch(query, _names(columns), *cursors) for query, columns, *cursors in past), now]
 
     def listing(self, after: str = "", limit: int = 100, *, owner: str | None = None) -> list[SubscriptionRecord]:
         """Subscriptions by id, from the one that follows `after`; of all owners or of one."""
@@ -128,8 +177,13 @@ class SubscriptionReader:
         """The changes since, in order; of a subscription that came and went, only that it went."""
         added = self._sql.rows("SELECT number, id, query FROM subscriptions WHERE number > ?", number)
         removed = self._sql.rows("SELECT number, subscription, query FROM removals WHERE number > ?", number)
-        changes = [(*row, True) for row in added] + [(*row, False) for row in removed]
+        altered = self._sql.rows("SELECT number, subscription, query FROM alterations WHERE number > ?", number)
+        changes = [(*row, True) for row in added] + [(*row, False) for row in [*removed, *altered]]
         return [RegistryChange(*change) for change in sorted(changes)]
+
+    def altered_after(self, number: int) -> set[int]:
+        """The queries that some subscription began or ceased to ask or to hear since, without coming or going."""
+        return {query for (query,) in self._sql.rows("SELECT query FROM alterations WHERE number > ?", number)}
 
 
 class SubscriptionWriter(SubscriptionReader):
@@ -171,6 +225,25 @@ class SubscriptionWriter(SubscriptionReader):
                 raise DuplicateSubscription(id)
             taken.add(id)
 
+    def alter(self, before: SubscriptionRecord, after: SubscriptionRecord) -> SubscriptionRecord:
+        """Let a subscription be another one with the same id and number; whoever knows it takes note."""
+        made = replace(after, revision=before.revision + 1)
+        columns = [field.name for field in fields(SubscriptionRecord) if field.name != "id"]
+        self._sql.update(schema.subscriptions, tuple(columns), [(*_values(made)[1:], made.id)])
+        queries = list(dict.fromkeys([made.query, before.query]))  # the new one first: see `Registration.exchange`
+        numbers = self._sql.take("registry", len(queries))
+        lines = [(number, made.id, query) for number, query in zip(numbers, queries, strict=True)]
+        self._sql.insert(schema.alterations, lines)
+        return made
+
+    def close_span(self, record: SubscriptionRecord, last_cursor: int) -> None:
+        """What a subscription asks it has heard up to here; if it heard nothing since the last span, that is it."""
+        *past, _ = self.spans(record)
+        if past and past[-1].last_cursor == last_cursor:
+            return
+        span = record.number, last_cursor, record.first_cursor, record.query, json.dumps(record.columns)
+        self._sql.insert(schema.spans, [span])
+
     def hear_from(self, ids: Sequence[str], cursor: int) -> None:
         """Let subscriptions hear their queries' events with a greater cursor."""
         self._sql.update(schema.subscriptions, ("first_cursor",), [(cursor, id) for id in ids])
@@ -181,6 +254,7 @@ class SubscriptionWriter(SubscriptionReader):
         if record is None:
             raise UnknownSubscription(id)
         self._sql.delete(schema.subscriptions, ("id",), [(id,)])
+        self._sql.delete(schema.spans, ("number",), [(record.number,)])
         self._sql.insert(schema.removals, [(self._sql.take("registry", 1)[0], id, record.query)])
         return record
 

@@ -29,6 +29,7 @@ STATUS: Mapping[type[TriplewireError], int] = {
     errors.SubscriptionError: 400,
     errors.UnknownSubscription: 404,
     errors.DuplicateSubscription: 409,
+    errors.SubscriptionChanged: 412,
     errors.UnknownRow: 404,
     errors.MatchLimitExceeded: 422,
     errors.StoreUnavailable: 503,

@@ -47,7 +47,8 @@ POOL = f"""{PREFIXES}
 TREES = f"""{PREFIXES}
 :trees a dcat:Dataset ; dcterms:title "Every tree" ; dcat:theme :Trees ; dcat:keyword "tree" ."""
 THEMES = f"""{PREFIXES}
-:Bathing rdfs:subClassOf :Water . :Water rdfs:subClassOf :Environment . :Trees rdfs:subClassOf :Environment ."""
+:Bathing rdfs:subClassOf :Water . :Water rdfs:subClassOf :Environment . :Trees rdfs:subClassOf :Environment .
+:Environment rdfs:label "Nature and environment" ."""
 SEA = 'SELECT ?d ?t { ?d <http://www.w3.org/ns/dcat#keyword> "sea" ; <http://purl.org/dc/terms/title> ?t }'
 
 

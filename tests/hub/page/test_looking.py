@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def test_taxonomy_is_a_tree_that_leads_to_what_is_below(visit):
     page = visit.go("browse").page
     expect(page.get_by_text("3 documents")).to_be_visible()
-    environment = page.locator(".tree > li", has_text="Environment")
+    environment = page.locator(".tree > li", has_text="Nature and environment")
     expect(environment.locator(".tree")).to_contain_text(["Water", "Bathing"])
     page.get_by_role("link", name="Water", exact=True).click()
     visit.heading("Water")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from hub.page.browsers import PREFIXES, boxes_of
+from hub.page.browsers import PREFIXES, Visit, boxes_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,15 +51,19 @@ def test_subscribe_to_the_datasets_of_a_publisher_by_clicking(person, ferries):
 
 def test_find_a_theme_by_its_label(person):
     """No document describes it: it is only in the taxonomy, where it has parents, children, and things below."""
-    page = person.go("search?q=water").page
-    page.get_by_role("link", name="Water", exact=True).click()
+    page = person.go("search?q=nature").page
+    page.get_by_role("link", name="Nature and environment").click()
+    person.heading("Nature and environment")
+    page.locator(".card", has_text="In the taxonomy").get_by_role("link", name="Water").click()
     person.heading("Water")
+    page.get_by_role("link", name="About Water").click()
+    expect(page.get_by_role("heading", name="In the taxonomy")).to_be_visible()
     place = page.locator(".card", has_text="In the taxonomy")
-    expect(place).to_contain_text(re.compile("It is below *Environment 3"))
+    expect(place).to_contain_text(re.compile("It is below *Nature and environment 3"))
     expect(place).to_contain_text(re.compile("Below it *Bathing 2"))
     place.get_by_role("link", name="2 resources").click()
     expect(page.get_by_role("region", name="Resources").get_by_role("listitem")).to_have_count(2)
-    page.get_by_role("navigation", name="In the taxonomy").get_by_role("link", name="Environment").click()
+    page.get_by_role("navigation", name="In the taxonomy").get_by_role("link", name="Nature and environment").click()
     expect(page.get_by_role("region", name="Resources").get_by_role("listitem")).to_have_count(3)
 
 
@@ -136,7 +140,7 @@ def test_numbers_of_the_taxonomy_are_those_of_the_lists(person):
     numbers = {
         each.inner_text(): int(each.locator("xpath=following-sibling::span[1]").inner_text()) for each in links.all()
     }
-    assert numbers["Environment"] == 3
+    assert numbers["Nature and environment"] == 3
     for name, number in numbers.items():
         person.go("browse")
         page.get_by_role("link", name=name, exact=True).click()
@@ -219,3 +223,104 @@ def test_lengths_of_time_and_requests_are_told_in_words(person, served):
     person.go("dashboard")
     expect(page.get_by_role("region", name="Requests")).to_contain_text("GET of what is not there")
     expect(page.get_by_role("region", name="Requests")).not_to_contain_text("GET none")
+
+
+def test_edit_pause_resume_and_duplicate_a_subscription(person, served):
+    """It keeps its name and its log; what ends and begins with another text is told; nothing is lost in a pause."""
+    served.subscribe("mine", 'SELECT ?d { ?d <http://www.w3.org/ns/dcat#keyword> "pool" }', start="ever")
+    page = person.go("subscription?id=mine").page
+    expect(page.locator(".event")).to_have_count(1)
+    page.get_by_role("link", name="Edit", exact=True).click()
+    person.heading("Edit mine")
+    page.get_by_label("Query", exact=True).fill('SELECT ?d { ?d dcat:keyword "tree" }')
+    page.get_by_label("Title", exact=True).fill("Trees and pools")
+    page.get_by_label("Description").fill("For the parks department.")
+    expect(page.locator(".status.good")).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+    person.heading("Trees and pools")
+    expect(page.get_by_text("For the parks department.")).to_be_visible()
+    expect(page.locator(".event summary")).to_contain_text(["New Every tree", "Gone Pools", "New Pools"])
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("Paused since")).to_be_visible()
+    uri = "https://town.example/oak.ttl"
+    served.publish(uri, f'{PREFIXES} :oak dcterms:title "An oak" ; dcat:keyword "tree" .')
+    person.go("subscriptions")
+    expect(page.locator(".card", has_text="Trees and pools")).to_contain_text("paused")
+    page.get_by_role("link", name="Trees and pools").click()
+    person.heading("Trees and pools")
+    expect(page.get_by_text("Live:")).to_be_visible()
+    expect(page.locator(".event")).to_have_count(3)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".event summary").first).to_contain_text("New An oak")
+    page.get_by_role("button", name="Duplicate").click()
+    person.heading("Subscribe")
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Trees and pools (copy)")
+    page.get_by_label("Name of the subscription").fill("mine too")
+    page.get_by_role("button", name="Subscribe", exact=True).click()
+    person.heading("Trees and pools (copy)")
+    for id in ("mine", "mine too"):
+        assert served.delete(f"/v1/subscriptions/{id}").status_code == 204
+    served.retract(uri, Prefer="wait")
+
+
+def test_the_list_of_subscriptions_is_searched_and_sorted(person, served):
+    served.subscribe("zoo", "SELECT ?d { ?d <urn:animal> ?a }", title="Animals", description="At the gate")
+    page = person.go("subscriptions").page
+    names = page.locator(".cards h2")
+    expect(names).to_have_text(["sea", "Animals"])
+    expect(page.locator(".card", has_text="sea").first).to_contain_text(re.compile("1 answer · last event"))
+    expect(page.locator(".card", has_text="Animals")).to_contain_text("0 answers · no event yet")
+    page.get_by_label("Sorted by").select_option("title")
+    expect(names).to_have_text(["Animals", "sea"])
+    page.get_by_role("searchbox", name="Words").fill("gate")
+    page.get_by_role("button", name="Search").click()
+    expect(names).to_have_text(["Animals"])
+    page.get_by_role("searchbox", name="Words").fill("no such")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("None has these words.")).to_be_visible()
+    served.delete("/v1/subscriptions/zoo")
+
+
+def test_somebody_elses_change_is_not_overwritten(person, served):
+    served.subscribe("shared", "SELECT ?d { ?d <urn:p> ?o }")
+    page = person.go("write?edit=shared").page
+    expect(page.get_by_role("button", name="Save")).to_be_enabled()
+    assert served.patch("/v1/subscriptions/shared", json={"title": "By another"}).status_code == 200
+    page.get_by_label("Title", exact=True).fill("By me")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert served.get("/v1/subscriptions/shared").json()["title"] == "By another"
+    served.delete("/v1/subscriptions/shared")
+
+
+def test_times_of_events_are_relative_and_exact_in_the_zone_of_the_reader(browser, served):
+    context = browser.new_context(timezone_id="Asia/Tokyo")
+    visit = Visit(context.new_page(), served.url).go("subscription?id=sea")
+    moment = visit.page.locator(".event time").first
+    committed = served.events("sea")["events"][-1]["time"]
+    expect(moment).to_have_attribute("datetime", committed)
+    expect(moment).to_have_text(re.compile(r"just now|minutes? ago"))
+    expect(moment).to_have_attribute("title", re.compile(r"\d+ \w+ \d{4}, \d\d:\d\d (GMT\+9|JST)"))
+    told = visit.page.evaluate(
+        "import('/page/times.js').then(({ ago }) => [0, 61, 7200, 90000, 864000].map("
+        "(seconds) => ago(new Date(Date.UTC(2026, 0, 20) - seconds * 1000).toISOString(), Date.UTC(2026, 0, 20))))"
+    )
+    assert told == ["just now", "1 minute ago", "2 hours ago", "yesterday", "10 days ago"]
+    context.close()
+
+
+def test_what_changed_in_xml_is_told_too(person, served):
+    """Of an XPath answer the text before and after, because there are no triples."""
+    uri, headers = "https://town.example/menu.xml", {"Content-Type": "application/xml", "Prefer": "wait"}
+    served.subscribe("tea", "/menu/tea/price", language="xpath")
+    for price in ("1.20", "1.50"):
+        sent = f"<menu><tea><price>{price}</price></tea></menu>"
+        assert served.put("/v1/document", params={"uri": uri}, content=sent, headers=headers).is_success
+    page = person.go("subscription?id=tea").page
+    line = page.locator(".event").first
+    expect(line.locator(".change")).to_contain_text("1.20 → 1.50")
+    line.locator("summary").click()
+    expect(line.locator(".difference .gone")).to_contain_text("1.20")
+    expect(line.locator(".difference .came")).to_contain_text("1.50")
+    served.retract(uri, Prefer="wait")
+    served.delete("/v1/subscriptions/tea")

@@ -156,7 +156,7 @@ def events(
         else:
             from triplewire.tables import EventLayout
 
-            layout = EventLayout(hub.columns(id), contents=contents)
+            layout = EventLayout(hub.log_columns(id), contents=contents)
             count = files.write(out, wanted, layout, islice(every, limit))
     Problems().note(counted(count, "event"))
 

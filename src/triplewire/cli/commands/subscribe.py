@@ -37,6 +37,8 @@ def subscribe(
             "--viewer", metavar="ACCOUNT", help="Whose documents it sees; '' for those that are for everybody."
         ),
     ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="What people call the one subscription.")] = None,
+    description: Annotated[str | None, typer.Option("--description", help="What it is for, in words.")] = None,
     prefix: options.Prefixes = [],
 ) -> None:
     """Register subscriptions in a hub, and print their ids.
@@ -60,6 +62,8 @@ def subscribe(
     about: dict[str, Any] = {} if is_address(store) else {"backfill": backfill.value}
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
+    if len(found) != 1 and (title or description):
+        usage(f"--title and --description are of one subscription, and these are {len(found)}")
     count = 0
     with hub_at(store, create=True) as hub:
         for each in tracked(subscriptions.in_order_of_use(found), "subscribing", problems.console):
@@ -73,6 +77,8 @@ def subscribe(
                     owner=owner,
                     viewer=viewer,
                     prefixes=each.prefixes,
+                    title=title,
+                    description=description,
                     **about,
                 )
             except TriplewireError as error:

@@ -93,13 +93,13 @@ export function remember(term, name) {
 
 const NAMES = /[#/](prefLabel|label|title|name|fn)>$/;
 
-/** Learn the names of what has none now from triples that were stated once: of what is gone. */
+/** Learn the names of what has none now from triples that were stated once: of what is gone. As everywhere, one without
+ *  a language or in English goes first. */
 export function rememberFrom(triples) {
-  for (const text of triples) {
-    const [subject, predicate, object] = triple(text);
-    if (!object?.startsWith('"') || !NAMES.test(predicate) || known.get(subject)) continue;
-    known.set(subject, parse(object).value);
-  }
+  const isFirst = ([, , object]) => /"(@en)?$/.test(object);
+  const names = triples.map(triple).filter(([, predicate, object]) => object?.startsWith('"') && NAMES.test(predicate));
+  for (const [subject, , object] of [...names.filter(isFirst), ...names])
+    if (!known.get(subject)) known.set(subject, parse(object).value);
 }
 
 /** What is new may be called something else. */

@@ -48,7 +48,7 @@ def classes(access: Reading) -> Classes:
     taxonomy = hub.taxonomy
     with _seen(access) as reader:
         found, has_more = surveys.classes(reader, taxonomy)
-        names = _names(reader, (each.iri for each in found))
+        names = _names(access, reader, (each.iri for each in found))
     told = [_class_told(each, names) for each in found]
     return Classes(classes=told, counted_to=surveys.MOST_COUNTED, has_more=has_more)
 
@@ -61,7 +61,7 @@ def place(
     taxonomy = access.tenant.hub.taxonomy
     with _seen(access) as reader:
         found = surveys.place(reader, taxonomy, term_of(iri))
-        names = _names(reader, (each.iri for each in (found.node, *found.parents, *found.children)))
+        names = _names(access, reader, (each.iri for each in (found.node, *found.parents, *found.children)))
     return Place(
         node=_class_told(found.node, names),
         parents=[_class_told(each, names) for each in found.parents],
@@ -81,7 +81,7 @@ def facets(
     with _seen(access) as reader:
         found = surveys.select(reader, taxonomy, wanted, limit=limit)
         values = (value for facet in found.facets for value, _ in facet.values)
-        names = _names(reader, (*found.resources, *(facet.property for facet in found.facets), *values))
+        names = _names(access, reader, (*found.resources, *(facet.property for facet in found.facets), *values))
     return Facets(
         resources=[NamedResource(term=str(term), name=names.get(str(term))) for term in found.resources],
         facets=[
@@ -114,8 +114,8 @@ def search(
     """
     taxonomy = access.tenant.hub.taxonomy
     with _seen(access) as reader:
-        found, further = surveys.search(reader, taxonomy, q, before=before)
-        names = _names(reader, (hit.resource for hit in found))
+        found, further = surveys.search(reader, taxonomy, access.tenant.hub.called, q, before=before)
+        names = _names(access, reader, (hit.resource for hit in found))
     return Hits(
         hits=[
             HitTold(
@@ -135,7 +135,7 @@ def names_of(access: Reading, asked: AskForNames) -> Names:
     """What resources are called: their title, label or name."""
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
     with _seen(access) as reader:
-        return Names(names=surveys.names(reader, terms))
+        return Names(names=surveys.names(reader, access.tenant.hub.called, terms))
 
 
 def _class_told(each: surveys.ClassFound, names: Mapping[str, str]) -> ClassTold:
@@ -157,8 +157,9 @@ def _seen(access: Access) -> Iterator[Reader]:
         yield reader.seen_by(access.viewer)
 
 
-def _names(reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
-    return surveys.names(reader, list(dict.fromkeys(str(term) for term in terms if isinstance(term, NamedNode))))
+def _names(access: Access, reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
+    spelled = list(dict.fromkeys(str(term) for term in terms if isinstance(term, NamedNode)))
+    return surveys.names(reader, access.tenant.hub.called, spelled)
 
 
 def _wanted(text: str) -> Wanted:

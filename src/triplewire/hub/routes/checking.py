@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from triplewire.algebra.pattern import Pattern
+from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import as_written, read_for_person, refuse_unserved
 from triplewire.engine.unheard import Unheard, unheard
 from triplewire.errors import QueryError
@@ -64,7 +65,9 @@ def recent(
     """The last events of a subscription, in order, with the content before and after; `next` is where to go on."""
     hub = access.tenant.hub
     with hub.store.reading() as reader:
-        last = reader.log.last_cursor()
+        last = min(
+            reader.log.last_cursor(), record_of(reader, id).last_cursor
+        )  # the end of what is told, if it is paused
     found = access.see(id, lambda: [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
     return Events.model_validate({"events": found, "next": found[-1]["cursor"] if found else last})
 

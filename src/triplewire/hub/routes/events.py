@@ -63,11 +63,10 @@ async def events(
         return await download(access, id, chosen, source)
     loop = asyncio.get_running_loop()
     give_up = loop.time() + min(wait, access.service.settings.longest_wait)
-    queries = await run_in_threadpool(_heard, access, id) if wait else ()
     read = partial(_told, access, id, after, limit, contents, since, until)
-    with access.tenant.bell.listening(queries) as rung:
-        while True:
-            rung.clear()
+    while True:
+        queries = await run_in_threadpool(_heard, access, id) if wait else ()  # each time: it may have been edited
+        with access.tenant.bell.listening(queries) as rung:
             await access.require_known()
             found = await run_in_threadpool(access.see, id, read)
             left = give_up - loop.time()
@@ -113,10 +112,9 @@ async def _followed(
     service.streams += 1
     service.metrics.streams.set(service.streams)
     try:
-        with access.tenant.bell.listening(queries) as rung:
-            yield "retry: 2000\n\n"
-            while not service.is_stopping:
-                rung.clear()
+        yield "retry: 2000\n\n"
+        while not service.is_stopping:
+            with access.tenant.bell.listening(queries) as rung:
                 try:
                     if not await access.is_still_known():
                         return
@@ -134,7 +132,8 @@ async def _followed(
                 if found.text:
                     yield found.text
                     after = found.cursor
-                if found.is_full:
+                if found.is_full or found.queries != queries:
+                    queries = found.queries
                     continue
                 try:
                     async with asyncio.timeout(_STILL_HERE):
@@ -147,19 +146,23 @@ async def _followed(
 
 
 class _Lines(NamedTuple):
+    """Some events as text, the last cursor, and to which queries to listen for more."""
+
     text: str
     cursor: int
     is_full: bool
+    queries: tuple[int, ...]
 
 
 def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
     """A page of events as a stream tells them: the same text for everybody who is as far."""
+    queries = queries_of(access, id)  # before its events: whoever edits it between the two rings for these
     found = _told(access, id, after, _PAGE, contents)
     text = "".join(
         f"id: {event['cursor']}\nevent: {event['kind']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
         for event in found
     )
-    return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE)
+    return _Lines(text, found[-1]["cursor"] if found else after, len(found) == _PAGE, queries)
 
 
 def _source(
@@ -167,7 +170,7 @@ def _source(
 ) -> Source:
     """All events that follow a cursor, between two times."""
     hub = access.tenant.hub
-    layout = EventLayout(hub.subscription(id).pattern.answer, contents=contents)
+    layout = EventLayout(hub.log_columns(id), contents=contents)
 
     def page(cursor: int) -> tuple[list[Event], int | None]:
         found = hub.events(id, after=cursor, limit=PAGE, since=since, until=until)

@@ -131,10 +131,11 @@ async def _answered(request: Request, access: Access, id: str, asked: Asked) -> 
     name = asked.syntax or _BY_TYPE[best(request.headers.get("accept"), [*_BY_TYPE])]
     newest_events = partial(access.tenant.hub.newest, id, before=asked.before, limit=asked.limit)
     events = await run_in_threadpool(access.see, id, newest_events)
+    title = (await run_in_threadpool(access.tenant.hub.subscription, id)).name
     older = asked.address(before=events[-1].cursor) if len(events) == asked.limit else None
     hub = f"{address_of(request)}/v1/websub"
     newest = events[0].time if events else None
-    mark = f"{events[0].cursor if events else 0} {len(events)} {name} {asked.address()}"
+    mark = f"{events[0].cursor if events else 0} {len(events)} {name} {asked.address()} {title}"
     links = {"self": asked.address(), "hub": hub, **asked.links} | ({"next": older} if older else {})
     headers = {
         "ETag": f'"{sha256(mark.encode()).hexdigest()[:32]}"',
@@ -150,7 +151,7 @@ async def _answered(request: Request, access: Access, id: str, asked: Asked) -> 
 
     def written() -> bytes:
         uri = asked.address(before=None, limit=None)
-        return write(events, uri=uri, title=id, hub=hub, older=older)
+        return write(events, uri=uri, title=title, hub=hub, older=older)
 
     return Response(await run_in_threadpool(written), media_type=FEEDS[name].media_type, headers=headers)
 

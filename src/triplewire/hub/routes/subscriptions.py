@@ -1,20 +1,27 @@
-"""Subscriptions: made, listed, forgotten; their rows, and why these are answers or why others are not."""
+"""Subscriptions: made, listed, edited, forgotten; their rows, and why these are answers or why others are not."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 from urllib.parse import quote
+from uuid import uuid4
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
+from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import compiled
-from triplewire.errors import BadRequest, DuplicateSubscription, UnknownSubscription
+from triplewire.engine.summaries import Asked, page, summaries_of
+from triplewire.errors import BadRequest, SubscriptionChanged, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
 from triplewire.hub.messages import (
     NO_NUL,
+    EditSubscription,
     Explained,
     Name,
+    NewDuplicate,
     NewSubscription,
     Rows,
     Subscriptions,
@@ -25,13 +32,21 @@ from triplewire.hub.messages import (
 )
 from triplewire.hub.routes.questions import explained
 from triplewire.hub.service import Access, BoundedRoute, Reading
-from triplewire.model import Subscription, Term, parse_term
+from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
 Id = Annotated[Name, Path(description="The id of the subscription.")]
+
+
+Words = Annotated[
+    str,
+    Query(max_length=200, pattern=NO_NUL, description="Words that are in its id, title, description, text or owner."),
+]
+SortBy = Annotated[Sort, Query(description="By what; with a minus, the other way round.")]
+IfMatch = Annotated[str | None, Header(description="Only if it is the one with this entity tag.")]
 
 
 @router.get("/subscriptions", summary="List subscriptions", response_model=Subscriptions)
@@ -42,49 +57,105 @@ def listing(
     ] = None,
     after: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="The id that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    q: Words = "",
+    sort: SortBy = "id",
 ) -> Subscriptions:
-    """The subscriptions that stand, by id."""
+    """The subscriptions that stand, each with how many answers it has, and when it was told something last.
+
+    A search looks at 20,000 subscriptions for one page, so that a page may be short: `next` leads on. To sort by
+    anything but the id, 5,000 at most may match.
+    """
     hub = access.tenant.hub
-    with hub.store.reading() as reader:
-        found = [record.id for record in reader.subscriptions.listing(after, limit, owner=owner)]
-    told = [_told(access, hub.subscription(id)) for id in found]
-    return Subscriptions(subscriptions=told, next=found[-1] if len(found) == limit else None)
+    try:
+        with hub.store.reading() as reader:
+            asked = Asked(owner, q, sort, after, limit)
+            found = page(reader, asked, access.sight(reader))
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    return Subscriptions(subscriptions=[_summed(access, each) for each in found.summaries], next=found.next)
 
 
 @router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
 async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
     """Register a query; an id is made if none is given."""
     made = await subscribed(access, wanted, wanted.id)
-    response.headers["Location"] = f"/v1/subscriptions/{quote(made.id, safe='')}"
-    return _told(access, made)
+    return await _made(access, made.id, response)
 
 
 @router.put(
     "/subscriptions/{id}",
-    summary="Subscribe under an id",
+    summary="Subscribe under an id, or edit",
     response_model=SubscriptionTold,
     responses={201: {"model": SubscriptionTold, "description": "The subscription is new."}},
 )
-async def put(access: Reading, id: Id, wanted: NewSubscription, response: Response) -> SubscriptionTold:
-    """Register a query under an id. The same query again changes nothing; another one needs another id."""
+async def put(
+    access: Reading, id: Id, wanted: NewSubscription, response: Response, if_match: IfMatch = None
+) -> SubscriptionTold:
+    """Register a query under an id, or let the subscription that has it ask this one; its owner or an admin may.
+
+    It keeps its id, its deliveries and its log, in which one batch tells what begins and what ends. The same query
+    again changes nothing; of scope, start, title and description, what is left out stays.
+    """
     if wanted.id not in (None, id):
         raise BadRequest(f"the address says that the id is {id!r}, and the body {wanted.id!r}; leave one out")
     try:
         there = await run_in_threadpool(access.tenant.hub.subscription, id)
     except UnknownSubscription:
+        if if_match is not None:
+            raise SubscriptionChanged(id) from None
+        await subscribed(access, wanted, id)
         response.status_code = 201
-        return _told(access, await subscribed(access, wanted, id))
-    if not await run_in_threadpool(_is_same, access, there, wanted):
-        raise DuplicateSubscription(id)
-    return _told(access, there)
+        return await _made(access, id, response)
+    given = wanted.model_dump(include=wanted.model_fields_set - {"id", "sees"})
+    if if_match is None and await run_in_threadpool(_is_same, access, there, wanted, given):
+        return await _read(access, id, response)
+    if "sees" in wanted.model_fields_set and (wanted.sees == "everybody") != (there.viewer == EVERYBODY):
+        raise BadRequest("what a subscription sees cannot be changed, because its past events stay; subscribe anew")
+    return await _edited(access, id, EditSubscription.model_validate(given), response, if_match)
+
+
+@router.patch("/subscriptions/{id}", summary="Edit a subscription", response_model=SubscriptionTold)
+async def patch(
+    access: Reading, id: Id, wanted: EditSubscription, response: Response, if_match: IfMatch = None
+) -> SubscriptionTold:
+    """Change what is given, and nothing else: its text, its title, whether it is paused. Its owner or an admin may.
+
+    While it is paused, nothing of it is told or sent, and it is matched; when it is not any more, everything that was
+    missed is told, in order.
+    """
+    return await _edited(access, id, wanted, response, if_match)
+
+
+@router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201, response_model=SubscriptionTold)
+async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Response) -> SubscriptionTold:
+    """The same once more, under an id of its own, for who asks; it counts what is published from now on."""
+
+    def copied() -> str:
+        hub, quotas = access.tenant.hub, access.tenant.quotas
+        quotas.check_subscriptions()
+        known = hub.subscription(id)
+        copy = replace(
+            known,
+            id=wanted.id or f"s-{uuid4().hex[:12]}",
+            title=wanted.title or known.title,
+            start="now",
+            owner=access.account.id or None,
+            viewer=EVERYBODY if known.viewer == EVERYBODY else access.viewer,
+        )
+        hub.subscribe_many([copy])
+        return copy.id
+
+    async with access.tenant.subscribing:
+        made = await run_in_threadpool(copied)
+    return await _made(access, made, response)
 
 
 @router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
-def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
+async def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
     """A subscription as it stands; its links lead to its feed and its inbox."""
-    place = f"/v1/subscriptions/{quote(id, safe='')}"
+    place = _place(id)
     response.headers["Link"] = f'<{place}/inbox>; rel="http://www.w3.org/ns/ldp#inbox", <{place}/feed>; rel="alternate"'
-    return _told(access, access.tenant.hub.subscription(id))
+    return await _read(access, id, response)
 
 
 @router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)
@@ -196,21 +267,91 @@ async def subscribed(access: Access, wanted: NewSubscription, id: str | None) ->
             owner=access.account.id or None,
             viewer=viewer,
             prefixes=wanted.prefixes,
+            title=wanted.title,
+            description=wanted.description,
         )
 
     async with access.tenant.subscribing:
         return await run_in_threadpool(register)
 
 
-def _is_same(access: Access, there: Subscription, wanted: NewSubscription) -> bool:
+async def _edited(
+    access: Access, id: str, wanted: EditSubscription, response: Response, if_match: str | None
+) -> SubscriptionTold:
+    """Changed, if it is the caller's, the quotas allow it, and nobody changed it meanwhile."""
+
+    def edit() -> None:
+        hub, quotas = access.tenant.hub, access.tenant.quotas
+        there = hub.subscription(id)
+        access.require_owner(there.owner)
+        if wanted.text is not None:
+            quotas.check_cost(wanted.text, wanted.language or there.language, wanted.prefixes, there.viewer)
+        if any(each is not None for each in (wanted.text, wanted.language, wanted.scope, wanted.start)):
+            quotas.check_events()  # what begins and ends is told at once
+        given = wanted.model_fields_set
+        hub.edit(
+            id,
+            text=wanted.text,
+            language=wanted.language,
+            scope=wanted.scope,
+            start=wanted.start,
+            title=(wanted.title or "") if "title" in given else None,
+            description=(wanted.description or "") if "description" in given else None,
+            paused=wanted.paused,
+            prefixes=wanted.prefixes,
+            revision=_revision(if_match, there),
+        )
+
+    async with access.tenant.subscribing:
+        queries = await run_in_threadpool(queries_of, access, id)
+        await run_in_threadpool(edit)
+        access.tenant.bell.wake({*queries, *await run_in_threadpool(queries_of, access, id)})
+    await access.service.ring(access.tenant)
+    return await _read(access, id, response)
+
+
+def _revision(if_match: str | None, there: Subscription) -> str | None:
+    """The revision that an If-Match asks for: of several the one that is there."""
+    tags = [tag.strip().strip('"') for tag in if_match.split(",")] if if_match is not None else ["*"]
+    if "*" in tags:
+        return None
+    return there.revision if there.revision in tags else tags[0]
+
+
+def _is_same(access: Access, there: Subscription, wanted: NewSubscription, given: Mapping[str, object]) -> bool:
+    """Whether a subscription is what is wanted already, as far as that is said."""
     with access.tenant.hub.store.reading() as reader:
         pattern = compiled(reader, wanted.text, wanted.language, wanted.prefixes)
-    asked = wanted.text, wanted.language, wanted.scope, wanted.start, pattern
-    return asked == (there.text, there.language, there.scope, there.start, there.pattern)
+    told = {"text", "scope", "start", "title", "description"} & given.keys()
+    is_told = all((getattr(there, name) or None) == (given[name] or None) for name in told)
+    return is_told and (there.language, there.pattern) == (wanted.language, pattern)
 
 
-def _told(access: Access, subscription: Subscription) -> SubscriptionTold:
+def _place(id: str) -> str:
+    return f"/v1/subscriptions/{quote(id, safe='')}"
+
+
+async def _made(access: Access, id: str, response: Response) -> SubscriptionTold:
+    response.headers["Location"] = _place(id)
+    return await _read(access, id, response)
+
+
+async def _read(access: Access, id: str, response: Response) -> SubscriptionTold:
+    def found() -> SubscriptionTold:
+        hub = access.tenant.hub
+        with hub.store.reading() as reader:
+            (summary,) = summaries_of(reader, [record_of(reader, id)], access.sight(reader))
+        past = [name for name in hub.log_columns(id) if name not in summary.columns]
+        return _summed(access, summary).model_copy(update={"past_columns": past})
+
+    told = await run_in_threadpool(found)
+    response.headers["ETag"] = f'"{told.revision}"'
+    return told
+
+
+def _summed(access: Access, summary: Summary) -> SubscriptionTold:
     """That its rows are out of date says something of documents: it is told to who made it, or may see the rows."""
+    subscription = summary.subscription
     is_seen = access.viewer in (None, subscription.owner) or subscription.viewer in (EVERYBODY, access.viewer)
     return SubscriptionTold(
         id=subscription.id,
@@ -219,7 +360,13 @@ def _told(access: Access, subscription: Subscription) -> SubscriptionTold:
         scope=subscription.scope,
         start=subscription.start,
         owner=subscription.owner,
-        columns=list(subscription.pattern.answer),
+        columns=list(summary.columns),
         viewer=subscription.viewer,
         stale_since=subscription.stale_since if is_seen else None,
+        title=subscription.title,
+        description=subscription.description,
+        paused_since=subscription.paused_since,
+        revision=subscription.revision or "",
+        answers=summary.answers,
+        last_event=summary.last_event,
     )

@@ -126,7 +126,8 @@ class Caller:
         return (await run_in_threadpool(self._rss, id, events)).decode()
 
     def _rss(self, id: str, events: list[Event]) -> bytes:
-        return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=id)
+        title = self.access.tenant.hub.subscription(id).name
+        return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=title)
 
     async def _events(self, id: str, after: str | int, limit: int) -> list[Event]:
         cursor = _cursor(after)
