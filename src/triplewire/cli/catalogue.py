@@ -52,7 +52,11 @@ COMMANDS = {
     ),
     "subscribe": Announced("subscribe:subscribe", "Register subscriptions in a hub, and print their ids.", _HUB),
     "unsubscribe": Announced("subscribe:unsubscribe", "Forget subscriptions, with their rows and events.", _HUB),
-    "subscriptions": Announced("edit:subscriptions", "List the subscriptions of a hub.", _HUB),
+    "subscriptions": Announced(
+        "edit:subscriptions",
+        "List the subscriptions of a hub: title, owner, answers (counted up to 1,000), last event, paused or not.",
+        _HUB,
+    ),
     "edit": Announced("edit:edit", "Change a subscription; what is not given stays.", _HUB),
     "pause": Announced(
         "edit:pause", "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile.", _HUB
