@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from triplewire.cli.catalogue import Catalogue
+from triplewire.cli.notices import announce_compiling
 
 app = typer.Typer(
     cls=Catalogue,
@@ -46,3 +47,4 @@ def triplewire(
 
     Exit codes: 0 all fine, 1 some inputs were bad (the others were served), 2 called wrongly.
     """
+    announce_compiling()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
@@ -27,6 +28,7 @@ from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings, refuse_open
 from triplewire.hub.tenants import Tenant, Tenants
+from triplewire.matching import warm
 from triplewire.model import Access as AccessList
 from triplewire.store import EVERYBODY, Reader
 
@@ -77,8 +79,9 @@ class Service:
         return self._gate
 
     async def start(self) -> None:
-        """Open the main store."""
+        """Open the main store; meanwhile the matcher is compiled, if it has not been yet (`health` tells)."""
         self._loop = asyncio.get_running_loop()
+        Thread(target=warm.once, name="triplewire-warm", daemon=True).start()
         main = await self.tenants.get(MAIN)
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=self.settings.asks_who)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
@@ -14,6 +15,12 @@ from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.index import Index
 from triplewire.model import Document
+
+
+@cache
+def once() -> None:
+    """Load all that is compiled, and compile what is not, before somebody waits for it."""
+    main()
 
 
 def main() -> None:

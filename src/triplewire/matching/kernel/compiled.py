@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from numba import njit
 from numpy.typing import NDArray
 
+from triplewire.matching.kernel import compiling  # noqa: F401  # which tells of it
+
 Array = NDArray[Any]
 """An array of any kind: numba has its own opinion of each."""
 
