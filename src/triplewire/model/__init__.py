@@ -8,6 +8,7 @@ from triplewire.model.change import Change, Publish, Restrict, Retract, Unread
 from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
 from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
+from triplewire.model.inbox import InboxItem, InboxNews, InboxPage
 from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
 from triplewire.model.subscription import Scope, Start, Subscription
@@ -29,6 +30,9 @@ __all__ = [
     "Event",
     "Excerpt",
     "Feed",
+    "InboxItem",
+    "InboxNews",
+    "InboxPage",
     "Matched",
     "Native",
     "Publish",
