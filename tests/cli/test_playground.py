@@ -33,7 +33,9 @@ def test_hub_of_the_story_is_served_until_it_is_stopped(tmp_path):
                 assert hub.publish("<urn:s> <urn:p> 1 .", uri="urn:mine") is not None
             assert httpx.get(f"{address[0]}/v1/documents", trust_env=False).json()["documents"]
             demo.send_signal(signal.SIGINT)
-            assert "The hub is gone" in demo.stdout.read()
+            said = demo.stdout.read()
+            assert f"Open {address[0]} in a browser" in said
+            assert "The hub is gone" in said
             assert demo.wait(timeout=60) == 0
         finally:
             demo.kill()

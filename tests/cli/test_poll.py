@@ -43,6 +43,29 @@ def test_a_feed_is_asked_once_and_its_events_are_printed(folder, site, call):
     assert len(site.requests) == 1
 
 
+def test_feed_that_is_not_due_says_until_when_and_is_asked_at_once_with_now(folder, site, call):
+    site.put("/feed", "this is no feed")
+    failed = call("poll", "hub.db", site.url("/feed"), "--once", "--allow-private")
+    assert failed.exit_code == 1
+    site.put("/feed", rss(1))
+    waiting = call("poll", "hub.db", "--once", "--allow-private")
+    assert "not due until 2" in waiting.stderr
+    assert f"UTC: {site.url('/feed')}, because of what was wrong 1 time" in waiting.stderr
+    assert "--now asks at once" in waiting.stderr
+    assert len(site.requests) == 1
+    at_once = call("poll", "hub.db", "--once", "--now", "--allow-private")
+    assert "1 question: 1 event" in at_once.stderr
+    assert "not due" not in at_once.stderr
+
+
+def test_feed_that_was_gone_is_asked_again_with_now(folder, site, call):
+    site.put("/feed", "", status=410)
+    call("poll", "hub.db", site.url("/feed"), "--once", "--allow-private")
+    assert "gone for good; --now asks again" in call("poll", "hub.db", "--once").stderr
+    site.put("/feed", rss(1))
+    assert "1 event" in call("poll", "hub.db", "--once", "--now", "--allow-private").stderr
+
+
 def test_a_private_machine_is_asked_only_if_it_is_allowed(folder, site, call):
     result = call("poll", "hub.db", site.url("/feed"), "--once")
     assert result.exit_code == 1

@@ -143,3 +143,14 @@ def test_service_killed_under_load_has_every_document_that_it_acknowledged(tmp_p
                 kept = int(hub.document(f"urn:{name}").triples[0].object.value)
                 assert kept in (number, number + 1), "what was acknowledged is there; what was on its way may be"
                 acknowledged[name] = kept
+
+
+def test_networks_that_events_may_be_sent_to_are_named_on_the_command_line(tmp_path):
+    with started(tmp_path, "--reach", "127.0.0.0/8") as (_, url):
+        httpx.put(f"{url}/v1/subscriptions/a", json={"text": "SELECT ?s { ?s <urn:p> ?o }"}, trust_env=False)
+        made = {"url": "http://127.0.0.1:9/hook"}
+        answer = httpx.post(f"{url}/v1/subscriptions/a/deliveries", json=made, trust_env=False)
+        assert answer.status_code == 201, answer.text
+    wrong = call(tmp_path, "serve", "--reach", "everywhere")
+    assert wrong.returncode == 2
+    assert "reach is 'everywhere'" in wrong.stderr

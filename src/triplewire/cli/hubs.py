@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -141,6 +142,7 @@ def is_address(given: str) -> bool:
 @contextmanager
 def client_of(given: str) -> Iterator[Client]:
     """A client of the hub at an address; it proves who asks by what is in the environment."""
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # httpx's own command, a third of its loading
     try:
         from triplewire.client import Client
     except ImportError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import ssl
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,7 +30,7 @@ class Connection:
         if not url.startswith(("http://", "https://")):
             raise BadRequest(f"{url!r} is no address of a hub: it begins with http:// or https://")
         self.url = url.rstrip("/")
-        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_PATIENCE)
+        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_PATIENCE, verify=_trusted(self.url))
         self._account, self._key = account, None if key is None else Path(key)
         if token is not None:
             self._use(token)
@@ -83,6 +85,15 @@ class Connection:
 
     def _use(self, token: str) -> None:
         self._http.headers["Authorization"] = f"Bearer {token}"
+
+
+def _trusted(url: str) -> ssl.SSLContext | bool:
+    """Whose certificates count: those that httpx knows, which takes a while to read; without TLS nobody's.
+
+    A proxy may be asked over TLS even so, and its certificate counts as any other.
+    """
+    is_plain = url.startswith("http://") and not any(name.lower().endswith("_proxy") for name in os.environ)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True
 
 
 def error_in(answer: httpx.Response) -> Exception:
