@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +37,7 @@ from triplewire.client.messages import (
 )
 from triplewire.deliver.counters import RemoteCounter
 from triplewire.engine import Outcome
+from triplewire.engine.inbox import InboxPage, Item, News
 from triplewire.engine.paging import RowPage
 from triplewire.engine.summaries import Sort, SummaryPage
 from triplewire.errors import (
@@ -304,6 +305,34 @@ class Client(Connection):
                 break
             after = page[-1].cursor
         return found
+
+    def inbox(
+        self,
+        *,
+        subscriptions: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        since: Time | None = None,
+        until: Time | None = None,
+        words: str = "",
+        before: str | None = None,
+        limit: int = 50,
+    ) -> InboxPage:
+        """The events of all subscriptions of this account (of all, for an admin), or of some, the newest first."""
+        asked: dict[str, Any] = {"subscription": [*subscriptions], "kind": [*kinds], "q": words, "limit": limit}
+        asked |= times_as_params(since, until) | ({} if before is None else {"before": before})
+        told = self._ask("GET", "/inbox", params=asked).json()
+        items = [Item(self._event(each["subscription"], each), each["title"]) for each in told["events"]]
+        return InboxPage(items, told["next"], told["is_cut"])
+
+    def news(self) -> News:
+        """How many events are new since this account has looked (`mark`): of each subscription, and in all."""
+        told = self._ask("GET", "/inbox/news").json()
+        several = [(each["id"], each["title"], each["events"]) for each in told["subscriptions"]]
+        return News(told["mark"], told["last"], told["events"], told["is_cut"], several)
+
+    def mark(self, cursor: int) -> int:
+        """Note that this account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
+        return int(self._ask("PUT", "/inbox/mark", json={"cursor": cursor}).json()["cursor"])
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
         """The events with a cursor over `after`, then each new one as it happens, without an end.

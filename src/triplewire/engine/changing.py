@@ -145,6 +145,13 @@ class Changing(Connected):
         with self._writing() as writer:
             subscribing.unregister(writer, id)
 
+    def mark(self, cursor: int, *, account: str = "") -> int:
+        """Note that an account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
+        with self._lock, self.store.writing() as writer:
+            reached = max(0, min(cursor, writer.log.last_cursor()))
+            writer.marks.set(account, reached)
+            return reached
+
     def backfill(
         self, spread: backfilling.Spread | None = None, *, at_once: int = backfilling.MANY
     ) -> backfilling.Filled:

@@ -10,6 +10,7 @@ from triplewire.engine import (
     browsing,
     checking,
     explaining,
+    inbox,
     reading,
     recovering,
     searching,
@@ -21,10 +22,11 @@ from triplewire.engine.browsing import Resource, Version
 from triplewire.engine.checking import Progress
 from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.explaining import Why, WhyNot
+from triplewire.engine.inbox import InboxPage, News
 from triplewire.engine.paging import RowPage, row_page
 from triplewire.engine.preview import Preview, preview
 from triplewire.engine.replica import Results
-from triplewire.engine.summaries import SummaryPage
+from triplewire.engine.summaries import Sees, Sort, SummaryPage
 from triplewire.errors import UnknownDocument
 from triplewire.model import Access, Document, Event, Row, Scope, Start, Subscription, Term, Time
 from triplewire.schema import Schema
@@ -70,10 +72,10 @@ class Consulting(Connected):
         *,
         owner: str | None = None,
         words: str = "",
-        sort: summaries.Sort = "id",
+        sort: Sort = "id",
         after: str = "",
         limit: int = 100,
-        sees: summaries.Sees = lambda viewer: True,
+        sees: Sees = lambda viewer: True,
     ) -> SummaryPage:
         """A page of subscriptions as a list shows them: with their answers, counted, and their last events' times.
 
@@ -138,6 +140,34 @@ class Consulting(Connected):
         with self._reading() as reader:
             record = record_of(reader, id)
             return reading.told(reader, self._teller(reader), record, reading.newest(reader, record, some, limit))
+
+    def inbox(
+        self,
+        *,
+        owner: str | None = None,
+        subscriptions: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        since: Time | None = None,
+        until: Time | None = None,
+        words: str = "",
+        before: str | None = None,
+        limit: int = 50,
+        sees: Sees = lambda viewer: True,
+    ) -> InboxPage:
+        """The events of all subscriptions, or of one owner's, or of some, together, the newest first.
+
+        Of these kinds, committed from `since` to before `until`, with `words` in their rows or titles. A page looks at
+        5,000 events at most; `before` is the `next` of the page before it.
+        """
+        place = inbox.Place() if before is None else inbox.Place.of(before)
+        wanted = inbox.Wanted(owner, subscriptions, kinds, since, until, words, place, limit)
+        with self._reading() as reader:
+            return inbox.page(reader, self._teller(reader), wanted, sees)
+
+    def news(self, *, account: str = "", owner: str | None = None, sees: Sees = lambda viewer: True) -> News:
+        """How many events are new since an account has looked (`mark`): of each subscription, and in all."""
+        with self._reading() as reader:
+            return inbox.news(reader, account, owner, sees)
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""

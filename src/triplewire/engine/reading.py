@@ -50,24 +50,25 @@ class Waiting(NamedTuple):
 
 
 class Some(NamedTuple):
-    """Which events of a subscription: between two cursors, and committed from one time to before another."""
+    """Which events of a subscription: between two cursors, committed from one time to before another, of some kinds."""
 
     after: int = 0
     before: int = _BEYOND
     since: Time | None = None
     until: Time | None = None
+    kinds: tuple[int, ...] = ()
 
     def within(self, reader: Reader) -> tuple[int, int, Only]:
         """The cursors between which they are, and what else is asked of them."""
         after, before = min(self.after, _BEYOND), min(self.before, _BEYOND)
         if self.since is None and self.until is None:
-            return after, before, ALL_EVENTS
+            return after, before, Only(self.kinds)
         since, until = ("" if time is None else bound(time) for time in (self.since, self.until))
         batches = reader.batches.within(since, until or "~")
         if batches is None:
             return before, before, ALL_EVENTS
         begin, end = reader.log.between_batches(*batches)
-        return max(after, begin), min(before, end), Only(since=since, until=until)
+        return max(after, begin), min(before, end), Only(self.kinds, since, until)
 
 
 class _Part(NamedTuple):
@@ -211,7 +212,12 @@ def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -
     found = following(reader, record, Some(after), 1)
     if not found:
         return Waiting(0, None)
+    (batch,) = reader.batches.listing(found[0].batch - 1, 1)
+    return Waiting(count_after(reader, record, after, most), batch.committed)
+
+
+def count_after(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> int:
+    """How many events a subscription has after a cursor, counted up to `most`."""
     parts = _parts(record, reader.subscriptions.spans(record), after, _BEYOND)
     count = sum(reader.log.count_of_query(part.query, part.after, most, before=part.before) for part in parts)
-    (batch,) = reader.batches.listing(found[0].batch - 1, 1)
-    return Waiting(min(count, most), batch.committed)
+    return min(count, most)

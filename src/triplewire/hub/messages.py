@@ -214,6 +214,44 @@ class Events(BaseModel):
     next: int
 
 
+class InboxEvent(EventTold):
+    """An event, and what its subscription is called."""
+
+    title: str
+
+
+class InboxTold(BaseModel):
+    """Some events, the newest first; `next` is the `before` of the next page, null at the end."""
+
+    events: list[InboxEvent]
+    next: str | None
+    is_cut: Annotated[bool, Field(description="It did not look further; `next` does.")]
+
+
+class Mark(Message):
+    """Up to where an account has looked."""
+
+    cursor: Cursor
+
+
+class NewsOf(BaseModel):
+    """New events of a subscription, counted up to 1,000."""
+
+    id: str
+    title: str
+    events: int
+
+
+class NewsTold(BaseModel):
+    """How many events came after the cursor `mark`; with `last` as the mark, none is new."""
+
+    mark: int
+    last: int
+    events: int
+    is_cut: Annotated[bool, Field(description="There are more: not all was counted.")]
+    subscriptions: list[NewsOf]
+
+
 class Rows(BaseModel):
     """A page of answers of a subscription; `next` is the `after` of the next one, null on the last."""
 

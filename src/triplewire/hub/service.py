@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -192,6 +193,12 @@ class Access:
         """Whether the caller may have what was found on behalf of a viewer, in this state: see `require_sight`."""
         all_see_all = self.viewer is None or not reader.access.number()
         return lambda viewer: all_see_all or viewer in (EVERYBODY, self.viewer)
+
+    def require_sights(self, ids: Iterable[str]) -> None:
+        """NotAllowed if a list has come meanwhile that hides what was read of one of these subscriptions."""
+        for id in dict.fromkeys(ids):
+            with suppress(UnknownSubscription):
+                self.require_sight(id)
 
     def see(self, id: str, read: Callable[[], Item]) -> Item:
         """What is read of a subscription, if the caller may have it.

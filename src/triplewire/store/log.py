@@ -27,6 +27,8 @@ _SHARED = (
 _OWN = "FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
 
 
+_MOST_TOLD = 10_000
+"""Events for which lines are read together: a line may be for thousands of queries."""
 _BEYOND = 1 << 60
 """A cursor beyond all there can be, and within what every database can count."""
 
@@ -83,6 +85,14 @@ class EventRecord(NamedTuple):
     terms: tuple[int, ...]
     triples: tuple[Triple, ...]
     documents: tuple[Triple, ...]
+
+
+class Lines(NamedTuple):
+    """Some lines of the log from its end: what they tell, how many they are, and where to go on; None at the end."""
+
+    events: list[EventRecord]
+    looked: int
+    rest: int | None
 
 
 class LogReader:
@@ -158,6 +168,19 @@ class LogReader:
         text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.cursor >= ? ORDER BY e.cursor LIMIT ?"
         told = self._spread(self._sql.rows(text, line, limit + 1))
         return list(islice((event for event in told if event.cursor > cursor), limit))
+
+    def before(self, cursor: int, after: int, limit: int, only: Only = ALL_EVENTS) -> Lines:
+        """The last lines of the log, for all queries, with what they tell between two cursors."""
+        text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.cursor < ?{only.text} ORDER BY e.cursor DESC LIMIT ?"
+        told: list[EventRecord] = []
+        lines = self._sql.rows(text, cursor, *only.values, limit)
+        for looked, line in enumerate(lines, start=1):
+            told += [event for event in self._spread([line]) if after < event.cursor < cursor]
+            if line[0] <= after:
+                return Lines(told, looked, None)
+            if len(told) >= _MOST_TOLD:
+                return Lines(told, looked, line[0] - 1)
+        return Lines(told, len(lines), lines[-1][0] - 1 if len(lines) == limit else None)
 
     def last_cursor(self) -> int:
         """The cursor of the last event that was ever written."""

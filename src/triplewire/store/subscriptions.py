@@ -145,6 +145,12 @@ class SubscriptionReader:
             found.setdefault(query, []).append(Hearer(first, id, _names(columns), min(last, heard)))
         return found
 
+    def by_numbers(self, numbers: Sequence[int]) -> dict[int, SubscriptionRecord]:
+        """Subscriptions by their numbers."""
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.number = k.a"
+        found = map(_subscription, self._sql.keyed(text, [(number,) for number in dict.fromkeys(numbers)]))
+        return {record.number: record for record in found}
+
     def spans(self, record: SubscriptionRecord) -> list[Stretch]:
         """What a subscription asked from when it was made until now, the last one without an end."""
         past: list[Values] = []

@@ -14,6 +14,7 @@ from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter
+from triplewire.store.marks import MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
 from triplewire.store.repeats import RepeatReader, RepeatWriter
 from triplewire.store.rows import RowReader, RowWriter
@@ -55,6 +56,7 @@ class Reader:
         self.repeats = RepeatReader(sql)
         self.intake = IntakeReader(sql)
         self.deliveries = DeliveryReader(sql)
+        self.marks = MarkReader(sql)
         self.settings = SettingReader(sql)
         self.surveys = SurveyReader(sql)
 
@@ -92,6 +94,7 @@ class Writer(Reader):
     repeats: RepeatWriter
     intake: IntakeWriter
     deliveries: DeliveryWriter
+    marks: MarkWriter
     settings: SettingWriter
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
@@ -114,5 +117,6 @@ class Writer(Reader):
         self.repeats = RepeatWriter(sql)
         self.intake = IntakeWriter(sql)
         self.deliveries = DeliveryWriter(sql)
+        self.marks = MarkWriter(sql)
         self.settings = SettingWriter(sql)
         self.surveys = SurveyReader(sql)

@@ -1,0 +1,266 @@
+"""The inbox: the events of all subscriptions of somebody together, the newest first, and how many are new.
+
+Of few subscriptions each log is read from its end; of many, the log of all is, and what is not theirs is left out. How
+far one page looks is bounded, and a page that was cut says so: whoever asks on from `next` misses nothing.
+
+Several subscriptions may hear one event of a query, under one cursor. So the place where a page ends is a cursor, and
+how many of those who hear it were told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from triplewire.engine.reading import Some, count_after, hearers, newest
+from triplewire.engine.telling import Teller
+from triplewire.errors import UnknownSubscription
+from triplewire.model import Event, Time
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, EventRecord, Hearer, Reader, SubscriptionRecord
+
+_KINDS = {"matched": MATCHED, "changed": CHANGED, "unmatched": UNMATCHED}
+FEW = 64
+"""Subscriptions whose logs are read one by one."""
+LOOKED_AT = 5_000
+"""Events that a page looks at, or lines of the log of all."""
+COUNTED_TO = 1_000
+"""New events that are counted for one subscription."""
+_LINES = 500
+_BEYOND = 1 << 60
+
+Sees = Callable[[str | None], bool]
+
+
+class Place(NamedTuple):
+    """Up to which cursor, and how many of the events with this cursor were told.
+
+    >>> str(Place.of("17.2")), Place.of("17")
+    ('17.2', Place(cursor=17, told=0))
+    """
+
+    cursor: int = _BEYOND
+    told: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Place:
+        """A place as it was told; ValueError if it is none."""
+        cursor, _, told = text.partition(".")
+        return cls(min(int(cursor), _BEYOND), int(told or 0))
+
+    def __str__(self) -> str:
+        return f"{self.cursor}.{self.told}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which events: of subscriptions of one owner or of all, of some of these, of some kinds, by time, with words."""
+
+    owner: str | None = None
+    subscriptions: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    since: Time | None = None
+    until: Time | None = None
+    words: str = ""
+    before: Place = field(default_factory=Place)
+    limit: int = 50
+
+    def some(self, before: int) -> Some:
+        """The same of one subscription, before a cursor."""
+        return Some(0, before, self.since, self.until, tuple(_KINDS[kind] for kind in self.kinds))
+
+    def fits(self, event: Event, title: str) -> bool:
+        """Whether all words are in the row, or in the title of the subscription."""
+        text = "\n".join([title, *(getattr(term, "value", str(term)) for term in event.row.values())]).casefold()
+        return all(word in text for word in self.words.casefold().split())
+
+
+class Item(NamedTuple):
+    """An event, and what its subscription is called."""
+
+    event: Event
+    title: str
+
+
+class InboxPage(NamedTuple):
+    """Some events, the newest first; `next` is where to go on, None at the end; `is_cut` if it did not look further."""
+
+    items: list[Item]
+    next: str | None
+    is_cut: bool
+
+
+class News(NamedTuple):
+    """How many events came after the cursor `mark`: of each subscription that has any, and in all.
+
+    `last` is the cursor to mark everything as seen. With `is_cut` there are more: not all was counted.
+    """
+
+    mark: int
+    last: int
+    events: int
+    is_cut: bool
+    subscriptions: list[tuple[str, str, int]]
+    """Id, title and number of new events, the most first."""
+
+
+class _Pair(NamedTuple):
+    event: EventRecord
+    hearer: Hearer
+    record: SubscriptionRecord
+
+
+class _Part(NamedTuple):
+    """What was found next, how many were looked at, and where to look on; None at the end."""
+
+    pairs: list[_Pair]
+    looked: int
+    rest: Place | None
+
+
+class _Few:
+    """Reads each log from its end."""
+
+    def __init__(self, reader: Reader, wanted: Wanted, records: Sequence[SubscriptionRecord]) -> None:
+        self._reader, self._wanted, self._records = reader, wanted, records
+
+    def next(self, place: Place, count: int) -> _Part:
+        pairs: list[_Pair] = []
+        most, some = count + place.told, self._wanted.some(place.cursor + 1)
+        for record in self._records:
+            found = newest(self._reader, record, some, most)
+            heard = hearers(self._reader, record, found)
+            pairs += [_Pair(event, hearer, record) for event, hearer in zip(found, heard, strict=True)]
+        pairs.sort(key=_order)
+        chosen = _beyond(pairs[:most], place)
+        is_end = len(pairs) < most
+        return _Part(chosen, len(chosen), None if is_end else _place_after(chosen, place))
+
+
+class _All:
+    """Reads the log of all, and leaves out what is not theirs."""
+
+    def __init__(self, reader: Reader, wanted: Wanted, sees: Sees) -> None:
+        self._reader, self._wanted, self._sees = reader, wanted, sees
+        self._bounds = wanted.some(_BEYOND).within(reader)
+
+    def next(self, place: Place, count: int) -> _Part:
+        after, before, only = self._bounds
+        until = min(place.cursor + 1, before)
+        lines = self._reader.log.before(until, after, _LINES, only)
+        pairs = heard_of(self._reader, lines.events, self._wanted.owner, self._sees)
+        pairs.sort(key=_order)
+        return _Part(_beyond(pairs, place), lines.looked, None if lines.rest is None else Place(lines.rest))
+
+
+def page(reader: Reader, teller: Teller, wanted: Wanted, sees: Sees) -> InboxPage:
+    """A page of the inbox; UnknownSubscription for one that is named and is not theirs."""
+    source = _source(reader, wanted, sees)
+    items: list[Item] = []
+    place: Place | None = wanted.before
+    looked = 0
+    while place is not None and len(items) < wanted.limit and looked < LOOKED_AT:
+        part = source.next(place, _LINES if wanted.words else wanted.limit - len(items))
+        looked += max(1, part.looked)
+        begun, place = place, part.rest
+        for first in range(0, len(part.pairs), wanted.limit):
+            some = part.pairs[first : first + wanted.limit]
+            for pair, event in zip(some, teller.events([(one.event, one.hearer) for one in some]), strict=True):
+                title = pair.record.title or pair.record.id
+                if wanted.fits(event, title):
+                    items.append(Item(event, title))
+                begun = _after(begun, pair)
+                if len(items) == wanted.limit:
+                    return InboxPage(items, str(begun), is_cut=False)
+    return InboxPage(items, None if place is None else str(place), is_cut=place is not None)
+
+
+def _source(reader: Reader, wanted: Wanted, sees: Sees) -> _Few | _All:
+    if wanted.subscriptions:
+        return _Few(reader, wanted, _named(reader, wanted, sees))
+    few = reader.subscriptions.listing("", FEW + 1, owner=wanted.owner)
+    return _Few(reader, wanted, _seen(reader, few, sees)) if len(few) <= FEW else _All(reader, wanted, sees)
+
+
+def _named(reader: Reader, wanted: Wanted, sees: Sees) -> list[SubscriptionRecord]:
+    named = list(dict.fromkeys(wanted.subscriptions))
+    found = [record for record in reader.subscriptions.find(named) if record is not None]
+    theirs = [record for record in found if wanted.owner is None or record.owner == wanted.owner]
+    seen = {record.id: record for record in _seen(reader, theirs, sees)}
+    for id in named:
+        if id not in seen:
+            raise UnknownSubscription(id)
+    return list(seen.values())
+
+
+def _seen(reader: Reader, records: Sequence[SubscriptionRecord], sees: Sees) -> list[SubscriptionRecord]:
+    """Those whose rows may be told."""
+    queries = reader.queries.by_ids([record.query for record in records])
+    found = zip(records, queries, strict=True)
+    return [record for record, query in found if query is not None and sees(query.viewer)]
+
+
+def heard_of(reader: Reader, events: Iterable[EventRecord], owner: str | None, sees: Sees) -> list[_Pair]:
+    """Events of any queries, for each subscription of an owner that hears them."""
+    events = list(events)
+    hearing = reader.subscriptions.hearing([event.query for event in events if event.query > 0])
+    own = reader.subscriptions.by_numbers([-event.query for event in events if event.query < 0])
+    names = {hearer.id for heard in hearing.values() for hearer in heard} | {record.id for record in own.values()}
+    found = [record for record in reader.subscriptions.find(sorted(names)) if record is not None]
+    theirs = [record for record in found if owner is None or record.owner == owner]
+    records = {record.id: record for record in _seen(reader, theirs, sees)}
+    pairs: list[_Pair] = []
+    for event in events:
+        if event.query > 0:
+            heard = [one for one in hearing.get(event.query, ()) if one.first_cursor < event.cursor <= one.last_cursor]
+            pairs += [_Pair(event, hearer, records[hearer.id]) for hearer in heard if hearer.id in records]
+            continue
+        record = own.get(-event.query)
+        if record is not None and record.id in records and event.cursor <= record.last_cursor:
+            pairs.append(_Pair(event, hearers(reader, record, [event])[0], record))
+    return pairs
+
+
+def news(reader: Reader, account: str, owner: str | None, sees: Sees) -> News:
+    """What is new since an account has looked."""
+    mark, last = reader.marks.of(account), reader.log.last_cursor()
+    few = reader.subscriptions.listing("", FEW + 1, owner=owner)
+    counts: Counter[str] = Counter()
+    if len(few) <= FEW:
+        records = _seen(reader, few, sees)
+        counts.update({record.id: count_after(reader, record, mark, COUNTED_TO) for record in records})
+        is_cut = any(count == COUNTED_TO for count in counts.values())
+    else:
+        found = reader.log.after(mark, LOOKED_AT)
+        pairs = heard_of(reader, found, owner, sees)
+        records = list({pair.record.id: pair.record for pair in pairs}.values())
+        counts.update(pair.record.id for pair in pairs)
+        is_cut = len(found) == LOOKED_AT
+    titles = {record.id: record.title or record.id for record in records}
+    several = sorted(
+        ((id, titles[id], count) for id, count in counts.items() if count), key=lambda one: (-one[2], one[0])
+    )
+    return News(mark, last, sum(counts.values()), is_cut, several)
+
+
+def _order(pair: _Pair) -> tuple[int, str]:
+    return -pair.event.cursor, pair.record.id
+
+
+def _beyond(pairs: Sequence[_Pair], place: Place) -> list[_Pair]:
+    """Those that were not told yet."""
+    told = sum(1 for pair in pairs if pair.event.cursor == place.cursor)
+    return list(pairs[min(told, place.told) :])
+
+
+def _after(place: Place, pair: _Pair) -> Place:
+    """The place after a pair is told."""
+    cursor = pair.event.cursor
+    return Place(cursor, place.told + 1 if cursor == place.cursor else 1)
+
+
+def _place_after(pairs: Sequence[_Pair], place: Place) -> Place:
+    for pair in pairs:
+        place = _after(place, pair)
+    return place
