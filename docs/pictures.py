@@ -133,6 +133,7 @@ def main(folder: Path) -> None:
         with Hub(store) as hub:
             fill(hub)
             spread(hub)
+            hub.mark(hub.inbox(limit=9).items[-1].event.cursor)  # somebody looked, a while ago
         with start(Settings(store=store, port=0)) as service, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             take(Camera(browser, service.url, folder))

@@ -66,6 +66,8 @@ def test_see_what_is_new_since_yesterday(morning):
     page.locator(".event summary").first.click()
     expect(page.locator(".event").first).to_contain_text("What made it an answer")
     assert page.evaluate("document.documentElement.scrollWidth") <= visit.size[0]
+    page.locator(".event").first.get_by_role("link", name="sea", exact=True).click()
+    visit.heading("sea")
 
 
 def test_earlier_events_come_when_they_are_asked_for(browser, tmp_path):
