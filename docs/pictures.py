@@ -97,12 +97,15 @@ class Camera:
 def take(camera: Camera) -> None:
     """All of them."""
     datasets = urlencode({"where": f"{TYPE} isa <http://www.w3.org/ns/dcat#Dataset>"})
+    with camera.view("inbox", ""):
+        pass
     with camera.view("find", f"find?{datasets}"):
         pass
     with camera.view("like", f"like?{urlencode({'iri': f'{DATASET}parking'})}") as page:
         page.get_by_role("checkbox", name="dcat:theme Parking").check()
-        page.get_by_role("checkbox", name="dcat:keyword real time").check()
-        page.locator(".picture svg", has_text="real time").wait_for()
+        page.get_by_role("checkbox", name="dcterms:publisher Streets and Ferries").check()
+        page.get_by_role("button", name="Choose among what Streets and Ferries has").click()
+        page.locator(".picture svg", has_text="?publisher").wait_for()
     with camera.view("write", "write") as page:
         page.get_by_label("Query", exact=True).fill(QUERY)
         page.locator(".status.good", has_text="?size").wait_for()
@@ -130,6 +133,7 @@ def main(folder: Path) -> None:
         with Hub(store) as hub:
             fill(hub)
             spread(hub)
+            hub.mark(hub.inbox(limit=9).items[-1].event.cursor)  # somebody looked, a while ago
         with start(Settings(store=store, port=0)) as service, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             take(Camera(browser, service.url, folder))

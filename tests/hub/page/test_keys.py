@@ -66,7 +66,7 @@ def test_a_key_in_a_file_is_proved_and_the_session_renewed_when_it_is_over(visit
     page.on("request", lambda request: asked.append((request.url, request.post_data or "")))
     page.get_by_label("Private key").set_input_files(folder / "maja.pem")
     prove(page, account)
-    visit.heading("What is there")
+    visit.heading("What is new")
     expect(page.get_by_text("maja, reader")).to_be_visible()
     end_sessions(guarded)
     page.get_by_role("link", name="Dashboard").click()
@@ -89,10 +89,10 @@ def test_a_key_made_in_the_browser_signs_in_until_it_is_forgotten(visit, guarded
     public = re.search(r"--public-key ([0-9a-f]{64})", command)[1]
     account = register(folder, "willi", "--public-key", public)
     prove(page, account)
-    visit.heading("What is there")
+    visit.heading("What is new")
     end_sessions(guarded)
     page.reload()
-    visit.heading("What is there")
+    visit.heading("What is new")
     expect(page.get_by_text("willi, reader")).to_be_visible()
     read = """() => new Promise((resolve) => {
         const opening = indexedDB.open("triplewire", 1);
@@ -132,7 +132,7 @@ def test_a_session_that_cannot_be_renewed_leads_to_signing_in(visit, guarded, fo
     page = visit.page
     page.get_by_label("Private key").set_input_files(folder / "brief.pem")
     prove(page, account)
-    visit.heading("What is there")
+    visit.heading("What is new")
     token = page.evaluate("sessionStorage.getItem('triplewire.token')")
     with Store.open(f"sqlite:///{folder}/hub.db") as store:
         Accounts(store).revoke(account)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from hub.page.browsers import PREFIXES, Visit, boxes_of
+from hub.page.browsers import PREFIXES, SIZES, Visit, boxes_of, fill
+from hub.serving import serving
+from triplewire.hub.accounts import Accounts
+from triplewire.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +48,13 @@ def test_subscribe_to_the_datasets_of_a_publisher_by_clicking(person, ferries):
     expect(page.get_by_text("is stated in several documents, so several are chosen")).to_be_visible()
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".preview")).to_contain_text("Ferry lines, from which you began, is among them.")
+    page.get_by_role("button", name="Edit it as text").click()
+    person.heading("Subscribe")
+    expect(page.get_by_role("radio", name="several documents")).to_be_checked()
+    page.go_back()
+    page.get_by_role("checkbox", name="dcterms:publisher Ferry Office").check()
+    page.get_by_role("button", name="Choose among what Ferry Office has").click()
+    page.get_by_role("checkbox", name="foaf:name Ferry Office").check()
     page.get_by_role("radio", name="one document").check()
     expect(page.get_by_text("Ferry lines would be no answer")).to_be_visible()
     page.get_by_role("checkbox", name="dcterms:publisher Ferry Office").uncheck()
@@ -253,13 +265,12 @@ def test_edit_pause_resume_and_duplicate_a_subscription(person, served):
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".event summary").first).to_contain_text("New An oak")
     page.get_by_role("button", name="Duplicate").click()
-    person.heading("Subscribe")
-    expect(page.get_by_label("Title", exact=True)).to_have_value("Trees and pools (copy)")
-    page.get_by_label("Name of the subscription").fill("mine too")
-    page.get_by_role("button", name="Subscribe", exact=True).click()
-    person.heading("Trees and pools (copy)")
-    for id in ("mine", "mine too"):
-        assert served.delete(f"/v1/subscriptions/{id}").status_code == 204
+    person.heading("Edit Trees and pools (copy)")
+    page.get_by_label("Title", exact=True).fill("Trees")
+    page.get_by_role("button", name="Save").click()
+    person.heading("Trees")
+    for each in served.get("/v1/subscriptions", params={"q": "tree"}).json()["subscriptions"]:
+        assert served.delete(f"/v1/subscriptions/{each['id']}").status_code == 204
     served.retract(uri, Prefer="wait")
 
 
@@ -324,3 +335,59 @@ def test_what_changed_in_xml_is_told_too(person, served):
     expect(line.locator(".difference .came")).to_contain_text("1.50")
     served.retract(uri, Prefer="wait")
     served.delete("/v1/subscriptions/tea")
+
+
+def test_a_title_is_changed_whatever_prefixes_the_query_was_given_with(person, served):
+    """They are not kept: the text that stands is right as it is, and only another one must be right by itself."""
+    served.subscribe("named", "SELECT ?d { ?d town:p ?o }", prefixes={"town": "https://town.example/"})
+    page = person.go("write?edit=named").page
+    expect(page.locator(".status.good")).to_be_visible()
+    page.get_by_label("Title", exact=True).fill("With a title")
+    page.get_by_role("button", name="Save").click()
+    person.heading("With a title")
+    person.go("write?edit=named")
+    page.get_by_label("Query", exact=True).fill("SELECT ?d { ?d town:q ?o }")
+    expect(page.locator(".status.error")).to_contain_text("town")
+    served.delete("/v1/subscriptions/named")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_take_the_rows_away_as_csv_and_open_them(browser, guarded, size):
+    """X7: by a link where nobody signs in, and with the token where somebody does; all rows, in every format."""
+    width, height = SIZES[size]
+    told = guarded[0][0].get("/v1/openapi.json").json()["paths"]["/v1/subscriptions/{id}/rows"]["get"]["parameters"]
+    if "format" not in {each["name"] for each in told}:
+        pytest.skip("this service gives no files")
+    for served, token in guarded:
+        context = browser.new_context(viewport={"width": width, "height": height})
+        visit = Visit(context.new_page(), served.url).go("subscription?id=sea")
+        page = visit.page
+        if token:
+            page.get_by_label("Token").fill(token)
+            page.get_by_role("button", name="Sign in").click()
+        answers = page.get_by_role("group", name="Take the answers away")
+        with page.expect_download() as saved:
+            answers.get_by_label("Answers as CSV").click()
+        assert saved.value.suggested_filename == "sea-rows.csv"
+        with Path(saved.value.path()).open(newline="", encoding="utf-8-sig") as file:
+            (row,) = csv.DictReader(file)
+        assert row == {"d": "https://town.example/beach", "t": "Bathing water at the beach"}
+        for name, end in {"Excel": "xlsx", "Parquet": "parquet", "JSON lines": "jsonl"}.items():
+            with page.expect_download() as saved:
+                page.get_by_label(f"Events as {name}").click()
+            assert saved.value.suggested_filename == f"sea-events.{end}"
+            assert Path(saved.value.path()).stat().st_size > 0
+        assert visit.complaints == []
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, served):
+    """A hub for everybody, and one that wants to know who asks; with the token for it."""
+    folder = tmp_path_factory.mktemp("guarded")
+    with Store.open(f"sqlite:///{folder}/hub.db") as store:
+        token = Accounts(store).create_token("boss", role="admin")[1]
+    with serving(f"sqlite:///{folder}/hub.db", identity=True) as other:
+        other.headers["Authorization"] = f"Bearer {token}"
+        fill(other)
+        yield (served, None), (other, token)

@@ -225,7 +225,7 @@ def test_a_token_that_is_revoked_leads_to_signing_in(browser, guarded):
     visit = Visit(context.new_page(), served.url).go()
     visit.page.get_by_label("Token").fill(token)
     visit.page.get_by_role("button", name="Sign in").click()
-    visit.heading("What is there")
+    visit.heading("What is new")
     accounts.revoke(account.id)
     expect(visit.page.get_by_role("heading", name="Sign in")).to_have_count(0)
     while served.get("/v1/whoami", headers={"Authorization": f"Bearer {token}"}).status_code == 200:

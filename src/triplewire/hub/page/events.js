@@ -1,6 +1,6 @@
 // The events of a subscription: what happened, what is different since, and why.
 
-import { announce, el, problem, put, refill } from "./dom.js";
+import { announce, el, link, problem, put, refill } from "./dom.js";
 import { follow, get } from "./api.js";
 import { changeLine, difference, differenceList, statement, termsOf } from "./difference.js";
 import { label, learn, rememberFrom, shown } from "./terms.js";
@@ -85,6 +85,7 @@ export function entry(event, signal, isNew, of = null) {
     put(
       details,
       el("p", { class: "hint" }, "On ", time(event.time), "."),
+      of && el("p", { class: "hint" }, "Told by ", link("subscription", { id: event.subscription }, of), "."),
       el("p", { class: "hint" }, "Look at ", values(event.row, shown)),
       event.before || event.after
         ? [

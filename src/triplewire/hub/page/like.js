@@ -83,7 +83,7 @@ export async function showLike({ section, params, signal }) {
           el(
             "p",
             { class: "actions" },
-            button("Edit it as text", () => openDraft({ text: query })),
+            button("Edit it as text", () => openDraft({ text: query, scope: side.scope() })),
           ),
         ),
         side.element,

@@ -4,6 +4,7 @@ import { announce, button, el, link, problem, put, refill } from "./dom.js";
 import { get, proveWith, token } from "./api.js";
 import { resume } from "./keys.js";
 import { showBrowse, showSearch } from "./browse.js";
+import { showInbox } from "./inbox.js";
 import { showFind } from "./find.js";
 import { showResource } from "./resource.js";
 import { showDocument, showDocuments } from "./documents.js";
@@ -17,7 +18,7 @@ import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
 
 const VIEWS = {
-  "": showBrowse,
+  "": showInbox,
   browse: showBrowse,
   search: showSearch,
   find: showFind,
@@ -33,6 +34,7 @@ const VIEWS = {
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
+  ["", "Inbox", []],
   ["browse", "Browse", ["search", "find", "resource", "documents", "document"]],
   ["write", "Subscribe", ["like"]],
   ["subscriptions", "Subscriptions", ["subscription"]],

@@ -1,8 +1,7 @@
 // What can be done with a subscription that stands: edited, paused, resumed, duplicated, and in the end removed.
 
 import { announce, button, confirmed, el, problem, put, refill, view } from "./dom.js";
-import { send } from "./api.js";
-import { openDraft } from "./drafts.js";
+import { post, send } from "./api.js";
 import { time } from "./times.js";
 
 const pathOf = (id) => `/v1/subscriptions/${encodeURIComponent(id)}`;
@@ -49,10 +48,14 @@ export function management(told, isOwn) {
     );
   }
 
-  function duplicate() {
-    const { text, language, scope, start, description } = told;
-    const title = `${told.title || told.id} (copy)`;
-    openDraft({ text, language, scope, start, title, description: description ?? "" });
+  async function duplicate() {
+    try {
+      const made = await post(`${pathOf(told.id)}/duplicate`, { title: `${told.title || told.id} (copy)` });
+      announce(`There is a copy, ${made.id}.`);
+      location.hash = view("write", { edit: made.id });
+    } catch (error) {
+      put(place, problem(error));
+    }
   }
 
   fill();

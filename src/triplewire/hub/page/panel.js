@@ -1,7 +1,7 @@
 // Beside a query: is it one, what does it look like, what would it give; and the way to subscribe.
 
 import { announce, button, choice, el, field, plural, problem, refill, table, view } from "./dom.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
 import { pictures } from "./picture.js";
 import { label, learn, parse, short, shortened, shown } from "./terms.js";
 import { draft, draftOf, forgetDraft, keep as keepDraft } from "./drafts.js";
@@ -71,6 +71,12 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
     return { text, language, prefixes, scope: language === "xpath" ? "document" : state.scope };
   }
 
+  /** Whether the query that is edited is still the one that stands: its prefixes are not known any more. */
+  function isAsItStands() {
+    const { text, language, scope } = query();
+    return edited !== null && text === edited.text && language === edited.language && scope === edited.scope;
+  }
+
   /** Several documents are chosen by themselves where the example needs them; who chooses otherwise is told. */
   function arrange() {
     scopes.hidden = asked().language === "xpath"; // which asks one document, and not for triples
@@ -94,7 +100,7 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
       return;
     }
     try {
-      const found = await post("/v1/check", wanted, { signal });
+      const found = isAsItStands() ? await standing(edited, signal) : await post("/v1/check", wanted, { signal });
       if (mine === edits) tell(found);
     } catch (error) {
       if (!signal.aborted && mine === edits) say(error.message, "error");
@@ -156,7 +162,8 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
     const mine = edits;
     refill(preview, el("p", { class: "hint" }, "Looking …"));
     try {
-      const found = await post("/v1/preview", { ...query(), start: state.start, limit: example ? 500 : 50 }, { signal });
+      const asking = { ...query(), start: state.start, limit: example ? 500 : 50 };
+      const found = await post("/v1/preview", asking, { signal });
       const isExample = (row) => Object.values(row).includes(example);
       found.rows.sort((one, other) => isExample(other) - isExample(one));
       await learn(
@@ -201,7 +208,7 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
     subscribe.disabled = true;
     try {
       const called = { title: title.value.trim(), description: description.value.trim() }; // one that is empty goes
-      await change(edited, { ...query(), ...called });
+      await change(edited, isAsItStands() ? called : { ...query(), ...called });
       announce(`${edited.id} is changed.`);
       location.hash = view("subscription", { id: edited.id });
     } catch (error) {
@@ -258,7 +265,13 @@ export function panel({ asked, wrong, correct = null, example = null, isApart = 
   );
   arrange();
   check();
-  return { element, changed };
+  return { element, changed, scope: () => query().scope };
+}
+
+/** A query that stands is right, as it is. */
+async function standing({ id }, signal) {
+  const picture = await get(`/v1/subscriptions/${encodeURIComponent(id)}/picture`, {}, { signal });
+  return { mistake: null, picture, findings: [] };
 }
 
 const ended = (text) => (/[.?!]$/.test(text) ? text : `${text}.`);

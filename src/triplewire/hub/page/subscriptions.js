@@ -102,9 +102,9 @@ function card(each, me) {
 
 /** How many answers it has, when it was told last, whose it is; what may not be seen is left out. */
 function facts(each, me) {
-  const many = each.answers >= MOST_COUNTED ? `over ${plural(MOST_COUNTED, "answer")}` : plural(each.answers ?? 0, "answer");
+  const over = each.answers >= MOST_COUNTED ? "over " : "";
   const told = [
-    each.answers === null ? null : many,
+    each.answers === null ? null : `${over}${plural(each.answers, "answer")}`,
     each.last_event ? ["last event ", moment(each.last_event)] : each.answers === null ? null : "no event yet",
     each.owner && each.owner !== me.id ? `of ${each.owner}` : null,
     `${each.language}, ${each.scope === "graph" ? "several documents" : "one document"} for an answer`,
