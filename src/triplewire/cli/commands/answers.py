@@ -15,7 +15,7 @@ from triplewire.cli import feeds, files, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_json, print_records
-from triplewire.cli.problems import Problems
+from triplewire.cli.problems import Problems, usage
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
 OutFile = Annotated[
@@ -122,6 +122,8 @@ def events(
       triplewire events http://127.0.0.1:8080 maja --follow
     """
     wanted = files.chosen(format, json, out)
+    if follow and out is not None:
+        usage("--follow prints without an end, and --out is for what ends: leave one of them out")
     with hub_at(store) as hub:
         if follow:
             with suppress(KeyboardInterrupt):
