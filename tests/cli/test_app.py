@@ -34,7 +34,7 @@ def test_unknown_command_is_a_usage_error(call):
     assert call("mach").exit_code == 2
 
 
-def test_languages_lists_all_five_with_an_example_that_compiles(call):
+def test_languages_lists_all_with_an_example_that_compiles(call):
     from triplewire.cli.commands.languages import EXAMPLES
     from triplewire.languages import LANGUAGES, compile
 

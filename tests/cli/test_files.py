@@ -86,3 +86,10 @@ def test_feed_is_written_into_a_file_too(play, call):
     call("subscribe", "hub.db", "subscriptions/maja.rq")
     assert call("events", "hub.db", "maja", "--format", "atom", "--out", "maja.atom").exit_code == 0
     assert "<feed" in (play / "maja.atom").read_text()
+
+
+def test_what_has_no_end_goes_into_no_file(play, call):
+    call("subscribe", "hub.db", "subscriptions/maja.rq")
+    done = call("events", "hub.db", "maja", "--follow", "--out", "maja.csv")
+    assert done.exit_code == 2
+    assert "--follow" in done.stderr

@@ -137,6 +137,8 @@ def events(
     if follow and times != (None, None):
         usage("--follow goes on with what happens now: leave --since and --until out, or --follow")
     wanted = files.chosen(format, json, out)
+    if follow and out is not None:
+        usage("--follow prints without an end, and --out is for what ends: leave one of them out")
     with hub_at(store) as hub:
         if follow:
             with suppress(KeyboardInterrupt):
