@@ -227,7 +227,9 @@ def test_the_commands_edit_pause_and_list(tmp_path, monkeypatch):
     assert (listed["id"], listed["title"], listed["answers"], listed["text"]) == ("a", "Names", 0, NAMES)
     assert listed["paused since"]
     assert "Names" in call("subscriptions", path, "-q", "nam", "-f", "table")
+    assert f"a since {listed['paused since']}" in call("status", "--store", path)
     call("resume", path, "a")
+    assert "a since" not in call("status", "--store", path)
     assert call("duplicate", path, "a", "b").strip() == "b"
     kinds = [json.loads(line)["kind"] for line in call("events", path, "a", "--json").splitlines()]
     assert kinds == ["matched", "unmatched"]

@@ -150,6 +150,15 @@ def test_a_query_that_would_cost_too_much_is_refused_with_what_makes_it_cheaper(
     assert [each["id"] for each in frugal.get("/v1/subscriptions").json()["subscriptions"]] == ["some"]
 
 
+def test_an_edit_must_not_cost_more_than_a_subscription(frugal):
+    assert frugal.subscribe("few", "/a/b[c = 1]", language="xpath").status_code == 201
+    for method in ("PATCH", "PUT"):
+        wanted = {"text": "/a" * 60, "language": "xpath"}
+        problem(frugal.request(method, "/v1/subscriptions/few", json=wanted), 403, "query-too-costly")
+    assert frugal.get("/v1/subscriptions/few").json()["text"] == "/a/b[c = 1]"
+    assert frugal.post("/v1/subscriptions/few/duplicate", json={}).status_code == 201
+
+
 def test_what_is_no_query_is_refused_as_such(frugal):
     problem(frugal.subscribe("bad", "SELECT ?d { ?d <urn:size> }"), 400, "query-syntax-error")
 

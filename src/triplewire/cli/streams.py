@@ -86,4 +86,6 @@ def lines_of(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "backfills", ", ".join(f"{count:,} {state}" for state, count in status["backfills"].items())
     for subscription, reason in status["failed backfills"].items():
         yield "not filled", f"{subscription}: {reason}"
+    for subscription, since in status["paused"].items():
+        yield "paused", f"{subscription} since {since}"
     yield "committed", f"{status['batches']:,} batches, up to cursor {status['last cursor']:,}"

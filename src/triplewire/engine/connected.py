@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import replace
 from typing import Self
 
 from triplewire.documents import Limits
@@ -17,8 +17,8 @@ from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Past, Teller
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
-from triplewire.model import Subscription
-from triplewire.store import Reader, Store, SubscriptionRecord, Writer
+from triplewire.model import Subscription, moment
+from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Writer
 
 
 class Connected:
@@ -99,10 +99,14 @@ def record_of(reader: Reader, id: str) -> SubscriptionRecord:
 
 
 def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
-    """A record as the subscription that it is of."""
+    """A record as the subscription that it is of, with its pattern."""
     (query,) = reader.queries.by_ids([record.query])
     assert query is not None, "a subscription has its query"
-    pattern = load_pattern(query.pattern)
+    return replace(described(record, query, stale), pattern=load_pattern(query.pattern))
+
+
+def described(record: SubscriptionRecord, query: QueryRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of; its pattern, which takes time to read, is left out."""
     since = stale[record.query].since if record.query in stale else ""
     return Subscription(
         record.id,
@@ -111,11 +115,11 @@ def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[i
         query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
         record.start,  # type: ignore[arg-type]  # and this as well
         record.owner,
-        pattern,
+        None,
         query.viewer,
-        datetime.fromisoformat(since) if since else None,
+        moment(since) if since else None,
         record.title,
         record.description,
-        datetime.fromisoformat(record.paused_since) if record.paused_since else None,
+        moment(record.paused_since) if record.paused_since else None,
         record.tag,
     )

@@ -70,9 +70,9 @@ class Wanted:
         """The same of one subscription, before a cursor."""
         return Some(0, before, self.since, self.until, tuple(_KINDS[kind] for kind in self.kinds))
 
-    def fits(self, event: Event, title: str) -> bool:
-        """Whether all words are in the row, or in the title of the subscription."""
-        text = "\n".join([title, *(getattr(term, "value", str(term)) for term in event.row.values())]).casefold()
+    def fits(self, texts: Iterable[str]) -> bool:
+        """Whether all words are in these texts."""
+        text = "\n".join(texts).casefold()
         return all(word in text for word in self.words.casefold().split())
 
 
@@ -157,23 +157,30 @@ class _All:
 def page(reader: Reader, teller: Teller, wanted: Wanted, sees: Sees) -> InboxPage:
     """A page of the inbox; UnknownSubscription for one that is named and is not theirs."""
     source = _source(reader, wanted, sees)
-    items: list[Item] = []
+    picked: list[_Pair] = []
     place: Place | None = wanted.before
     looked = 0
-    while place is not None and len(items) < wanted.limit and looked < LOOKED_AT:
-        part = source.next(place, _LINES if wanted.words else wanted.limit - len(items))
-        looked += max(1, part.looked)
+    while place is not None and len(picked) < wanted.limit and looked < LOOKED_AT:
+        part = source.next(place, _LINES if wanted.words else wanted.limit - len(picked))
+        looked += max(1, part.looked, len(part.pairs))
         begun, place = place, part.rest
-        for first in range(0, len(part.pairs), wanted.limit):
-            some = part.pairs[first : first + wanted.limit]
-            for pair, event in zip(some, teller.events([(one.event, one.hearer) for one in some]), strict=True):
-                title = pair.record.title or pair.record.id
-                if wanted.fits(event, title):
-                    items.append(Item(event, title))
-                begun = _after(begun, pair)
-                if len(items) == wanted.limit:
-                    return InboxPage(items, str(begun), is_cut=False)
-    return InboxPage(items, None if place is None else str(place), is_cut=place is not None)
+        values = teller.values(number for pair in part.pairs for number in pair.event.terms) if wanted.words else {}
+        for pair in part.pairs:
+            begun = _after(begun, pair)
+            if not wanted.words or wanted.fits([_title(pair), *(values[n] for n in pair.event.terms if n)]):
+                picked.append(pair)
+            if len(picked) == wanted.limit:
+                return InboxPage(_items(teller, picked), str(begun), is_cut=False)
+    return InboxPage(_items(teller, picked), None if place is None else str(place), is_cut=place is not None)
+
+
+def _items(teller: Teller, picked: Sequence[_Pair]) -> list[Item]:
+    events = teller.events([(pair.event, pair.hearer) for pair in picked])
+    return [Item(event, _title(pair)) for event, pair in zip(events, picked, strict=True)]
+
+
+def _title(pair: _Pair) -> str:
+    return pair.record.title or pair.record.id
 
 
 def _source(reader: Reader, wanted: Wanted, sees: Sees) -> _Few | _All:

@@ -6,15 +6,16 @@ says where to go on. To sort by anything but the id is to look at all that match
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
 from triplewire.engine import recovering
+from triplewire.engine.connected import described
 from triplewire.engine.reading import Some, newest
 from triplewire.model import Subscription, moment
-from triplewire.store import HEARD_ON, UNHEARD, QueryRecord, Reader, SubscriptionRecord
+from triplewire.store import HEARD_ON, UNHEARD, Reader, SubscriptionRecord
 
 Sort = Literal[
     "id", "-id", "title", "-title", "created", "-created", "answers", "-answers", "last_event", "-last_event"
@@ -89,7 +90,7 @@ def summaries_of(reader: Reader, records: Sequence[SubscriptionRecord], sees: Se
     stale = recovering.stale(reader)
     return [
         Summary(
-            _subscription(record, query, stale),
+            described(record, query, stale),
             record.columns,
             answers.get(record.query, 0) if record.id in last else None,
             last.get(record.id),
@@ -97,27 +98,6 @@ def summaries_of(reader: Reader, records: Sequence[SubscriptionRecord], sees: Se
         for record, query in queries.items()
         if query is not None
     ]
-
-
-def _subscription(
-    record: SubscriptionRecord, query: QueryRecord, stale: Mapping[int, recovering.Stale]
-) -> Subscription:
-    since = stale[record.query].since if record.query in stale else ""
-    return Subscription(
-        record.id,
-        record.text,
-        record.language,
-        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
-        record.start,  # type: ignore[arg-type]  # and this as well
-        record.owner,
-        None,
-        query.viewer,
-        moment(since) if since else None,
-        record.title,
-        record.description,
-        moment(record.paused_since) if record.paused_since else None,
-        record.tag,
-    )
 
 
 def _last_events(reader: Reader, records: Sequence[SubscriptionRecord]) -> dict[str, datetime | None]:

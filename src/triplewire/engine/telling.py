@@ -113,6 +113,10 @@ class Teller:
         terms = self._terms(number for row in rows for number in row)
         return [_row(columns, row, terms) for row in rows]
 
+    def values(self, numbers: Iterable[int]) -> dict[int, str]:
+        """What people see of terms: the text of a literal, the address of a resource."""
+        return {number: getattr(term, "value", str(term)) for number, term in self._terms(numbers).items()}
+
     def _terms(self, numbers: Iterable[int]) -> dict[int, Term]:
         return {number: parse_term(text) for number, text in self._texts(numbers).items()}
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.engine.costs import cost_of
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import QueryError, QueryTooCostly, QuotaExceeded, QuotaSpent
@@ -177,7 +178,9 @@ class Quotas:
                 self.refused["subscriptions"] += 1
                 raise QuotaExceeded("subscriptions", most)
 
-    def check_cost(self, text: str, language: str, prefixes: Mapping[str, str], viewer: str | None = None) -> None:
+    def check_cost(
+        self, text: str | Pattern, language: str, prefixes: Mapping[str, str], viewer: str | None = None
+    ) -> None:
         """QueryTooCostly for a query over the bound; what is no query is left for others to refuse.
 
         It is told of what its viewer may read, so that the reason gives away nothing else.

@@ -171,6 +171,11 @@ class SubscriptionReader:
         )
         return [_subscription(row) for row in found]
 
+    def paused(self, limit: int) -> dict[str, str]:
+        """Since when subscriptions are paused, by id; those that are longest."""
+        text = "SELECT id, paused_since FROM subscriptions WHERE paused_since IS NOT NULL ORDER BY paused_since LIMIT ?"
+        return dict(self._sql.rows(text, limit))
+
     def count(self) -> int:
         """How many subscriptions there are."""
         return self._sql.number("SELECT count(*) FROM subscriptions")

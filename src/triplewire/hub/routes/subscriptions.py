@@ -132,13 +132,15 @@ async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Res
         hub, quotas = access.tenant.hub, access.tenant.quotas
         quotas.check_subscriptions()
         known = hub.subscription(id)
+        viewer = EVERYBODY if known.viewer == EVERYBODY else access.viewer
+        quotas.check_cost(known.pattern, known.language, {}, viewer)
         copy = replace(
             known,
             id=wanted.id or f"s-{uuid4().hex[:12]}",
             title=wanted.title or known.title,
             start="now",
             owner=access.account.id or None,
-            viewer=EVERYBODY if known.viewer == EVERYBODY else access.viewer,
+            viewer=viewer,
         )
         hub.subscribe_many([copy])
         return copy.id
@@ -269,8 +271,9 @@ async def _edited(
         hub, quotas = access.tenant.hub, access.tenant.quotas
         there = hub.subscription(id)
         access.require_owner(there.owner)
-        if wanted.text is not None:
-            quotas.check_cost(wanted.text, wanted.language or there.language, wanted.prefixes, there.viewer)
+        if wanted.text is not None or wanted.language is not None:
+            text, language = wanted.text or there.text, wanted.language or there.language
+            quotas.check_cost(text, language, wanted.prefixes, there.viewer)
         if any(each is not None for each in (wanted.text, wanted.language, wanted.scope, wanted.start)):
             quotas.check_events()  # what begins and ends is told at once
         given = wanted.model_fields_set

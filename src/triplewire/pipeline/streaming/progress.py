@@ -117,7 +117,7 @@ class Meter:
 
 
 def status(reader: Reader) -> dict[str, Any]:
-    """What a store knows of its stream: the numbers that it wrote last, what waits now, and its backfills."""
+    """What a store knows of its stream: its last numbers, what waits now, its backfills, and what is paused."""
     found: dict[str, Any] = reader.settings.get(KEY, {})
     return {
         "stream": found or None,
@@ -127,6 +127,7 @@ def status(reader: Reader) -> dict[str, Any]:
         "last cursor": reader.log.last_cursor(),
         "backfills": reader.backfills.counts(),
         "failed backfills": {one.subscription: one.reason for one in reader.backfills.listing(_NAMED, state=FAILED)},
+        "paused": reader.subscriptions.paused(_NAMED),
     }
 
 
