@@ -84,6 +84,8 @@ def test_a_viewer_sees_documents_and_triples_that_it_may_read(listed, viewer, se
         assert reader.surveys.subjects([(p, [c]), (p, [b])], looked_at=9, most=9) == ([a] if sees else [])
         assert set(reader.surveys.about([a, x], 9)) == {(a, p, b), *more, *([(x, q, secret)] if sees else [])}
         assert reader.surveys.present([a, x]) == ({a, x} if sees else {a})
+        assert reader.surveys.used([p, q]) == ({p, q} if sees else {p})
+        assert reader.surveys.extents([(p, [b, c]), (q, [secret])], 9) == [1, 1 if sees else 0]
         assert reader.surveys.uses([(q, secret)], 9) == ([(x, q, secret)] if sees else [])
 
 

@@ -45,6 +45,10 @@ def test_surveys_say_what_the_documents_say(many_stores, contents):
         assert surveys.subjects(wanted, looked_at=100, most=1) == narrowed[:1]
         assert set(surveys.about([one, two], 100)) == {t for t in stated if t[0] in (one, two)}
         assert surveys.present(terms) == {s for s, _, _ in stated}
+        assert surveys.used(terms) == {p for _, p, _ in stated}
+        having = [len({s for s, p, o in stated if p == predicate and o in (two, three)}) for predicate in terms]
+        assert surveys.extents([(predicate, [two, three]) for predicate in terms], 100) == having
+        assert surveys.extents([(one, [two, three]), (one, [])], 1) == [min(1, having[0]), 0]
         keys = [(p, o) for p in terms for o in (one, two)]
         assert set(surveys.uses(keys, 100)) == {t for t in stated if t[2] in (one, two)}
 

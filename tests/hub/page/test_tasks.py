@@ -244,6 +244,7 @@ def test_edit_pause_resume_and_duplicate_a_subscription(person, served):
     expect(page.locator(".event")).to_have_count(1)
     page.get_by_role("link", name="Edit", exact=True).click()
     person.heading("Edit mine")
+    expect(page.get_by_role("link", name="Subscriptions", exact=True)).to_have_attribute("aria-current", "page")
     page.get_by_label("Query", exact=True).fill('SELECT ?d { ?d dcat:keyword "tree" }')
     page.get_by_label("Title", exact=True).fill("Trees and pools")
     page.get_by_label("Description").fill("For the parks department.")

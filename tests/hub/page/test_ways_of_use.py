@@ -24,7 +24,9 @@ VIEWS = {
     "resource": "resource?iri=https://town.example/beach",
     "documents": "documents",
     "document": "document?uri=https://town.example/beach.ttl",
+    "theme": "resource?iri=https://town.example/Water",
     "write": "write",
+    "edit": "write?edit=sea",
     "like": "like?iri=https://town.example/beach",
     "subscriptions": "subscriptions",
     "subscription": "subscription?id=sea",
@@ -44,7 +46,7 @@ def test_no_view_has_a_barrier_that_can_be_found_by_machine(browser, served, sch
     found = {}
     for name, address in VIEWS.items():
         visit.go(address)
-        if name in ("write", "like"):
+        if name in ("write", "edit", "like"):
             expect(visit.page.locator(".status.good")).to_be_visible()
         opened(visit.page, name)
         assert not re.search(r"\[object|\bundefined\b|\bNaN\b|\bnull\b", visit.page.locator("body").inner_text()), name
@@ -73,7 +75,7 @@ def opened(page, name):
 def test_every_view_fits_a_phone(browser, served, name):
     context = browser.new_context(viewport={"width": 320, "height": 640})
     visit = Visit(context.new_page(), served.url).go(VIEWS[name])
-    if name in ("write", "like"):
+    if name in ("write", "edit", "like"):
         expect(visit.page.locator(".picture svg")).to_be_visible()
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
     context.close()

@@ -12,7 +12,7 @@ export function editor({ text = "", language = "sparql", label, changed }) {
     spellcheck: "false",
     autocapitalize: "off",
     autocomplete: "off",
-    rows: 10,
+    rows: Math.min(24, Math.max(10, text.split("\n").length + 2)), // a query that is there is seen as a whole
     value: text,
     "aria-describedby": "query-told",
     on: { input: typed, scroll: follow, keydown: leave },

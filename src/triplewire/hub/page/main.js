@@ -63,7 +63,7 @@ async function show({ isFirst = false } = {}) {
   current = new AbortController();
   const { signal } = current;
   const { path, params } = place();
-  navigation(path);
+  navigation(params.has("edit") ? "subscription" : path);
   const section = el("section", { "aria-busy": "true" });
   const moment = el("p", { class: "hint", hidden: true }, "One moment …");
   const waiting = setTimeout(() => (moment.hidden = false), 300);
