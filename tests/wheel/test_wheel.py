@@ -102,7 +102,14 @@ def test_wheel_has_every_file_that_the_source_has(wheel):
     assert not [name for name in there if "__pycache__" in name or name.startswith("tests/")]
 
 
-def test_demo_files_are_matched(run, tmp_path):
+def test_story_is_told(run):
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "The whole town listens" in done.stdout
+    assert "Your turn" in done.stdout
+
+
+def test_demo_files_are_matched(run):
     written = run("demo", "--files", "play")
     assert written.returncode == 0, written.stderr
     done = run("match", "play/catalogue", "-s", "play/subscriptions", "-t", "play/themes.ttl")
