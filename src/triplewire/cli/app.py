@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from triplewire.cli.catalogue import Catalogue
+from triplewire.cli.catalogue import CommandCatalogue
 from triplewire.cli.notices import announce_compiling
 
 app = typer.Typer(
-    cls=Catalogue,
+    cls=CommandCatalogue,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",

@@ -99,7 +99,7 @@ COMMANDS = {
 """By name, in the order of the help."""
 
 
-class Catalogue(TyperGroup):
+class CommandCatalogue(TyperGroup):
     """The commands, of which only the one that is called is loaded."""
 
     def __init__(self, **about: Any) -> None:
