@@ -13,7 +13,8 @@ from triplewire import Hub
 from triplewire.errors import MatchLimitExceeded
 from triplewire.hub.accounts import Accounts
 from triplewire.hub.orders import told_errors
-from triplewire.hub.routes.subscriptions import _told
+from triplewire.hub.routes.subscriptions import _summed
+from triplewire.model import Summary
 from triplewire.store import Store
 
 
@@ -56,5 +57,6 @@ def test_since_when_rows_are_stale_is_told_to_who_may_see_them():
     with Hub() as hub:
         made = hub.subscribe("SELECT ?s { ?s ?p ?o }", id="s", owner="eve", viewer="eve")
         object.__setattr__(made, "stale_since", datetime.now(UTC))
-        told = {who: _told(SimpleNamespace(viewer=who), made).stale_since for who in ("eve", None, "pub")}
+        summary = Summary(made, ("s",), None, None)
+        told = {who: _summed(SimpleNamespace(viewer=who), summary).stale_since for who in ("eve", None, "pub")}
         assert [who for who, since in told.items() if since is None] == ["pub"]

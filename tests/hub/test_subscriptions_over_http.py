@@ -39,6 +39,7 @@ def test_subscription_is_made_read_listed_and_forgotten(served):
             "start": "now",
             "owner": None,
             "columns": ["d", "t"],
+            "past_columns": [],
             "viewer": None,
             "stale_since": None,
             "title": None,
