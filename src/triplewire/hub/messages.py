@@ -89,6 +89,11 @@ class EditSubscription(Message):
         None
     )
 
+    @property
+    def asks(self) -> bool:
+        """Whether it may change what is asked."""
+        return any(each is not None for each in (self.text, self.language, self.scope, self.start))
+
 
 class NewDuplicate(Message):
     """The id and the title of a copy; an id is made if none is given, and the title is that of the original."""

@@ -168,6 +168,15 @@ class Access:
         if not self.account.may("admin") and owner != self.account.id:
             raise NotAllowed("this belongs to another account; its owner or an admin may change it")
 
+    def require_own(self, id: str) -> None:
+        """NotAllowed for who did not make a subscription; also for who did, if it sees more than they may see now.
+
+        An admin's subscription sees every document. Its maker, no admin any more, could ask through it, and learn
+        from how much there is to tell.
+        """
+        self.require_owner(self.tenant.hub.subscription(id).owner)
+        self.require_sight(id, for_good=True)
+
     @property
     def viewer(self) -> str | None:
         """Whose documents are there for the caller; None: all of them, for an admin."""

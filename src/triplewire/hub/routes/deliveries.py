@@ -14,6 +14,7 @@ from triplewire.deliver.pinging import ping as send_ping
 from triplewire.deliver.registry import Condition
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied
+from triplewire.errors import NotAllowed, UnknownSubscription
 from triplewire.hub.delivery_messages import (
     Chosen,
     Counted,
@@ -82,10 +83,11 @@ def listing(
     after: Annotated[str, Query(max_length=100, pattern=NO_NUL, description="The id that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> dict[str, Any]:
-    """One's own deliveries, by id; an admin sees everybody's."""
+    """One's own deliveries, by id; an admin sees everybody's. Those of what one may not see any more are left out."""
     owner = None if access.account.may("admin") else access.account.id
     found = _deliveries(access).listing(after=after, limit=limit, owner=owner)
-    return {"deliveries": [*map(_told, found)], "next": found[-1].record.id if len(found) == limit else None}
+    seen = [each for each in found if _is_own(access, each.record.subscription)]
+    return {"deliveries": [*map(_told, seen)], "next": found[-1].record.id if len(found) == limit else None}
 
 
 @router.get("/deliveries/{delivery}", summary="Read a delivery", response_model=DeliveryTold)
@@ -107,7 +109,7 @@ def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> dic
 @router.delete("/deliveries/{delivery}", summary="Remove a delivery", status_code=204)
 async def remove(access: Reading, delivery: DeliveryId) -> None:
     """Deliver no more, and forget what could not be delivered; a subscriber of WebSub is told."""
-    record = await run_in_threadpool(_own, access, delivery)
+    record = await run_in_threadpool(_removable, access, delivery)
     await run_in_threadpool(_deliveries(access).remove, delivery)
     if record.kind == "websub":
         await tell_denied(record, access.service.settings.reachable, "the hub has ended it")
@@ -170,13 +172,28 @@ def _deliveries(access: Access) -> Deliveries:
 
 def _require_subscription(access: Access, id: str) -> None:
     """Urls of receivers can be secrets: they are for who made the subscription, and for admins."""
-    access.require_owner(access.tenant.hub.subscription(id).owner)
+    access.require_own(id)
+
+
+def _is_own(access: Access, id: str) -> bool:
+    try:
+        access.require_own(id)
+    except (NotAllowed, UnknownSubscription):
+        return False
+    return True
 
 
 def _own(access: Access, delivery: str) -> DeliveryRecord:
-    """The delivery, if it is the caller's."""
+    """The delivery, if it is the caller's, who may see what it sends: how much waits for it says something of that."""
     record = _deliveries(access).of(delivery)
     _require_subscription(access, record.subscription)
+    return record
+
+
+def _removable(access: Access, delivery: str) -> DeliveryRecord:
+    """The delivery, if the caller made its subscription, whatever that sees."""
+    record = _deliveries(access).of(delivery)
+    access.require_owner(access.tenant.hub.subscription(record.subscription).owner)
     return record
 
 

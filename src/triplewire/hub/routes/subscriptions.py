@@ -286,10 +286,12 @@ async def _edited(
         hub, quotas = access.tenant.hub, access.tenant.quotas
         there = hub.subscription(id)
         access.require_owner(there.owner)
+        if wanted.asks or wanted.paused is False:
+            access.require_own(id)
         if wanted.text is not None or wanted.language is not None:
             text, language = wanted.text or there.text, wanted.language or there.language
             quotas.check_cost(text, language, wanted.prefixes, there.viewer)
-        if any(each is not None for each in (wanted.text, wanted.language, wanted.scope, wanted.start)):
+        if wanted.asks:
             quotas.check_events()  # what begins and ends is told at once
         given = wanted.model_fields_set
         hub.edit(
@@ -353,9 +355,9 @@ async def _read(access: Access, id: str, response: Response) -> SubscriptionTold
 
 
 def _summed(access: Access, summary: Summary) -> SubscriptionTold:
-    """That its rows are out of date says something of documents: it is told to who made it, or may see the rows."""
+    """That its rows are out of date says something of documents: it is told to who may see the rows."""
     subscription = summary.subscription
-    is_seen = access.viewer in (None, subscription.owner) or subscription.viewer in (EVERYBODY, access.viewer)
+    is_seen = access.viewer is None or subscription.viewer in (EVERYBODY, access.viewer)
     return SubscriptionTold(
         id=subscription.id,
         text=subscription.text,
