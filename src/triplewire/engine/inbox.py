@@ -129,13 +129,16 @@ class _All:
 
     def __init__(self, reader: Reader, wanted: Wanted, sees: Sees) -> None:
         self._reader, self._wanted, self._sees = reader, wanted, sees
-        self._bounds = wanted.some(_BEYOND).within(reader)
+        self._after, self._before, self._only = wanted.some(_BEYOND).within(reader)
+        # For an owner, lines of every kind are counted: where a page is cut must not tell of which kind others' are.
+        self._counted = self._only if wanted.owner is None else self._only._replace(kinds=())
 
     def next(self, place: Place, count: int) -> _Part:
-        after, before, only = self._bounds
-        until = min(place.cursor + 1, before)
-        lines = self._reader.log.before(until, after, _LINES, only)
-        pairs = heard_of(self._reader, lines.events, self._wanted.owner, self._sees)
+        until = min(place.cursor + 1, self._before)
+        lines = self._reader.log.before(until, self._after, _LINES, self._counted)
+        kinds = self._only.kinds
+        events = [event for event in lines.events if not kinds or event.kind in kinds]
+        pairs = heard_of(self._reader, events, self._wanted.owner, self._sees)
         pairs.sort(key=_order)
         return _Part(_beyond(pairs, place), lines.looked, None if lines.rest is None else Place(lines.rest))
 
