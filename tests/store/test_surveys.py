@@ -46,6 +46,8 @@ def test_surveys_say_what_the_documents_say(many_stores, contents):
         assert set(surveys.about([one, two], 100)) == {t for t in stated if t[0] in (one, two)}
         assert surveys.present(terms) == {s for s, _, _ in stated}
         assert surveys.used(terms) == {p for _, p, _ in stated}
+        assert surveys.predicates(100) == sorted({p for _, p, _ in stated})
+        assert surveys.predicates(1) == sorted({p for _, p, _ in stated})[:1]
         having = [len({s for s, p, o in stated if p == predicate and o in (two, three)}) for predicate in terms]
         assert surveys.extents([(predicate, [two, three]) for predicate in terms], 100) == having
         assert surveys.extents([(one, [two, three]), (one, [])], 1) == [min(1, having[0]), 0]

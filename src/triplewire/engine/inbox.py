@@ -10,8 +10,10 @@ how many of those who hear it were told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
 from typing import NamedTuple
 
 from triplewire.engine.reading import Some, count_after, hearers, newest
@@ -24,10 +26,12 @@ _KINDS = {"matched": MATCHED, "changed": CHANGED, "unmatched": UNMATCHED}
 FEW = 64
 """Subscriptions whose logs are read one by one."""
 LOOKED_AT = 5_000
-"""Events that a page looks at, or lines of the log of all."""
+"""Events that a page reads, or lines of the log of all; it ends with the round that reaches it."""
 COUNTED_TO = 1_000
 """New events that are counted for one subscription."""
 _LINES = 500
+_FEWEST_READ = 8
+"""Events of one log that are read together, if there are many logs."""
 _BEYOND = 1 << 60
 
 Sees = Callable[[str | None], bool]
@@ -47,7 +51,7 @@ class Place(NamedTuple):
     def of(cls, text: str) -> Place:
         """A place as it was told; ValueError if it is none."""
         cursor, _, told = text.partition(".")
-        return cls(min(int(cursor), _BEYOND), int(told or 0))
+        return cls(min(int(cursor), _BEYOND), max(0, int(told or 0)))
 
     def __str__(self) -> str:
         return f"{self.cursor}.{self.told}"
@@ -83,7 +87,7 @@ class _Pair(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What was found next, how many were looked at, and where to look on; None at the end."""
+    """What was found next, how many were read for it, and where to look on; None at the end."""
 
     pairs: list[_Pair]
     looked: int
@@ -91,22 +95,33 @@ class _Part(NamedTuple):
 
 
 class _Few:
-    """Reads each log from its end."""
+    """Reads each log from its end, in chunks, as far as the events of all together are asked for."""
 
     def __init__(self, reader: Reader, wanted: Wanted, records: Sequence[SubscriptionRecord]) -> None:
         self._reader, self._wanted, self._records = reader, wanted, records
+        self._read = 0
 
     def next(self, place: Place, count: int) -> _Part:
-        pairs: list[_Pair] = []
-        most, some = count + place.told, self._wanted.some(place.cursor + 1)
-        for record in self._records:
-            found = newest(self._reader, record, some, most)
-            heard = hearers(self._reader, record, found)
-            pairs += [_Pair(event, hearer, record) for event, hearer in zip(found, heard, strict=True)]
-        pairs.sort(key=_order)
-        chosen = _beyond(pairs[:most], place)
+        # Each subscription hears one event of a cursor; the number in `place` is whatever a client has sent.
+        most = count + min(place.told, len(self._records))
+        chunk = max(_FEWEST_READ, most // max(1, len(self._records)))
+        begun = self._read
+        logs = [self._newest(record, place.cursor + 1, chunk) for record in self._records]
+        pairs = list(islice(merge(*logs, key=_order), most))
+        chosen = _beyond(pairs, place)
         is_end = len(pairs) < most
-        return _Part(chosen, len(chosen), None if is_end else _place_after(chosen, place))
+        return _Part(chosen, self._read - begun, None if is_end else _place_after(chosen, place))
+
+    def _newest(self, record: SubscriptionRecord, before: int, chunk: int) -> Iterator[_Pair]:
+        """The events of one subscription, the newest first; read when they are asked for."""
+        while True:
+            found = newest(self._reader, record, self._wanted.some(before), chunk)
+            self._read += len(found)
+            heard = hearers(self._reader, record, found)
+            yield from (_Pair(event, hearer, record) for event, hearer in zip(found, heard, strict=True))
+            if len(found) < chunk:
+                return
+            before = found[-1].cursor
 
 
 class _All:
@@ -114,13 +129,16 @@ class _All:
 
     def __init__(self, reader: Reader, wanted: Wanted, sees: Sees) -> None:
         self._reader, self._wanted, self._sees = reader, wanted, sees
-        self._bounds = wanted.some(_BEYOND).within(reader)
+        self._after, self._before, self._only = wanted.some(_BEYOND).within(reader)
+        # For an owner, lines of every kind are counted: where a page is cut must not tell of which kind others' are.
+        self._counted = self._only if wanted.owner is None else self._only._replace(kinds=())
 
     def next(self, place: Place, count: int) -> _Part:
-        after, before, only = self._bounds
-        until = min(place.cursor + 1, before)
-        lines = self._reader.log.before(until, after, _LINES, only)
-        pairs = heard_of(self._reader, lines.events, self._wanted.owner, self._sees)
+        until = min(place.cursor + 1, self._before)
+        lines = self._reader.log.before(until, self._after, _LINES, self._counted)
+        kinds = self._only.kinds
+        events = [event for event in lines.events if not kinds or event.kind in kinds]
+        pairs = heard_of(self._reader, events, self._wanted.owner, self._sees)
         pairs.sort(key=_order)
         return _Part(_beyond(pairs, place), lines.looked, None if lines.rest is None else Place(lines.rest))
 

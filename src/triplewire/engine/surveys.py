@@ -6,7 +6,7 @@ Every question has a bound, so that looking around costs the same on a store of 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -29,9 +29,13 @@ _LOOKED_AT = 50_000
 _TRIPLES_LOOKED_AT = 50_000
 _TERMS_LOOKED_AT = 200_000
 _KEYS_LOOKED_AT = 20_000
+_MOST_PREDICATES = 1_000
+"""Properties by which a text is looked for; as many for each term, so that hidden terms take nothing from others."""
 _MOST_WORDS = 8
 TYPE = f"<{RDF}type>"
 
+Found = tuple[int, str]
+"""A term: its number, and its spelling."""
 Called = Mapping[str, Sequence[str]]
 """What the given taxonomy calls its nodes, by their spelling: names, the one to be shown first."""
 
@@ -159,7 +163,8 @@ def _property_of(
 def _uses(reader: Reader, numbers: Sequence[int], kind: int) -> dict[int, Counter[int]]:
     """How many triples of each property have each as the value, besides those that the taxonomy is made of."""
     structure = {kind, *reader.terms.find([f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>"])}
-    predicates = [predicate for predicate in reader.triples.predicates() if predicate not in structure]
+    seen = reader.surveys.predicates(_KEYS_LOOKED_AT + len(structure))
+    predicates = [predicate for predicate in seen if predicate not in structure]
     keys = list(islice(((p, number) for number in numbers for p in predicates), _KEYS_LOOKED_AT))
     found: dict[int, Counter[int]] = {}
     for (p, number), count in zip(keys, reader.triples.degrees(keys, MOST_COUNTED) if keys else (), strict=True):
@@ -223,16 +228,12 @@ def search(
         words,
         before=before if before is not None else 1 << 60,
         looked_at=_TERMS_LOOKED_AT,
-        most=_TERMS_LOOKED_AT if reader.is_partial else MOST_HITS,
+        most=_TERMS_LOOKED_AT if reader.is_partial else MOST_HITS + 1,
     )
-    until, hits = found.until, list[Hit]()
-    for first in range(0, len(found.terms), MOST_HITS):
-        some = found.terms[first : first + MOST_HITS]
-        more, seen = _hits(reader, some)
-        hits += more
-        if len(hits) >= MOST_HITS and first + MOST_HITS < len(found.terms):
-            until = min(seen)  # of what is seen: where a hidden term is must not be told
-            break
+    predicates = reader.surveys.predicates(_MOST_PREDICATES)
+    seen = list(islice(_seen(reader, found.terms, predicates), MOST_HITS + 1))
+    hits = _hits(reader, seen[:MOST_HITS], predicates)
+    until = seen[MOST_HITS - 1][0] if len(seen) > MOST_HITS else found.until  # of what is seen: others are not told
     told = {hit.resource: hit for hit in reversed([*hits, *nodes])}
     return list(told.values())[::-1], until if until > 1 else None
 
@@ -248,24 +249,30 @@ def _nodes_with(taxonomy: Taxonomy, called: Called, words: Sequence[str]) -> lis
     return [Hit(node) for node in islice(filter(fits, islice(taxonomy.nodes(), _TERMS_LOOKED_AT)), MOST_HITS)]
 
 
-def _hits(reader: Reader, found: Sequence[tuple[int, str]]) -> tuple[list[Hit], set[int]]:
-    """The resources that terms are of, and those of the terms that are seen."""
-    literals = [number for number, spelled in found if spelled.startswith('"')]
-    iris = [number for number, spelled in found if spelled.startswith("<")]
-    named = reader.surveys.present(iris)
-    predicates = list(reader.triples.predicates())
+def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> Iterator[Found]:
+    """Those that are the subject or the value of something; they are looked at as far as they are asked for."""
+    step = _KEYS_LOOKED_AT // (len(predicates) + 1)
+    for first in range(0, len(found), step):
+        some = found[first : first + step]
+        there = reader.surveys.present([number for number, spelled in some if spelled.startswith("<")])
+        there |= _values(reader, [number for number, _ in some if number not in there], predicates)
+        yield from (each for each in some if each[0] in there)
+
+
+def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[Hit]:
+    """The resources that terms are of."""
+    literals = [number for number, spelled in seen if spelled.startswith('"')]
+    named = [number for number, spelled in seen if spelled.startswith("<")]
     keys = [(predicate, number) for number in literals for predicate in predicates]
-    triples = reader.surveys.uses(keys[:_KEYS_LOOKED_AT], 2 * MOST_HITS) if keys else []
-    named |= _values(reader, [number for number in iris if number not in named], predicates)
+    triples = reader.surveys.uses(keys, 2 * MOST_HITS) if keys else []
     terms = terms_of(reader, [*named, *(number for triple in triples for number in triple)])
     hits = [Hit(terms[s], terms[p], terms[o]) for s, p, o in sorted(triples, key=lambda triple: -triple[2])]
-    hits += [Hit(terms[number]) for number in sorted(named, reverse=True)]
-    return hits, {*named, *(o for _, _, o in triples)}
+    return hits + [Hit(terms[number]) for number in sorted(named, reverse=True)]
 
 
 def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:
     """Which of these are the value of something."""
-    keys = [(predicate, number) for number in numbers for predicate in predicates][:_KEYS_LOOKED_AT]
+    keys = [(predicate, number) for number in numbers for predicate in predicates]
     degrees = reader.triples.degrees(keys, 1) if keys else []
     return {number for (_, number), count in zip(keys, degrees, strict=True) if count}
 

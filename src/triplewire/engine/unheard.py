@@ -27,7 +27,8 @@ Role = OneOf["property", "class"]
 
 _MOST_PROPERTIES = 2_000
 _MOST_NODES = 5_000
-_MOST_ALIKE = 20
+_MOST_LETTERS = 64
+"""The time to compare two words grows with the product of their lengths."""
 _MOST_SUGGESTED = 3
 _ALIKE = 0.72
 _KIND = NamedNode(TYPE[1:-1])
@@ -49,16 +50,25 @@ class Unheard:
         return f"{nothing} {self.term}" + (f"; did you mean {meant}?" if meant else " yet")
 
 
+@dataclass(slots=True)
+class Budget:
+    """How much is compared for all terms of a query together: words at a glance, and words letter by letter."""
+
+    words: int = 40_000
+    ratios: int = 2_000
+
+
 def unheard(reader: Reader, taxonomy: Taxonomy, pattern: Pattern) -> list[Unheard]:
     """What a pattern names and nothing has; nothing where nothing is published, because then that says nothing."""
     if isinstance(pattern, PathQuery):
         return []
     named = [*dict.fromkeys(chain.from_iterable(map(_named, pattern.branches)))]
     missing = [(term, role) for term, role in named if not _is_there(reader, taxonomy, term, role)]
-    if not missing or not reader.triples.predicates():
+    if not missing or not reader.surveys.predicates(1):
         return []
     known = {role: _in_use(reader, taxonomy, role) for role in {role for _, role in missing}}
-    return [Unheard(term, role, tuple(_seen(reader, alike(term, known[role]), role))) for term, role in missing]
+    budget = Budget()
+    return [Unheard(term, role, tuple(alike(term, known[role], budget)[:_MOST_SUGGESTED])) for term, role in missing]
 
 
 def _named(branch: Conjunction) -> Iterator[tuple[Term, Role]]:
@@ -94,33 +104,37 @@ def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> boo
 
 
 def _in_use(reader: Reader, taxonomy: Taxonomy, role: Role) -> list[Term]:
-    """What may be suggested; of properties also such as are not seen: to look at all of them would take long."""
+    """What may be suggested, all of it seen."""
     if role == "property":
-        return [*terms_of(reader, islice(reader.triples.predicates(), _MOST_PROPERTIES)).values()]
+        return [*terms_of(reader, reader.surveys.predicates(_MOST_PROPERTIES)).values()]
     (kind,) = reader.terms.find([TYPE])
     numbers = reader.surveys.values(kind, MOST_CLASSES) if kind else []
     return [*dict.fromkeys([*terms_of(reader, numbers).values(), *islice(taxonomy.nodes(), _MOST_NODES)])]
 
 
-def _seen(reader: Reader, terms: Sequence[Term], role: Role) -> list[Term]:
-    """The first of these that are seen."""
-    if role == "property" and reader.is_partial:
-        numbers = reader.terms.find([*map(str, terms)])
-        used = reader.surveys.used(numbers)
-        terms = [term for term, number in zip(terms, numbers, strict=True) if number in used]
-    return [*terms[:_MOST_SUGGESTED]]
+def alike(term: Term, known: Iterable[Term], budget: Budget) -> list[Term]:
+    """Those whose last word is spelled like the term's, the most alike first; of one namespace before others.
 
-
-def alike(term: Term, known: Iterable[Term]) -> list[Term]:
-    """Those whose last word is spelled like the term's, the most alike first; of one namespace before others."""
+    Long words are like none, and what the budget has no more for is not looked at.
+    """
     namespace, name = _parts(term.value)
+    if len(name) > _MOST_LETTERS:
+        return []
+    matcher = SequenceMatcher(None, "", name)
     scored: list[tuple[float, bool, str, Term]] = []
-    for other in known:
+    for other in islice(known, budget.words):
+        budget.words -= 1
         space, own = _parts(other.value)
-        matcher = SequenceMatcher(None, name, own)
-        if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE:
-            scored.append((-matcher.ratio(), space != namespace, other.value, other))
-    return [found for *_, found in sorted(scored, key=lambda each: each[:3])[:_MOST_ALIKE]]
+        if len(own) > _MOST_LETTERS:
+            continue
+        matcher.set_seq1(own)
+        if matcher.real_quick_ratio() < _ALIKE or matcher.quick_ratio() < _ALIKE or not budget.ratios:
+            continue
+        budget.ratios -= 1
+        ratio = matcher.ratio()
+        if ratio >= _ALIKE:
+            scored.append((-ratio, space != namespace, other.value, other))
+    return [found for *_, found in sorted(scored, key=lambda each: each[:3])]
 
 
 def _parts(iri: str) -> tuple[str, str]:

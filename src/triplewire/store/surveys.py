@@ -100,6 +100,13 @@ class SurveyReader:
         )
         return {found for (found,) in self._sql.keyed(text, [(each,) for each in predicates], *self._viewer)}
 
+    def predicates(self, most: int) -> list[int]:
+        """The predicates of triples that are seen, by number; the first `most`."""
+        text = "SELECT t.p FROM predicates t"
+        if self._seen:
+            text += f" WHERE EXISTS (SELECT 1 FROM statements st WHERE st.p = t.p{self._seen})"
+        return [found for (found,) in self._sql.rows(f"{text} ORDER BY t.p LIMIT ?", *self._viewer, most)]
+
     def extents(self, narrowings: Sequence[Narrowing], most: int) -> list[int]:
         """How many resources meet each narrowing alone, each counted up to `most`."""
         found = []
