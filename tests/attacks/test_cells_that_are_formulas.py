@@ -23,9 +23,6 @@ FORMULAS = (
     "+1+1",
     "-1+1",
     "@SUM(1+1)",
-    "\t=1+1",
-    "\r=1+1",
-    "\n=1+1",
     "  =1+1",
     "\u00a0=1+1",
     "\ufeff=1+1",
@@ -34,6 +31,15 @@ FORMULAS = (
     "\uff0b1+1",
     "\uff0d1+1",
     "\uff20SUM(1)",
+    "\ufe661+1",
+    "\u22121+1",
+    *(f"{unseen}=1+1" for unseen in "\u2060\u00ad\u061c\u180e\u2066\ufe0f\U000e0001\U000e0100"),
+)
+PARTED = tuple(
+    f"{before}{separator}{between}{formula}"
+    for separator in (";", "|", "\t", "\r", "\n", "\r\n")
+    for before, between in (("", ""), ("a", ""), ("a, b", ""), ("a", " "), ("a", '"'), ('a"', "\u2060"))
+    for formula in ("=cmd|' /C calc'!A0", "@SUM(1)")
 )
 NUMBERS = ("-1", "+1", "-1.5", "-1e5", "-.5")
 
@@ -50,6 +56,21 @@ def test_csv_has_an_apostrophe_before_a_formula(text, term):
     content = written("csv", RowLayout(["x"]), [Row({"x": term(text)})]).decode()
     _, (cell,) = csv.reader(io.StringIO(content, newline=""))
     assert cell == "'" + text
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("text", PARTED)
+def test_part_of_a_cell_is_no_formula_for_a_reader_with_another_separator(text, separator):
+    row = Row({"x": Literal("x, y"), "y": Literal(text)})
+    content = written("csv", RowLayout(["x", "y"]), [row]).decode()
+    cells = [cell for line in csv.reader(io.StringIO(content, newline=""), delimiter=separator) for cell in line]
+    assert not [cell for cell in cells if cell.lstrip(' "\r\n\t\u2060').startswith(("=", "@"))]
+
+
+@pytest.mark.parametrize("text", ["a; b", "1;-2", "a|b", "a-b; c=d", "one\ntwo", "x\ty"])
+def test_ordinary_text_stays_as_it_is(text):
+    content = written("csv", RowLayout(["x"]), [Row({"x": Literal(text)})]).decode()
+    assert list(csv.reader(io.StringIO(content, newline="")))[1:] == [[text]]
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -69,10 +90,12 @@ def test_number_stays_a_number(text):
 def test_cell_cannot_end_and_begin_another_that_is_a_formula():
     text = 'harmless","=1+1\r\n=2+2,x'
     content = written("csv", RowLayout(["x", "y"]), [Row({"x": Literal(text), "y": Literal(";=3+3")})]).decode()
-    assert list(csv.reader(io.StringIO(content, newline="")))[1:] == [[text, ";=3+3"]]
+    assert list(csv.reader(io.StringIO(content, newline="")))[1:] == [[text.replace("\n", "\n'"), ";'=3+3"]]
 
 
-@pytest.mark.parametrize("text", [*FORMULAS, "https://evil.example/", "mailto:a@evil.example", "internal:Sheet2!A1"])
+@pytest.mark.parametrize(
+    "text", [*FORMULAS, *PARTED, "https://evil.example/", "mailto:a@evil.example", "internal:Sheet2!A1"]
+)
 def test_workbook_has_text_and_neither_formula_nor_link(text):
     content = written("xlsx", RowLayout(["x"]), [Row({"x": Literal(text)})])
     (cell,) = (line[0] for line in openpyxl.load_workbook(io.BytesIO(content)).active.iter_rows(min_row=2))

@@ -1,24 +1,26 @@
 """Downloads: all rows or all events of a subscription as a file, sent page by page (M9).
 
 Whether the caller may have them is asked for each page, as it is for JSON. A file that must be whole before its first
-byte (Excel, Parquet) grows in a temporary file; there are only so many of these at a time.
+byte (Excel, Parquet) grows in a temporary file; an account has only so many of these at a time, and whether the caller
+may have it is asked for each chunk of it, too. A client that takes nothing for long is cut off.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, suppress
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from fastapi import Header, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from triplewire.errors import BadRequest, NotAcceptable, ServiceUnavailable
+from triplewire.errors import BadRequest, NotAcceptable, ServiceUnavailable, UnknownSubscription
 from triplewire.hub.negotiation import best
-from triplewire.hub.service import Access, Service
+from triplewire.hub.service import Access
 from triplewire.tables import FORMATS, FileFormat, FileWriter, Layout
 
 JSON = "application/json"
@@ -69,10 +71,7 @@ async def download(access: Access, id: str, format: FileFormat, source: Source) 
     service = access.service
     with ExitStack() as stack:
         if not format.is_text:
-            if service.downloads >= service.settings.downloads:
-                raise ServiceUnavailable(f"{service.downloads} files are being made, and no more; try again later")
-            service.downloads += 1
-            stack.callback(_done, service)
+            stack.enter_context(service.downloads.taken(access.account.id))
         writer = await run_in_threadpool(format.writer, source.layout)
         stack.enter_context(writer)
         chunks = _chunks(access, id, writer, source)
@@ -81,24 +80,36 @@ async def download(access: Access, id: str, format: FileFormat, source: Source) 
     name = f"{id}-{source.name}.{format.name}"
     headers = {"Content-Disposition": _disposition(name), "Cache-Control": "private, no-cache", "Vary": "Accept"}
     kind = f"{format.media_type}; charset=utf-8" if format.is_text else format.media_type
-    return _Download(kept, _sent(first, chunks), media_type=kind, headers=headers)
-
-
-def _done(service: Service) -> None:
-    service.downloads -= 1
+    sent, patience = _sent(first, chunks), service.settings.download_seconds
+    return _Download(kept, patience, sent, media_type=kind, headers=headers)
 
 
 class _Download(StreamingResponse):
-    """Lets go of what was kept for it when it was sent, also if the client is gone before the first byte."""
+    """Lets go of what was kept for it when it was sent, also if the client is gone before the first byte.
 
-    def __init__(self, kept: ExitStack, chunks: AsyncIterator[bytes], **about: Any) -> None:
+    A client has so many seconds for each message: who reads nothing would otherwise keep it for ever.
+    """
+
+    def __init__(self, kept: ExitStack, patience: float, chunks: AsyncIterator[bytes], **about: Any) -> None:
         super().__init__(chunks, **about)
-        self._kept = kept
+        self._kept, self._patience = kept, patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See `StreamingResponse`."""
-        with self._kept:
-            await super().__call__(scope, receive, send)
+
+        async def send_in_time(message: Message) -> None:
+            try:
+                async with asyncio.timeout(self._patience):
+                    await send(message)
+            except TimeoutError:
+                raise _Stalled from None
+
+        with self._kept, suppress(_Stalled):  # the server closes what was not sent completely
+            await super().__call__(scope, receive, send_in_time)
+
+
+class _Stalled(Exception):
+    """The client takes nothing."""
 
 
 async def _sent(first: bytes, chunks: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
@@ -118,19 +129,31 @@ async def _chunks(access: Access, id: str, writer: FileWriter, source: Source) -
         return writer.add(items)
 
     while after is not None:
-        await access.require_known()
-        if access.service.is_stopping:
-            raise ServiceUnavailable("the service is stopping")
+        await _require_going_on(access)
         ready = await run_in_threadpool(step)
         if ready:
             yield ready
     rest = writer.end()
-    while chunk := await run_in_threadpool(_next, rest):
+    while chunk := await run_in_threadpool(_next, access, id, rest):
+        await _require_going_on(access)
         yield chunk
 
 
-def _next(rest: Iterator[bytes]) -> bytes:
-    return next(rest, b"")
+async def _require_going_on(access: Access) -> None:
+    await access.require_known()
+    if access.service.is_stopping:
+        raise ServiceUnavailable("the service is stopping")
+
+
+def _next(access: Access, id: str, rest: Iterator[bytes]) -> bytes:
+    """The next chunk of a file that is whole, if its subscription is still there and the caller may still have it."""
+    chunk = next(rest, b"")
+    with access.tenant.hub.store.reading() as reader:
+        (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    access.require_sight(id)
+    return chunk
 
 
 def _disposition(name: str) -> str:

@@ -28,6 +28,7 @@ from triplewire.hub.intake import ended
 from triplewire.hub.metrics import Metrics
 from triplewire.hub.pace import Pace
 from triplewire.hub.settings import MAIN, Settings, refuse_open
+from triplewire.hub.slots import Slots
 from triplewire.hub.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access as AccessList
@@ -56,7 +57,7 @@ class Service:
         self.is_stopping = False
         self.arrivals = Arrivals()
         self.streams = 0
-        self.downloads = 0
+        self.downloads = Slots(settings.downloads, settings.all_downloads)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
         rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0

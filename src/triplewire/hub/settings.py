@@ -89,7 +89,11 @@ class Settings:
     streams: int = 2_000
     """How many event streams may be open."""
     downloads: int = 4
-    """How many files that must be whole before they are sent (Excel, Parquet) may be made or sent at a time."""
+    """How many files that must be whole before they are sent (Excel, Parquet) an account may have at a time."""
+    all_downloads: int = 16
+    """And how many all accounts may have together."""
+    download_seconds: float = 60.0
+    """How long a client may take to read one part of a file (64 KiB of Excel and Parquet) before it is cut off."""
     requests: float | None = None
     """How many requests a second an account may send, ten seconds' worth of them at once; 0 is no limit, None is 100
     where other machines can ask."""

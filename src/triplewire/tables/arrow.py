@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from tempfile import TemporaryFile
 from typing import Any
@@ -74,9 +74,18 @@ def _kind(found: Native) -> str:
     if isinstance(found, int):
         return "whole" if -(2**63) <= found < 2**63 else _TEXT
     if isinstance(found, datetime):
-        return "local moment" if found.tzinfo is None else "moment"
+        return "local moment" if found.tzinfo is None else "moment" if _is_in_utc(found) else _TEXT
     kinds = {float: "floating", Decimal: "decimal", date: "day"}
     return kinds.get(type(found), _TEXT)
+
+
+def _is_in_utc(found: datetime) -> bool:
+    """Whether a time has a year from 1 to 9999 in UTC, too; what has not could be written, and not be read."""
+    try:
+        found.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 def table_of(layout: Layout[Any], items: Iterable[Any]) -> pa.Table:

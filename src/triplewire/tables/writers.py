@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Self
@@ -19,7 +20,12 @@ from triplewire.tables.layouts import Layout
 
 _CHUNK = 1 << 16
 
-_FORMULA = re.compile(r"[\s\x00-\x1f\x7f\u200b-\u200f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_SIGN = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212]")
+"""What a formula begins with, and what looks like it."""
+_SEPARATOR = re.compile(r"([;|\t\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029])")
+"""Where a spreadsheet may begin another cell, whether there are quotes around it or not."""
+_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_SELECTOR = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 
 
@@ -65,7 +71,8 @@ class CommaSeparated(FileWriter):
 
     Values are plain, as in the CSV of SPARQL's results: datatypes and languages are left out. A cell that a spreadsheet
     would take for a formula has an apostrophe before it, unless it is a number: a publisher's text must not run on the
-    machine of who opens the file.
+    machine of who opens the file. So has the part of a cell after a semicolon, a bar, a tab or a line break: quotes do
+    not hold a cell together for who reads the file with another separator.
     """
 
     _begun = False
@@ -87,12 +94,26 @@ class CommaSeparated(FileWriter):
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+    """A text that no spreadsheet takes for a formula, also one that separates cells by another character than a comma.
 
-    >>> harmless("=1+1"), harmless("-1.5"), harmless("a=b")
-    ("'=1+1", '-1.5', 'a=b')
+    >>> harmless("=1+1"), harmless("-1.5"), harmless("a=b"), harmless("a;=1+1"), harmless("a; b")
+    ("'=1+1", '-1.5', 'a=b', "a;'=1+1", 'a; b')
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.match(text) else text
+    start = "'" if text.startswith(("\t", "\r", "\n")) else ""
+    if not _SIGN.search(text):
+        return start + text
+    return start + "".join(f"'{part}" if _is_formula(part) else part for part in _SEPARATOR.split(text))
+
+
+def _is_formula(part: str) -> bool:
+    """Whether the first thing that is seen of it is a sign, and it is no number."""
+    seen = next((each for each in part if not _is_passed_over(each)), "")
+    return _SIGN.match(seen) is not None and not _NUMBER.match(part)
+
+
+def _is_passed_over(character: str) -> bool:
+    """Whether a spreadsheet may leave it away at the start: a quote, a space, or what has no shape of its own."""
+    return character == '"' or unicodedata.category(character) in _UNSEEN or _SELECTOR.match(character) is not None
 
 
 def read_in_chunks(file: BinaryIO) -> Iterator[bytes]:
