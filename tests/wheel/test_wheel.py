@@ -37,7 +37,7 @@ def wheel(tmp_path_factory) -> Path:
             place.write_bytes(path.read_bytes())
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode and "setuptools" in done.stderr:
+    if done.returncode and "No matching distribution found for setuptools" in done.stderr:  # no package index
         pytest.skip(f"what builds a wheel cannot be had here: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
     (found,) = folder.glob("triplewire-*.whl")
