@@ -112,6 +112,7 @@ def test_sessions_of_an_account_are_bounded(guarded, made, monkeypatch):
 
 
 def test_who_guesses_locks_out_nobody_else_of_the_same_address(guarded, made):
+    guarded.stop_refilling()
     guesses = [guarded.get("/v1/whoami", headers={"Authorization": f"Bearer tw_x_{n}"}).status_code for n in range(100)]
     guesses += [guarded.get(f"/v1/feeds/main.{'0' * 32}.{'x' * 43}").status_code for _ in range(5)]
     assert guesses[-1] == 429

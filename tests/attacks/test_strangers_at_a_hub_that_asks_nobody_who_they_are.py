@@ -142,6 +142,7 @@ def test_only_a_proxy_that_is_believed_says_who_asks(tmp_path):
 
     def guessed(**settings):
         with serving(store, identity=True, **settings) as served:
+            served.stop_refilling()
             return [
                 served.get(
                     "/v1/whoami", headers={"Authorization": "Bearer x", "X-Forwarded-For": f"192.0.2.{n}"}

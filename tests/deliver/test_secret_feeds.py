@@ -111,6 +111,7 @@ def test_what_is_wrong_with_an_address_is_not_told(guarded, maja, tokens):
     assert {answer.content for answer in answers} == {answers[0].content}
     problem(answers[0], 404, "unknown-feed")
     assert not (guarded.server.config.app.state.service.tenants._open.keys() - {"main", "north"})
+    guarded.stop_refilling()
     many = [guarded.get(f"/v1/feeds/{wrong[0]}").status_code for _ in range(60)]
     assert many[-1] == 429, "who guesses is stopped"
 

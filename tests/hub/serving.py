@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 
@@ -23,6 +24,12 @@ class Served(httpx.Client):
     def hub(self):
         """The hub behind it, of the main tenant."""
         return self.server.config.app.state.service.tenants._open["main"].hub
+
+    def stop_refilling(self) -> None:
+        """No caller's bucket of requests fills again, so that a slow machine is refused as a fast one is."""
+        service = self.server.config.app.state.service
+        for pace in (service.pace, service.refusals):
+            pace._clock = partial(float, pace._clock())
 
     def publish(self, uri: str, text: str, **headers: str) -> httpx.Response:
         """Publish, and wait until it is applied."""

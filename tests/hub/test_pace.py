@@ -56,6 +56,7 @@ def tokens(tmp_path):
 def test_an_account_that_asks_too_fast_is_told_when_to_come_back(tmp_path, tokens):
     fast, calm = ({"Authorization": f"Bearer {token}"} for token in tokens)
     with serving(f"sqlite:///{tmp_path}/hub.db", identity=True, requests=0.1) as served:
+        served.stop_refilling()
         assert served.get("/v1/subscriptions", headers=fast).status_code == 200
         answer = served.get("/v1/subscriptions", headers=fast)
         told = problem(answer, 429, "too-many-requests")
@@ -67,6 +68,7 @@ def test_an_account_that_asks_too_fast_is_told_when_to_come_back(tmp_path, token
 
 def test_a_machine_that_guesses_tokens_is_told_to_wait_and_a_valid_one_counts(tmp_path, tokens):
     with serving(f"sqlite:///{tmp_path}/hub.db", identity=True) as served:
+        served.stop_refilling()
         guesses = [served.get("/v1/whoami", headers={"Authorization": f"Bearer tw_x_{n}"}) for n in range(200)]
         statuses = [guess.status_code for guess in guesses]
         assert statuses[:50] == [401] * 50
