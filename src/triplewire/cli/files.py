@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from triplewire.cli.problems import usage
+from triplewire.cli.terminal import VisibleBytes
 
 if TYPE_CHECKING:
     from triplewire.tables import Layout
@@ -51,7 +52,7 @@ def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[An
 def opened(out: Path | None) -> Iterator[BinaryIO]:
     """The file to write into. What was there is replaced at the end, and stays if something goes wrong before."""
     if out is None:
-        yield sys.stdout.buffer
+        yield cast("BinaryIO", VisibleBytes()) if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.flush()
         return
     part = out.with_name(f".{out.name}.{os.getpid()}.part")

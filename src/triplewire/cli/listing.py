@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from triplewire.cli import options
+from triplewire.cli.terminal import Screen, print_json
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ def print_records(
     """Print each record, or its `columns` as a line of a table; gives how many there were."""
     if format is options.Format.jsonl:
         return sum(print_json(record) for record in records)
-    from rich.console import Console
     from rich.text import Text
 
     from triplewire.cli.tables import plain_table
@@ -32,7 +30,7 @@ def print_records(
         table.add_row(*(Text(short(_cell(record.get(name)), prefixes)) for name in names))
         count += 1
     if count:
-        Console().print(table)
+        Screen().print(table)
     return count
 
 
@@ -41,22 +39,9 @@ def record_of(event: Event, *, contents: bool = False) -> dict[str, Any]:
     return event.as_dict(contents=contents) | {"time": event.time}
 
 
-def print_json(record: Mapping[str, Any]) -> int:
-    """One record as a line of JSON; gives 1, to be counted."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False, default=_plain) + "\n")
-    return 1
-
-
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Mapping):
         return "\n".join(f"?{name} = {term}" for name, term in value.items()) or "(yes)"
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _plain(value: object) -> str:
-    from triplewire.model import spelled
-
-    assert isinstance(value, datetime), "records are of plain values and times"
-    return spelled(value)

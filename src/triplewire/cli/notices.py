@@ -13,7 +13,9 @@ class _Notices(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler.emit`."""
-        print(record.getMessage(), file=sys.stderr, flush=True)
+        from triplewire.cli.terminal import visible
+
+        print(visible(record.getMessage()), file=sys.stderr, flush=True)
 
 
 def announce_compiling() -> None:

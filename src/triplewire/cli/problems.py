@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NoReturn
 
 import typer
-from rich.console import Console
+
+from triplewire.cli.terminal import Screen
 
 FINE, SOME_BAD, USAGE = 0, 1, 2
 
@@ -13,8 +14,8 @@ FINE, SOME_BAD, USAGE = 0, 1, 2
 class Problems:
     """Collects what was wrong; one bad input never stops the others."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
+    def __init__(self, console: Screen | None = None) -> None:
+        self.console = console or Screen(stderr=True)
         self.count = 0
 
     def report(self, source: str, error: Exception | str) -> None:
@@ -37,5 +38,5 @@ class Problems:
 
 def usage(message: str) -> NoReturn:
     """End the command because it was called wrongly."""
-    Console(stderr=True).print(f"triplewire: {message}", markup=False, highlight=False, soft_wrap=True)
+    Screen(stderr=True).print(f"triplewire: {message}", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(USAGE)

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire.model import RDFS, Event, Excerpt, Row, Time, moment
+from triplewire.model.characters import NOT_IN_XML
 
 TITLES = (
     "http://purl.org/dc/terms/title",
@@ -25,7 +26,6 @@ TITLES = (
 """The properties that give a resource its title, the first that it has."""
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _SAID = {"matched": "Matches", "changed": "Changed", "unmatched": "No longer matches"}
 _SPACE = re.compile(r"\s+")
 
@@ -70,7 +70,7 @@ def newest(found: list[Entry], updated: Time | None) -> datetime:
 
 def legal(text: str) -> str:
     """A text without the characters that XML has not."""
-    return _ILLEGAL.sub("\ufffd", text)
+    return NOT_IN_XML.sub("\ufffd", text)
 
 
 def _entry(event: Event, uri: str) -> Entry:

@@ -19,7 +19,7 @@ from triplewire.engine.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
 from triplewire.hub.asking import Answer, Beginning, CatchUp, Question, too_long
 from triplewire.hub.negotiation import best
-from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph
+from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph, well_formed
 from triplewire.isolation import Confinement, Died, in_child
 from triplewire.isolation.processes import serve
 from triplewire.store import Store
@@ -46,7 +46,8 @@ def answered(replica: Replica, question: Question, most_bytes: int) -> Answer:
     if isinstance(found, QuerySolutions):
         media_type = best(question.accept, [*RESULTS])
         found.serialize(output, format=RESULTS[media_type])
-    elif isinstance(found, QueryBoolean):
+        return Answer(media_type, well_formed(output.getvalue(), media_type, RESULTS))
+    if isinstance(found, QueryBoolean):
         media_type = best(question.accept, [*OF_ASK])
         found.serialize(output, format=OF_ASK[media_type])
     else:

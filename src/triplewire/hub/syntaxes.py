@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyoxigraph import QueryResultsFormat, RdfFormat, Triple, serialize
 
 from triplewire.errors import NotAcceptable
+from triplewire.model.characters import NOT_IN_XML
 
 GRAPHS: Mapping[str, RdfFormat] = {
     "text/turtle": RdfFormat.TURTLE,
@@ -43,12 +44,29 @@ def graph(triples: Iterable[Triple], media_type: str) -> bytes:
 
     There, a predicate is the name of an element, so that it must end in something that is a name in XML.
     """
-    if media_type == _XML:
-        triples = list(triples)
-        if not all(_ends_in_name(triple.predicate.value) for triple in triples):
-            others = [name for name in GRAPHS if name != media_type]
-            raise NotAcceptable(f"{media_type}, which has no way to write these triples", others)
-    return serialize(triples, format=GRAPHS[media_type]) or b""
+    if media_type != _XML:
+        return serialize(triples, format=GRAPHS[media_type]) or b""
+    triples = list(triples)
+    if not all(_ends_in_name(triple.predicate.value) for triple in triples):
+        raise _unwritable(media_type, GRAPHS)
+    return well_formed(serialize(triples, format=GRAPHS[media_type]) or b"", media_type, GRAPHS)
+
+
+def well_formed(content: bytes, media_type: str, offered: Iterable[str]) -> bytes:
+    """What was serialized, where it is XML: a reader would turn a carriage return into an end of line.
+
+    NotAcceptable, if a literal has a character that XML cannot write: another of those offered can.
+    """
+    if not media_type.endswith("+xml"):
+        return content
+    if NOT_IN_XML.search(content.decode()):
+        raise _unwritable(media_type, offered)
+    return content.replace(b"\r", b"&#13;")
+
+
+def _unwritable(media_type: str, offered: Iterable[str]) -> NotAcceptable:
+    others = [name for name in offered if name != media_type]
+    return NotAcceptable(f"{media_type}, which has no way to write what was found", others)
 
 
 def _ends_in_name(iri: str) -> bool:

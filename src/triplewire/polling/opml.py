@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from lxml import etree
@@ -11,9 +10,8 @@ from triplewire.documents import Limits, markup
 from triplewire.documents.feeds.mending import parsed
 from triplewire.documents.feeds.recoding import utf8
 from triplewire.errors import DocumentError
+from triplewire.model.characters import NOT_IN_XML
 from triplewire.polling.schedule import Followed
-
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def read(text: bytes, *, name: str) -> list[Followed]:
@@ -35,9 +33,9 @@ def read(text: bytes, *, name: str) -> list[Followed]:
 def write(feeds: Iterable[Followed], *, title: str) -> bytes:
     """The feeds as OPML, by the addresses at which they are found now."""
     root = etree.Element("opml", {"version": "2.0"})
-    etree.SubElement(etree.SubElement(root, "head"), "title").text = _ILLEGAL.sub("", title)
+    etree.SubElement(etree.SubElement(root, "head"), "title").text = NOT_IN_XML.sub("", title)
     body = etree.SubElement(root, "body")
     for feed in feeds:
-        name = _ILLEGAL.sub("", feed.title) or feed.url
+        name = NOT_IN_XML.sub("", feed.title) or feed.url
         etree.SubElement(body, "outline", {"type": "rss", "text": name, "title": name, "xmlUrl": feed.url})
     return bytes(etree.tostring(root, encoding="utf-8", xml_declaration=True, pretty_print=True))

@@ -15,8 +15,9 @@ import typer
 from triplewire.cli import feeds, files, options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.listing import print_json, print_records, record_of
+from triplewire.cli.listing import print_records, record_of
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.terminal import print_json
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
 OutFile = Annotated[

@@ -14,6 +14,7 @@ from triplewire.cli.patterns import as_json, as_text
 from triplewire.cli.problems import SOME_BAD, Problems
 from triplewire.cli.sources import meant
 from triplewire.cli.subscriptions import compile_one
+from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def run(
     known = subscription.prefixes
     try:
         pattern = compile_one(subscription)
-        typer.echo(_rendered(pattern, to, known) if to else _printed(pattern, format, known))
+        print_text(_rendered(pattern, to, known) if to else _printed(pattern, format, known))
     except TriplewireError as error:
         Problems().report(subscription.source, error)
         raise typer.Exit(SOME_BAD) from None

@@ -14,9 +14,10 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_at, url_of
-from triplewire.cli.listing import print_json, print_records
+from triplewire.cli.listing import print_records
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.signals import ended_by
+from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import SecretLocked
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def add(
         print_json(made)
         return
     if made["secret"]:
-        typer.echo(made["secret"])
+        print_text(made["secret"])
     Problems().note(f"events of {subscription} go to {url} as the delivery {made['id']}")
 
 
@@ -153,7 +154,7 @@ def remove(store: HubUrl, delivery: DeliveryId) -> None:
 def secret(store: HubUrl, delivery: DeliveryId) -> None:
     """Make a new secret and print it; for a day, messages are signed with the old one as well."""
     with _counter(store) as counter:
-        typer.echo(counter.rotate(delivery))
+        print_text(counter.rotate(delivery))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from triplewire.cli.problems import usage
+from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
 
 
@@ -65,7 +66,7 @@ def _copy(files: Path) -> None:
         copy_to(files)
     except FileExistsError:
         usage(f"{files} exists already; name a folder that does not")
-    typer.echo(
+    print_text(
         f"Written to {files}. Try: triplewire match {files}/catalogue -s {files}/subscriptions -t {files}/themes.ttl"
     )
 

@@ -14,6 +14,7 @@ from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.sources import meant
+from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
 
 _COLUMNS = ("id", "title", "owner", "answers", "last event", "paused since")
@@ -151,7 +152,7 @@ def duplicate(
       triplewire duplicate hub.db maja maja-2
     """
     with hub_at(store) as hub:
-        typer.echo(hub.duplicate(id, new_id=new_id, title=title).id)
+        print_text(hub.duplicate(id, new_id=new_id, title=title).id)
 
 
 def _each(store: str, ids: list[str], *, paused: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from triplewire.cli import documents, options, subscriptions
 from triplewire.cli.indexes import index_of
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.terminal import print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def run(
     prefixes = subscriptions.all_prefixes(found)
     wanted = _wanted(ids, [each.id for each in found], index, problems)
     for id in wanted:
-        typer.echo(f"{short(index.explain(id), prefixes)}\n")
+        print_text(f"{short(index.explain(id), prefixes)}\n")
     for path in documents.find(document_paths, problems):
         document = documents.try_to_read(path, problems)
         if document is not None:
@@ -71,7 +72,7 @@ def _explain_document(
         reasons, failure = _told(document, id, index)
         verdict = "matches" if reasons else "does not match"
         text = "\n".join(map(str, reasons)) or failure
-        typer.echo(f"{path} {verdict} {id}\n{short(text, prefixes)}\n")
+        print_text(f"{path} {verdict} {id}\n{short(text, prefixes)}\n")
 
 
 def _told(document: Document, id: str, index: Index) -> tuple[list[Reason], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import typer
+from triplewire.cli.terminal import print_text
 
 
 class Example(NamedTuple):
@@ -34,4 +34,4 @@ def run() -> None:
     docs/languages.md is the reference.
     """
     for language, suffixes, what, text in EXAMPLES:
-        typer.echo(f"{language:<12} {suffixes:<12} {what}\n{'':<12} {text}\n")
+        print_text(f"{language:<12} {suffixes:<12} {what}\n{'':<12} {text}\n")

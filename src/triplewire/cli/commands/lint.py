@@ -13,6 +13,7 @@ from triplewire.cli import documents, options, subscriptions
 from triplewire.cli.counts import counted
 from triplewire.cli.problems import SOME_BAD, Problems
 from triplewire.cli.progress import tracked
+from triplewire.cli.terminal import print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run(
     prefixes = subscriptions.all_prefixes(found)
     errors = warnings = 0
     for id, finding in _findings(patterns, documents.read_taxonomy(taxonomy), problems):
-        typer.echo(_line(id, finding, prefixes, options.chosen(format)))
+        print_text(_line(id, finding, prefixes, options.chosen(format)))
         errors += finding.severity == "error"
         warnings += finding.severity == "warning"
     problems.note(f"{counted(len(found), 'subscription')}: {counted(errors, 'error')}, {counted(warnings, 'warning')}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from triplewire.cli.indexes import add_all, index_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.subscriptions import Subscription
+from triplewire.cli.terminal import Screen, print_json
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -182,20 +181,18 @@ def _print_lines(answers: Iterator[Answer], prefixes: Mapping[str, str]) -> tupl
         record["row"] = {name: str(term) for name, term in answer.row.items()}
         if answer.why is not None:
             record["why"] = answer.why
-        sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+        print_json(record)
         matched.add((answer.document, answer.subscription))
         rows += 1
     return len(matched), rows
 
 
 def _print_table(answers: Iterator[Answer], prefixes: Mapping[str, str]) -> tuple[int, int]:
-    from rich.console import Console
-
     from triplewire.cli.tables import answers_table
 
     collected = list(answers)
     if collected:
-        Console().print(answers_table(collected, prefixes))
+        Screen().print(answers_table(collected, prefixes))
     return len({(answer.document, answer.subscription) for answer in collected}), len(collected)
 
 

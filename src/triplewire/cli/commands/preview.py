@@ -8,8 +8,8 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.listing import print_json
 from triplewire.cli.sources import meant
+from triplewire.cli.terminal import print_json, print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
@@ -50,4 +50,4 @@ def run(
     if json:
         print_json(told.as_dict())
     else:
-        typer.echo(short(told, wanted.prefixes))
+        print_text(short(told, wanted.prefixes))

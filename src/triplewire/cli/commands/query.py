@@ -9,9 +9,10 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.listing import print_json, print_records
+from triplewire.cli.listing import print_records
 from triplewire.cli.problems import usage
 from triplewire.cli.sources import file_of, missing_file_of, text_of
+from triplewire.cli.terminal import print_json, print_text
 
 if TYPE_CHECKING:
     from pyoxigraph import QuerySolutions
@@ -48,10 +49,10 @@ def run(
             names = [variable.value for variable in found.variables]
             print_records(_rows(found, names), names, options.chosen(format, json), known)
         elif isinstance(found, QueryBoolean):
-            print_json({"answer": bool(found)}) if json else typer.echo("yes" if found else "no")
+            print_json({"answer": bool(found)}) if json else print_text("yes" if found else "no")
         else:
             for triple in found:
-                typer.echo(f"{triple} .")
+                print_text(f"{triple} .")
 
 
 def _rows(found: QuerySolutions, names: list[str]) -> Iterator[dict[str, Any]]:

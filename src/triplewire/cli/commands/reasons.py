@@ -10,8 +10,8 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.commands.answers import SubscriptionId
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.listing import print_json
 from triplewire.cli.problems import usage
+from triplewire.cli.terminal import print_json, print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def why(
             if json:
                 print_json(told.as_dict())
             else:
-                typer.echo(f"{short(told, known)}\n")
+                print_text(f"{short(told, known)}\n")
 
 
 def why_not(
@@ -71,7 +71,7 @@ def why_not(
     if json:
         print_json(told.as_dict())
     else:
-        typer.echo(short(told, known))
+        print_text(short(told, known))
 
 
 def _value(text: str) -> tuple[str, Term]:

@@ -15,9 +15,9 @@ import typer
 from triplewire.cli import batches, options, streams
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
-from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.signals import ended_by, ending_with
+from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import PipelineError, StoreError
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def status(store: StoreUrl, json: options.AsJson = False) -> None:
         print_json(found)
         return
     for name, value in streams.lines_of(found):
-        typer.echo(f"{name:14}{value}")
+        print_text(f"{name:14}{value}")
 
 
 def rejected(

@@ -11,9 +11,9 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on, store_at, store_class, url_of
-from triplewire.cli.listing import print_json
 from triplewire.cli.problems import SOME_BAD, Problems
 from triplewire.cli.progress import Bar
+from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def info(store: StoreUrl, json: options.AsJson = False) -> None:
     if json:
         print_json(facts)
     else:
-        typer.echo("\n".join(f"{name:14}{value:,}" for name, value in facts.items()))
+        print_text("\n".join(f"{name:14}{value:,}" for name, value in facts.items()))
 
 
 def _facts_of(store: Store) -> dict[str, int]:
@@ -143,7 +143,7 @@ def compact(
     problems = Problems()
     with store_at(store) as opened, problems.console.status("compacting"):
         done = opened.compact(keep_versions=keep_versions, keep_events_after=keep_events_after)
-    typer.echo(
+    print_text(
         f"dropped {counted(done.terms, 'term')}, {counted(done.versions, 'version')}, {counted(done.events, 'event')}"
     )
 

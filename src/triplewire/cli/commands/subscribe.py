@@ -14,6 +14,7 @@ from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
+from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
 
 
@@ -84,7 +85,7 @@ def subscribe(
             except TriplewireError as error:
                 problems.report(each.source, error)
             else:
-                typer.echo(made.id)
+                print_text(made.id)
                 count += 1
     problems.note(f"{counted(count, 'subscription')} registered")
     raise typer.Exit(problems.exit_code)

@@ -15,6 +15,7 @@ from triplewire.cli import options
 from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage
+from triplewire.cli.terminal import print_text
 from triplewire.errors import BadRequest, StoreError
 
 if TYPE_CHECKING:
@@ -76,13 +77,13 @@ def create(
         public = public_key if key is None else _public_key(key)
         if public is None:
             account, token = accounts.create_token(name, role=role.value, tenant=tenant)
-            typer.echo(token)
+            print_text(token)
         else:
             try:
                 account = accounts.add_key(name, public, role=role.value, tenant=tenant)
             except BadRequest as error:
                 usage(str(error))
-            typer.echo(account.id)
+            print_text(account.id)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant}; its account is {account.id}")
 
 

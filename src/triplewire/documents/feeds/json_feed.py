@@ -7,7 +7,6 @@ list, and what is of the wrong kind is left out.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from lxml import etree
@@ -17,8 +16,8 @@ from triplewire.documents.feeds.sniffing import ATOM
 from triplewire.documents.formats import JSON_LD
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError
+from triplewire.model.characters import NOT_IN_XML
 
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _XML = "http://www.w3.org/XML/1998/namespace"
 
 
@@ -116,7 +115,7 @@ def _text(value: dict[str, Any], key: str) -> str:
 
 
 def _legal(text: str) -> str:
-    return _ILLEGAL.sub("", text)
+    return NOT_IN_XML.sub("", text)
 
 
 def _list(value: dict[str, Any], key: str) -> list[Any]:

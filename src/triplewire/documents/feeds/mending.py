@@ -14,8 +14,8 @@ from lxml import etree
 from triplewire.documents import markup
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
+from triplewire.model.characters import NOT_IN_XML
 
-_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _AMPERSAND = re.compile(r"&(?:(#\d{1,7}|#[xX][0-9a-fA-F]{1,6})|([A-Za-z]\w{0,40}))?(;?)")
 _LESS = re.compile(r"<(?![\w/!?:])|<(?=\d)")
 _END_OF_ROOT = re.compile(
@@ -95,7 +95,7 @@ def _recovered(text: str) -> str:
 
 
 def _repaired(text: str) -> str:
-    text = _ILLEGAL.sub("", text).strip()
+    text = NOT_IN_XML.sub("", text).strip()
     declared = _XML_ENTITIES | {*_DECLARED_ENTITY.findall(text)}
 
     def reference(match: re.Match[str]) -> str:
