@@ -153,10 +153,10 @@ def test_alternatives_are_bounded() -> None:
 )
 def test_hostile_texts_are_refused_in_bounded_time(text: str) -> None:
     """Bounded by the text's length: the bound here is generous, what it guards against takes hours."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises((QuerySyntaxError, UnsupportedQuery)):
         sparql.compile(text, Context())
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_a_long_but_honest_query_is_served() -> None:
