@@ -15,8 +15,8 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "triplewire"
 ORDER = (
     ("errors",),
     ("model",),
-    ("documents", "algebra", "tables", "wire"),
-    ("languages", "matching", "schema"),
+    ("documents", "algebra", "tables"),
+    ("languages", "matching", "schema", "wire"),
     ("store",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for

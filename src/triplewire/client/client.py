@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from pyoxigraph import (
@@ -19,7 +19,7 @@ from pyoxigraph import (
 )
 
 from triplewire.client.connection import Connection, error_in
-from triplewire.client.counter import RemoteCounter
+from triplewire.client.counter import RemoteDeliveries
 from triplewire.client.messages import (
     XML,
     Told,
@@ -66,13 +66,13 @@ from triplewire.model import (
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.problems import error_of
 
-_PAGE = 1_000
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 
 
-class Client(Connection):
+class Client(Connection, AnyHub):
     """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
 
     `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is.
@@ -87,15 +87,14 @@ class Client(Connection):
         uri: str | None = None,
         media_type: str | None = None,
         batch: str | None = None,
+        drop_missing: bool = False,
         wait: bool = True,
         access: Access | None = None,
     ) -> Outcome:
-        """Register a document, or a new version of it; gives the events that it causes.
-
-        Of a `Path` the file is read here; its uri is that of the file, if none is given. Who does not `wait` for the
-        events is answered sooner when many publish: changes that nobody waits for share a batch.
-        With `access`, only the accounts that this list names may read it, from the first moment on.
-        """
+        """See `AnyHub.publish`. A change whose events no client waits for is acknowledged when it is durable, and may
+        share a batch; the items that a feed has lost stay."""
+        if drop_missing:
+            raise BadRequest("a hub that is served keeps the items that a feed has lost; leave drop_missing out")
         if isinstance(data, Path):
             uri = uri or data.resolve().as_uri()
             data = data.read_bytes()
@@ -175,13 +174,16 @@ class Client(Connection):
         owner: str | None = None,
         viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
+        backfill: Literal["auto", "now", "later"] = "auto",
         title: str | None = None,
         description: str | None = None,
     ) -> Subscription:
-        """Register a query; an id is made if none is given. Its owner is who has the token.
+        """Register a query; an id is made if none is given. Its owner is the account of the token.
 
         It sees the documents that this account may read, or with the viewer "" those that everybody may.
         """
+        if backfill != "auto":
+            raise BadRequest("a hub that is served decides itself when to look for answers; leave backfill out")
         if owner is not None:
             raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
         if viewer:
@@ -215,14 +217,6 @@ class Client(Connection):
         headers = {} if revision is None else {"If-Match": f'"{revision}"'}
         return subscription_of(self._ask("PATCH", path_of(id), json=wanted, headers=headers).json())
 
-    def pause(self, id: str) -> Subscription:
-        """Tell nothing of a subscription until `resume`; it is matched meanwhile."""
-        return self.edit(id, paused=True)
-
-    def resume(self, id: str) -> Subscription:
-        """Tell of a subscription again: first what came while it was paused, in order."""
-        return self.edit(id, paused=False)
-
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
         wanted = {"id": new_id, "title": title}
@@ -240,7 +234,7 @@ class Client(Connection):
         """All subscriptions, or those of one owner, by id."""
         after: str | None = ""
         while after is not None:
-            params = {"after": after, "limit": str(_PAGE)} | ({} if owner is None else {"owner": owner})
+            params = {"after": after, "limit": str(PAGE)} | ({} if owner is None else {"owner": owner})
             page = self._ask("GET", "/subscriptions", params=params).json()
             yield from map(subscription_of, page["subscriptions"])
             after = page["next"]
@@ -284,30 +278,17 @@ class Client(Connection):
             found += map(row_of, told["rows"])
         return Rows(columns, found)
 
-    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+    def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins."""
         told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(limit)}).json()
         return RowPage([row_of(row) for row in told["rows"]], told["next"])
 
-    def each_row(self, id: str) -> Iterator[Row]:
-        """What answers a subscription now, fetched page by page."""
-        for told in self._row_pages(id):
-            yield from map(row_of, told["rows"])
-
     def _row_pages(self, id: str) -> Iterator[dict[str, Any]]:
         after: str | None = ""
         while after is not None:
-            told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(_PAGE)}).json()
+            told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(PAGE)}).json()
             yield told
             after = told["next"]
-
-    def each_event(
-        self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
-    ) -> Iterator[Event]:
-        """The events with a cursor over `after`, in order, fetched page by page."""
-        while found := self.events(id, after=after, limit=_PAGE, since=since, until=until):
-            yield from found
-            after = found[-1].cursor
 
     def events(
         self,
@@ -326,7 +307,7 @@ class Client(Connection):
         found = Events()
         times = times_as_params(since, until)
         while limit is None or len(found) < limit:
-            most = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            most = PAGE if limit is None else min(PAGE, limit - len(found))
             params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait, **times}
             told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
             page = [self._event(id, each) for each in told]
@@ -432,14 +413,14 @@ class Client(Connection):
         return found
 
     @property
-    def deliveries(self) -> RemoteCounter:
+    def deliveries(self) -> RemoteDeliveries:
         """Where events are sent: `add`, `listing`, `pause`, `resume`, `remove`, `rotate`, `ping`, and dead letters."""
 
         def ask(method: str, path: str, **request: Any) -> Any:
             answer = self._ask(method, path, **request)
             return answer.json() if answer.content else None
 
-        return RemoteCounter(ask, path_of)
+        return RemoteDeliveries(ask, path_of)
 
     # -- from what is told to what it means
 

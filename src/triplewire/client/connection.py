@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import ssl
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -42,9 +41,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
