@@ -8,8 +8,8 @@ import pytest
 
 from triplewire import Hub
 from triplewire.client import Client
-from triplewire.client.counter import RemoteDeliveries
-from triplewire.deliver.counters import StoreDeliveries
+from triplewire.client.deliveries import RemoteDeliveries
+from triplewire.deliver.stored import StoreDeliveries
 from triplewire.wire.deliveries import AnyDeliveries
 from triplewire.wire.hubs import AnyHub
 

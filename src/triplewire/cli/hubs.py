@@ -175,7 +175,7 @@ def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliver
             yield client.deliveries
         return
     try:
-        from triplewire.deliver.counters import StoreDeliveries
+        from triplewire.deliver.stored import StoreDeliveries
     except ImportError as error:
         usage(f"{HOW_TO_DELIVER} ({error})")
     with store_at(given) as store:

@@ -19,7 +19,7 @@ from pyoxigraph import (
 )
 
 from triplewire.client.connection import Connection, error_in
-from triplewire.client.counter import RemoteDeliveries
+from triplewire.client.deliveries import RemoteDeliveries
 from triplewire.client.messages import (
     XML,
     Told,

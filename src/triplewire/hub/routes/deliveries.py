@@ -9,9 +9,9 @@ from fastapi import APIRouter, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import Deliveries
-from triplewire.deliver.counters import told as letter_told
 from triplewire.deliver.pinging import ping as send_ping
 from triplewire.deliver.registry import Condition
+from triplewire.deliver.stored import told as letter_told
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied
 from triplewire.errors import NotAllowed, UnknownSubscription
