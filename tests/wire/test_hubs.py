@@ -1,4 +1,4 @@
-"""A hub is a hub, in this process or over HTTP: the same names, and what can be given to the one can be given to both."""
+"""A hub is a hub, in this process or over HTTP: the same names, and both take what any hub takes."""
 
 from __future__ import annotations
 

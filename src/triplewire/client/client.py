@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,12 +29,8 @@ from triplewire.client.messages import (
     list_as_params,
     path_of,
     query_as_json,
-    row_of,
-    subscription_of,
-    summary_of,
     times_as_params,
     told_of,
-    triples_of,
 )
 from triplewire.errors import (
     BadRequest,
@@ -43,13 +38,10 @@ from triplewire.errors import (
     UnknownDocument,
 )
 from triplewire.model import (
-    EVENTS,
     Access,
-    Behind,
     Change,
     Document,
     Event,
-    Excerpt,
     InboxItem,
     InboxNews,
     InboxPage,
@@ -66,8 +58,11 @@ from triplewire.model import (
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.changes import AccessTold, BatchTold
+from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
 from triplewire.wire.hubs import PAGE, AnyHub
-from triplewire.wire.problems import error_of
+from triplewire.wire.messages import read
+from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 
@@ -75,7 +70,8 @@ _ANSWERS = "application/sparql-results+json, application/n-triples"
 class Client(Connection, AnyHub):
     """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
 
-    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is.
+    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is: `AnyHub` says what its methods do, those
+    of them that say nothing themselves.
     """
 
     # -- documents
@@ -110,11 +106,9 @@ class Client(Connection, AnyHub):
 
     def access(self, uri: str) -> Access | None:
         """Who may read and change a document; None: it is for everybody. Its writers and admins may ask."""
-        told = self._ask("GET", "/document/access", params={"uri": uri}).json()
-        return None if told["readers"] is None else Access(told["readers"], told["writers"])
+        return self._read(AccessTold, "GET", "/document/access", params={"uri": uri}).access
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None, wait: bool = True) -> Outcome:
-        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
         about: dict[str, Any] = {"params": {"uri": uri}, "headers": headers_of(batch, wait)}
         if access is None:
             return self._outcome(self._ask("DELETE", "/document/access", **about))
@@ -122,7 +116,6 @@ class Client(Connection, AnyHub):
         return self._outcome(self._ask("PUT", "/document/access", json=wanted, **about))
 
     def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
-        """Take a document back; gives the events that this causes, none if there is no such document."""
         try:
             answer = self._ask("DELETE", "/document", params={"uri": uri}, headers=headers_of(batch, wait))
         except UnknownDocument:
@@ -130,7 +123,6 @@ class Client(Connection, AnyHub):
         return self._outcome(answer)
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
-        """Apply a batch of changes: all of them or none, and told as one."""
         wanted = list(changes)
         if not wanted:
             return Outcome(batch or "", 0, list)
@@ -145,7 +137,6 @@ class Client(Connection, AnyHub):
         return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
-        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
         params = {"uri": uri} | ({} if version is None else {"version": str(version)})
         try:
             answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
@@ -157,7 +148,6 @@ class Client(Connection, AnyHub):
         return Document(uri, answer.content, own.content)
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
-        """Replace the given taxonomy; rows appear and disappear, with events."""
         headers = {"Content-Type": "application/n-triples"}
         return self._outcome(self._ask("PUT", "/taxonomy", content=taxonomy.ntriples, headers=headers))
 
@@ -191,7 +181,7 @@ class Client(Connection, AnyHub):
         wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
         wanted |= {"title": title, "description": description}
-        return subscription_of(self._ask("POST", "/subscriptions", json=wanted).json())
+        return self._read(SubscriptionTold, "POST", "/subscriptions", json=wanted).subscription
 
     def edit(
         self,
@@ -207,54 +197,47 @@ class Client(Connection, AnyHub):
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
-        """Change a subscription; what is not given stays, and a title or description that is "" goes.
-
-        See `Hub.edit`. With a `revision`, SubscriptionChanged if the subscription has another one.
-        """
         asked = {"text": text, "language": language, "scope": scope, "start": start, "paused": paused}
         named = {"title": title, "description": description, "prefixes": prefixes}
         wanted = {name: value for name, value in {**asked, **named}.items() if value is not None}
         headers = {} if revision is None else {"If-Match": f'"{revision}"'}
-        return subscription_of(self._ask("PATCH", path_of(id), json=wanted, headers=headers).json())
+        return self._read(SubscriptionTold, "PATCH", path_of(id), json=wanted, headers=headers).subscription
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
-        """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
         wanted = {"id": new_id, "title": title}
-        return subscription_of(self._ask("POST", path_of(id, "duplicate"), json=wanted).json())
+        return self._read(SubscriptionTold, "POST", path_of(id, "duplicate"), json=wanted).subscription
 
     def unsubscribe(self, id: str) -> None:
-        """Forget a subscription, its rows and its events."""
         self._ask("DELETE", path_of(id))
 
     def subscription(self, id: str) -> Subscription:
-        """The subscription of an id; its pattern stays where it is."""
-        return subscription_of(self._ask("GET", path_of(id)).json())
+        return self._subscription(id).subscription
+
+    def _subscription(self, id: str) -> SubscriptionTold:
+        return self._read(SubscriptionTold, "GET", path_of(id))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
-        """All subscriptions, or those of one owner, by id."""
         after: str | None = ""
         while after is not None:
             params = {"after": after, "limit": str(PAGE)} | ({} if owner is None else {"owner": owner})
-            page = self._ask("GET", "/subscriptions", params=params).json()
-            yield from map(subscription_of, page["subscriptions"])
-            after = page["next"]
+            page = self._read(SubscriptionPage, "GET", "/subscriptions", params=params)
+            yield from (each.subscription for each in page.subscriptions)
+            after = page.next
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100
     ) -> SummaryPage:
-        """A page of subscriptions as a list shows them, with their answers and the times of their last events."""
         params = {"q": words, "sort": sort, "after": after, "limit": str(limit)}
-        told = self._ask("GET", "/subscriptions", params=params | ({} if owner is None else {"owner": owner})).json()
-        return SummaryPage([summary_of(each) for each in told["subscriptions"]], told["next"])
+        params |= {} if owner is None else {"owner": owner}
+        page = self._read(SubscriptionPage, "GET", "/subscriptions", params=params)
+        return SummaryPage([each.summary for each in page.subscriptions], page.next)
 
     def columns(self, id: str) -> tuple[str, ...]:
-        """The names of the variables that a subscription asks for."""
-        return tuple(self._ask("GET", path_of(id)).json()["columns"])
+        return tuple(self._subscription(id).columns)
 
     def log_columns(self, id: str) -> tuple[str, ...]:
-        """The variables in its log: those that it asks for, then those that it asked for before an edit."""
-        told = self._ask("GET", path_of(id)).json()
-        return (*told["columns"], *told["past_columns"])
+        told = self._subscription(id)
+        return (*told.columns, *told.past_columns)
 
     def make_feed_address(self, id: str) -> str:
         """An address at which the feed of a subscription can be read without a token; it is told this once.
@@ -270,25 +253,22 @@ class Client(Connection, AnyHub):
     # -- answers
 
     def rows(self, id: str) -> Rows:
-        """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
         columns: list[str] = []
         found: list[Row] = []
-        for told in self._row_pages(id):
-            columns = told["columns"]
-            found += map(row_of, told["rows"])
+        after: str | None = ""
+        while after is not None:
+            page = self._rows(id, after, PAGE)
+            columns, after = page.columns, page.next
+            found += map(row_of, page.rows)
         return Rows(columns, found)
 
     def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
-        """Some of what answers a subscription now, and where the next page begins."""
-        told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(limit)}).json()
-        return RowPage([row_of(row) for row in told["rows"]], told["next"])
+        page = self._rows(id, after, limit)
+        return RowPage([row_of(row) for row in page.rows], page.next)
 
-    def _row_pages(self, id: str) -> Iterator[dict[str, Any]]:
-        after: str | None = ""
-        while after is not None:
-            told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(PAGE)}).json()
-            yield told
-            after = told["next"]
+    def _rows(self, id: str, after: str, limit: int) -> RowsTold:
+        asked = {"after": after, "limit": str(limit)}
+        return self._read(RowsTold, "GET", path_of(id, "rows"), params=asked)
 
     def events(
         self,
@@ -309,12 +289,11 @@ class Client(Connection, AnyHub):
         while limit is None or len(found) < limit:
             most = PAGE if limit is None else min(PAGE, limit - len(found))
             params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait, **times}
-            told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
-            page = [self._event(id, each) for each in told]
-            found += page
-            if len(page) < most:
+            page = self._events(id, params)
+            found += map(self._event, page.events)
+            if len(page.events) < most:
                 break
-            after = page[-1].cursor
+            after = page.next
         return found
 
     def inbox(
@@ -331,18 +310,13 @@ class Client(Connection, AnyHub):
         """The events of all subscriptions of this account (of all, for an admin), or of some, the newest first."""
         asked: dict[str, Any] = {"subscription": [*subscriptions], "kind": [*kinds], "q": words, "limit": limit}
         asked |= times_as_params(since, until) | ({} if before is None else {"before": before})
-        told = self._ask("GET", "/inbox", params=asked).json()
-        items = [InboxItem(self._event(each["subscription"], each), each["title"]) for each in told["events"]]
-        return InboxPage(items, told["next"], told["is_cut"])
+        page = self._read(InboxTold, "GET", "/inbox", params=asked)
+        return InboxPage([InboxItem(self._event(each), each.title) for each in page.events], page.next, page.is_cut)
 
     def news(self) -> InboxNews:
-        """How many events are new since this account has looked (`mark`): of each subscription, and in all."""
-        told = self._ask("GET", "/inbox/news").json()
-        several = [(each["id"], each["title"], each["events"]) for each in told["subscriptions"]]
-        return InboxNews(told["mark"], told["last"], told["events"], told["is_cut"], several)
+        return self._read(NewsTold, "GET", "/inbox/news").news
 
     def mark(self, cursor: int) -> int:
-        """Note that this account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
         return int(self._ask("PUT", "/inbox/mark", json={"cursor": cursor}).json()["cursor"])
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
@@ -371,19 +345,17 @@ class Client(Connection, AnyHub):
                     raise error_in(answer)
                 for line in answer.iter_lines():
                     if line.startswith("data: {"):
-                        yield self._event(id, json.loads(line.removeprefix("data: ")))
+                        yield self._event(read(EventTold, json.loads(line.removeprefix("data: "))))
                     elif line == "event: gone":
                         self.subscription(id)  # says that there is none
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{self.url} cannot be reached: {error}") from None
 
     def why(self, id: str, row: Mapping[str, Term]) -> Told:
-        """Why a row answers a subscription."""
         asked = {"row": {name: str(term) for name, term in row.items()}}
         return told_of(self._ask("POST", path_of(id, "why"), json=asked))
 
     def why_not(self, id: str, iri: str | Term) -> Told:
-        """Why a resource does not answer a subscription."""
         return told_of(self._ask("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
 
     def preview(
@@ -396,14 +368,12 @@ class Client(Connection, AnyHub):
         limit: int = 100,
         prefixes: Mapping[str, str] | None = None,
     ) -> Told:
-        """What a subscription would get and cost; nothing is registered."""
         wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
         return told_of(self._ask("POST", "/preview", json=wanted))
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None
     ) -> QuerySolutions | QueryBoolean | list[Triple]:
-        """What SPARQL finds in the current metadata."""
         head = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in (prefixes or {}).items())
         answer = self._ask("POST", "/sparql", data={"query": head + sparql}, headers={"Accept": _ANSWERS})
         if answer.headers["content-type"].startswith("application/n-triples"):
@@ -425,31 +395,15 @@ class Client(Connection, AnyHub):
     # -- from what is told to what it means
 
     def _outcome(self, answer: httpx.Response) -> Outcome:
-        told = answer.json()
-        events = [self._event(each["subscription"], each) for each in told.get("events") or ()]
-        errors: Any = [error_of(each) for each in told.get("errors", ())]
-        warnings: Any = [error_of(each) for each in told.get("warnings", ())]
-        return Outcome(told.get("batch", ""), len(events), lambda: events, warnings, errors)
+        """What became of a change; nothing is known of one that is only acknowledged."""
+        if answer.status_code == 202:
+            return Outcome("", 0, list)
+        return read(BatchTold, answer.json()).outcome(self._event)
 
-    def _event(self, id: str, told: Mapping[str, Any]) -> Event:
-        cursor = int(told["cursor"])
+    def _events(self, id: str, params: Mapping[str, str | float]) -> EventPage:
+        return self._read(EventPage, "GET", path_of(id, "events"), params=params)
 
-        def content(name: str) -> tuple[Triple, ...] | Excerpt | None:
-            params = {"after": cursor - 1, "limit": 1, "contents": "true"}
-            (event,) = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
-            found = event[name]
-            if isinstance(found, dict):
-                return Excerpt(**found)
-            return None if found is None else triples_of(found)
-
-        return EVENTS[told["kind"]](
-            told["subscription"],
-            row_of(told["row"]),
-            told["batch"],
-            cursor,
-            datetime.fromisoformat(told["time"]),
-            lambda: triples_of(told["triples"]),
-            tuple(Behind(**each) for each in told["documents"]),
-            lambda: content("before"),
-            lambda: content("after"),
-        )
+    def _event(self, told: EventTold) -> Event:
+        """The event, which asks for its contents when these are wanted."""
+        only: dict[str, str | float] = {"after": told.cursor - 1, "limit": 1, "contents": "true"}
+        return told.event(lambda: self._events(told.subscription, only).events[0])

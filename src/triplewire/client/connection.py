@@ -15,6 +15,7 @@ from triplewire.errors import (
     ServiceError,
     ServiceUnavailable,
 )
+from triplewire.wire.messages import Message, read
 from triplewire.wire.problems import error_of
 
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
@@ -55,6 +56,10 @@ class Connection:
             self._http.headers.pop("Authorization", None)  # the session is over: prove it again, once
             self._prove()
             return self._answered(method, path, request)
+
+    def _read(self, kind: type[Message], method: str, path: str, **request: Any) -> Message:
+        """The answer as the message that it is."""
+        return read(kind, self._ask(method, path, **request).json())
 
     def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
         try:

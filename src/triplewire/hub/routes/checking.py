@@ -6,18 +6,20 @@ from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import as_written, read_for_person, refuse_unserved
 from triplewire.engine.unheard import Unheard, unheard
 from triplewire.errors import QueryError
-from triplewire.hub.messages import Events, FindingTold
+from triplewire.hub.messages import FindingTold
 from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import BoundedRoute, Reading
 from triplewire.hub.sights import AlternativeTold, Checked, CheckQuery, Mistake, Picture
+from triplewire.wire.events import EventPage
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
 
@@ -58,10 +60,10 @@ def picture_of(access: Reading, id: Id) -> Picture:
         return drawn(as_written(reader, told.text, told.language, told.pattern))
 
 
-@router.get("/subscriptions/{id}/recent", summary="The last events", response_model=Events)
+@router.get("/subscriptions/{id}/recent", summary="The last events", response_model=EventPage)
 def recent(
     access: Reading, id: Id, limit: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 50
-) -> Events:
+) -> JSONResponse:
     """The last events of a subscription, in order, with the content before and after; `next` is where to go on."""
     hub = access.tenant.hub
     with hub.store.reading() as reader:
@@ -69,7 +71,7 @@ def recent(
             reader.log.last_cursor(), record_of(reader, id).last_cursor
         )  # the end of what is told, if it is paused
     found = access.see(id, lambda: [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
-    return Events.model_validate({"events": found, "next": found[-1]["cursor"] if found else last})
+    return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else last})
 
 
 def _told(missing: Unheard) -> FindingTold:

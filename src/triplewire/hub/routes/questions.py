@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
@@ -50,16 +51,7 @@ def findings(access: Reading, query: Query) -> Findings:
 
 def found_in(pattern: Pattern, taxonomy: Taxonomy) -> list[FindingTold]:
     """What lint finds in a pattern."""
-    return [
-        FindingTold(
-            kind=each.kind,
-            severity=each.severity,
-            message=each.message,
-            branch=each.branch,
-            others=list(each.others),
-        )
-        for each in lint(readable(pattern), taxonomy=taxonomy)
-    ]
+    return [FindingTold.model_validate(asdict(each)) for each in lint(readable(pattern), taxonomy=taxonomy)]
 
 
 def explained(id: str, pattern: Pattern, taxonomy: Taxonomy) -> Explained:
