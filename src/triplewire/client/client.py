@@ -70,8 +70,7 @@ _ANSWERS = "application/sparql-results+json, application/n-triples"
 class Client(Connection, AnyHub):
     """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
 
-    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is: `AnyHub` says what its methods do, those
-    of them that say nothing themselves.
+    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is. `AnyHub` says what the methods do.
     """
 
     # -- documents
@@ -87,8 +86,11 @@ class Client(Connection, AnyHub):
         wait: bool = True,
         access: Access | None = None,
     ) -> Outcome:
-        """See `AnyHub.publish`. A change whose events no client waits for is acknowledged when it is durable, and may
-        share a batch; the items that a feed has lost stay."""
+        """Register a document, or a new version of it; gives the events that it causes, unless it does not `wait`.
+
+        Of a `Path` the file is read here. A change that is not waited for is answered sooner when many publish: it may
+        share a batch. With `access`, only the accounts that this list names may read it.
+        """
         if drop_missing:
             raise BadRequest("a hub that is served keeps the items that a feed has lost; leave drop_missing out")
         if isinstance(data, Path):
@@ -219,10 +221,8 @@ class Client(Connection, AnyHub):
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         after: str | None = ""
         while after is not None:
-            params = {"after": after, "limit": str(PAGE)} | ({} if owner is None else {"owner": owner})
-            page = self._read(SubscriptionPage, "GET", "/subscriptions", params=params)
-            yield from (each.subscription for each in page.subscriptions)
-            after = page.next
+            found, after = self.summaries(owner=owner, after=after, limit=PAGE)
+            yield from (each.subscription for each in found)
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100
@@ -244,7 +244,7 @@ class Client(Connection, AnyHub):
 
         An address that it had before leads nowhere from now on.
         """
-        return str(self._ask("POST", path_of(id, "feed-address")).json()["address"])
+        return str(self._json("POST", path_of(id, "feed-address"))["address"])
 
     def revoke_feed_address(self, id: str) -> None:
         """Let the address of the feed lead nowhere."""
@@ -280,10 +280,7 @@ class Client(Connection, AnyHub):
         since: Time | None = None,
         until: Time | None = None,
     ) -> Events:
-        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most.
-
-        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
-        """
+        """See `AnyHub.events`; where there is none, after `wait` seconds at most."""
         found = Events()
         times = times_as_params(since, until)
         while limit is None or len(found) < limit:
@@ -317,13 +314,10 @@ class Client(Connection, AnyHub):
         return self._read(NewsTold, "GET", "/inbox/news").news
 
     def mark(self, cursor: int) -> int:
-        return int(self._ask("PUT", "/inbox/mark", json={"cursor": cursor}).json()["cursor"])
+        return int(self._json("PUT", "/inbox/mark", json={"cursor": cursor})["cursor"])
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
-        """The events with a cursor over `after`, then each new one as it happens, without an end.
-
-        Where the connection breaks, it is made again, and goes on after the last event that arrived.
-        """
+        """Each event as it happens; where the connection breaks, it is made again, and goes on after the last one."""
         pause = 0.0
         while True:
             time.sleep(pause)
@@ -353,10 +347,10 @@ class Client(Connection, AnyHub):
 
     def why(self, id: str, row: Mapping[str, Term]) -> Told:
         asked = {"row": {name: str(term) for name, term in row.items()}}
-        return told_of(self._ask("POST", path_of(id, "why"), json=asked))
+        return told_of(self._json("POST", path_of(id, "why"), json=asked))
 
     def why_not(self, id: str, iri: str | Term) -> Told:
-        return told_of(self._ask("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
+        return told_of(self._json("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
 
     def preview(
         self,
@@ -369,7 +363,7 @@ class Client(Connection, AnyHub):
         prefixes: Mapping[str, str] | None = None,
     ) -> Told:
         wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
-        return told_of(self._ask("POST", "/preview", json=wanted))
+        return told_of(self._json("POST", "/preview", json=wanted))
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None
@@ -385,12 +379,7 @@ class Client(Connection, AnyHub):
     @property
     def deliveries(self) -> RemoteDeliveries:
         """Where events are sent: `add`, `listing`, `pause`, `resume`, `remove`, `rotate`, `ping`, and dead letters."""
-
-        def ask(method: str, path: str, **request: Any) -> Any:
-            answer = self._ask(method, path, **request)
-            return answer.json() if answer.content else None
-
-        return RemoteDeliveries(ask, path_of)
+        return RemoteDeliveries(self._json)
 
     # -- from what is told to what it means
 

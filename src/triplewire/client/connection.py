@@ -59,7 +59,12 @@ class Connection:
 
     def _read(self, kind: type[Message], method: str, path: str, **request: Any) -> Message:
         """The answer as the message that it is."""
-        return read(kind, self._ask(method, path, **request).json())
+        return read(kind, self._json(method, path, **request))
+
+    def _json(self, method: str, path: str, **request: Any) -> Any:
+        """The JSON of the answer; None if it has none."""
+        answer = self._ask(method, path, **request)
+        return answer.json() if answer.content else None
 
     def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from triplewire.client.messages import path_of
 from triplewire.wire.deliveries import AnyDeliveries
 from triplewire.wire.hubs import PAGE
 
@@ -12,21 +13,19 @@ from triplewire.wire.hubs import PAGE
 class RemoteDeliveries(AnyDeliveries):
     """The deliveries of a hub behind HTTP; `ask` gives the JSON that a method and a path answer."""
 
-    def __init__(self, ask: Callable[..., Any], path: Callable[..., str]) -> None:
-        self._ask, self._path = ask, path
+    def __init__(self, ask: Callable[..., Any]) -> None:
+        self._ask = ask
 
     def add(self, subscription: str, url: str, *, after: int | None = 0, **options: Any) -> dict[str, Any]:
         wanted = {"url": url, "after": "now" if after is None else after, **options}
-        made: dict[str, Any] = self._ask("POST", self._path(subscription, "deliveries"), json=wanted)
+        made: dict[str, Any] = self._ask("POST", path_of(subscription, "deliveries"), json=wanted)
         return made
 
     def listing(self, subscription: str | None = None) -> Iterator[dict[str, Any]]:
-        if subscription is not None:
-            yield from self._ask("GET", self._path(subscription, "deliveries"))["deliveries"]
-            return
+        path = "/deliveries" if subscription is None else path_of(subscription, "deliveries")
         after: str | None = ""
         while after is not None:
-            page = self._ask("GET", "/deliveries", params={"after": after, "limit": PAGE})
+            page = self._ask("GET", path, params={"after": after, "limit": PAGE})
             yield from page["deliveries"]
             after = page["next"]
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
 from triplewire.errors import (
     BadRequest,
     DocumentError,
@@ -91,6 +89,5 @@ def times_as_params(since: Time | None, until: Time | None) -> dict[str, str]:
     return {name: moment(time).isoformat() for name, time in asked.items() if time is not None}
 
 
-def told_of(answer: httpx.Response) -> Told:
-    data = answer.json()
+def told_of(data: dict[str, Any]) -> Told:
     return Told(data.pop("text"), data)

@@ -12,7 +12,7 @@ The way of the data: `registry` (what people want), `desk` (one store: whose tur
 
 from triplewire.deliver.deliverer import Deliverer
 from triplewire.deliver.desk import Manners
-from triplewire.deliver.registry import Condition, Deliveries
+from triplewire.deliver.registry import Deliveries
 from triplewire.deliver.retrying import Pace
 
-__all__ = ["Condition", "Deliverer", "Deliveries", "Manners", "Pace"]
+__all__ = ["Deliverer", "Deliveries", "Manners", "Pace"]

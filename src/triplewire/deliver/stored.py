@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from triplewire.deliver.pinging import ping
 from triplewire.deliver.registry import Deliveries
 from triplewire.outbound import PUBLIC, Reach
 from triplewire.store import DeadLetter, Store
-from triplewire.wire.deliveries import AnyDeliveries
+from triplewire.wire.deliveries import AnyDeliveries, DeadLetterTold
 from triplewire.wire.hubs import PAGE
 
 
@@ -33,27 +33,27 @@ class StoreDeliveries(AnyDeliveries):
 
     def add(self, subscription: str, url: str, **options: Any) -> dict[str, Any]:
         made, secret = self._deliveries.add(subscription, url, **options)
-        return self._deliveries.condition(made.id).as_dict(time.time()) | {"secret": secret}
+        return asdict(self._deliveries.condition(made.id)) | {"secret": secret}
 
     def listing(self, subscription: str | None = None) -> Iterator[dict[str, Any]]:
         if subscription is not None:
-            yield from (each.as_dict(time.time()) for each in self._deliveries.of_subscription(subscription))
+            yield from map(asdict, self._deliveries.of_subscription(subscription))
             return
         after = ""
         while found := self._deliveries.listing(after=after, limit=PAGE):
-            yield from (each.as_dict(time.time()) for each in found)
-            after = found[-1].record.id
+            yield from map(asdict, found)
+            after = found[-1].id
 
     def rotate(self, id: str) -> str:
         return self._deliveries.rotate(id)
 
     def ping(self, id: str) -> dict[str, Any]:
-        return asyncio.run(ping(self._deliveries.of(id), self._reach, self._deliveries.vault))
+        return asdict(asyncio.run(ping(self._deliveries.of(id), self._reach, self._deliveries.vault)))
 
     def dead(self, id: str) -> Iterator[dict[str, Any]]:
         after = 0
         while found := self._deliveries.dead(id, after=after, limit=PAGE):
-            yield from map(told, found)
+            yield from (asdict(letter_told(each)) for each in found)
             after = found[-1].number
 
     def replay(self, id: str, numbers: Sequence[int] = ()) -> int:
@@ -63,16 +63,16 @@ class StoreDeliveries(AnyDeliveries):
         return self._deliveries.drop(id, numbers or None)
 
 
-def told(letter: DeadLetter) -> dict[str, Any]:
-    """A dead letter, JSON-ready; its message as the JSON that it is, or as text."""
+def letter_told(letter: DeadLetter) -> DeadLetterTold:
+    """A dead letter; its message as the JSON that it is, or as text."""
     is_json = "json" in letter.media_type
-    return {
-        "number": letter.number,
-        "id": letter.message,
-        "cursor": letter.cursor,
-        "reason": letter.reason,
-        "attempts": letter.attempts,
-        "died": letter.died,
-        "replay": letter.replay,
-        "message": json.loads(letter.content) if is_json else letter.content.decode("utf-8", "replace"),
-    }
+    return DeadLetterTold(
+        number=letter.number,
+        id=letter.message,
+        cursor=letter.cursor,
+        reason=letter.reason,
+        attempts=letter.attempts,
+        died=letter.died,
+        replay=letter.replay,
+        message=json.loads(letter.content) if is_json else letter.content.decode("utf-8", "replace"),
+    )

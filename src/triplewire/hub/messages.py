@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from triplewire.engine import Source
 from triplewire.languages import LANGUAGES
 from triplewire.model import Scope, Start
 from triplewire.wire.events import RowTerms
@@ -213,7 +214,7 @@ class Acknowledgement(BaseModel):
     position: int
 
 
-class Refused(BaseModel):
+class UploadProblem(BaseModel):
     """A document of an upload that was refused."""
 
     line: int
@@ -228,7 +229,7 @@ class Uploaded(BaseModel):
     retracted: int
     unchanged: int
     refused: int
-    problems: list[Refused]
+    problems: list[UploadProblem]
 
 
 class FindingTold(BaseModel):
@@ -256,18 +257,11 @@ class Explained(BaseModel):
     languages: dict[str, str]
 
 
-class SourceTold(BaseModel):
-    """A document in a version."""
-
-    uri: str
-    version: int
-
-
 class Stated(BaseModel):
     """A triple and the documents that state it."""
 
     triple: str
-    documents: list[SourceTold]
+    documents: list[Source]
 
 
 class WhyTold(BaseModel):
@@ -286,7 +280,7 @@ class ResourceTold(BaseModel):
     iri: str
     triples: list[str]
     content: list[str]
-    documents: list[SourceTold]
+    documents: list[Source]
     referenced_by: list[str]
     references: int
     has_more: bool

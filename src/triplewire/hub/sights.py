@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from triplewire.engine.statistics import Load
 from triplewire.hub.messages import FindingTold, Message, TermText
 from triplewire.hub.messages import Query as QueryText
+from triplewire.hub.pictures import Alternative
+from triplewire.hub.quotas import QuotaUse
 from triplewire.model import Scope
 
 Narrowing = Annotated[str, Field(max_length=16_000)]
@@ -110,39 +113,11 @@ class CheckQuery(QueryText):
     scope: Scope = "document"
 
 
-class NodeTold(BaseModel):
-    """A thing in a picture."""
-
-    id: str
-    kind: Literal["variable", "resource", "literal", "document", "step"]
-    label: str
-    is_answer: bool
-    conditions: list[str]
-
-
-class EdgeTold(BaseModel):
-    """An arrow in a picture."""
-
-    source: str
-    target: str
-    label: str
-    is_optional: bool
-
-
-class AlternativeTold(BaseModel):
-    """A picture of one way to match, and the same in sentences."""
-
-    nodes: list[NodeTold]
-    edges: list[EdgeTold]
-    conditions: list[str]
-    sentences: list[str]
-
-
 class Picture(BaseModel):
     """The pictures of a query's alternatives, the first ones if there are many."""
 
     columns: list[str]
-    alternatives: list[AlternativeTold]
+    alternatives: list[Alternative]
     has_more: bool
 
 
@@ -171,16 +146,6 @@ class IntervalTold(BaseModel):
     batches: int
     documents: int
     events: int
-
-
-class LoadTold(BaseModel):
-    """What a subscription has to do: events and rows as counted, and a cost that is an estimate (as of `preview`)."""
-
-    subscription: str
-    others: int
-    events: int
-    rows: int
-    estimated_cost: int
 
 
 class RequestsTold(BaseModel):
@@ -212,19 +177,6 @@ class Lag(BaseModel):
     rejected: int
 
 
-class QuotaTold(BaseModel):
-    """A quota of the tenant, with how often it refused since the service began.
-
-    Of `events` the last day is used, of `sparql_seconds` the last minute; `query_cost` measures each query by itself,
-    so there is nothing used.
-    """
-
-    name: Literal["documents", "subscriptions", "events", "query_cost", "sparql_seconds"]
-    used: float | None
-    most: float
-    refused: int
-
-
 class Statistics(BaseModel):
     """How much came and was told, what waits, and which subscriptions have the most to do.
 
@@ -237,7 +189,7 @@ class Statistics(BaseModel):
     is_cut: bool
     totals: Totals
     lag: Lag
-    busiest: list[LoadTold]
-    costliest: list[LoadTold]
-    quotas: list[QuotaTold]
+    busiest: list[Load]
+    costliest: list[Load]
+    quotas: list[QuotaUse]
     requests: list[RequestsTold] | None

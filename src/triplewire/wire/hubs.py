@@ -38,7 +38,6 @@ class Insight(Protocol):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        ...
 
 
 class AnyHub(Protocol):
@@ -46,7 +45,6 @@ class AnyHub(Protocol):
 
     def close(self) -> None:
         """Let go of what it holds; what was committed is there."""
-        ...
 
     def __enter__(self) -> Self: ...
 
@@ -70,31 +68,24 @@ class AnyHub(Protocol):
         document; those that a new version does not have stay, unless `drop_missing` is set.
         With `access`, only the accounts that this list names may read it, from the first moment on.
         """
-        ...
 
     def access(self, uri: str) -> Access | None:
         """Who may read and change a document; None: it has no list, and is for everybody."""
-        ...
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None) -> Outcome:
         """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
-        ...
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
         """Take a document back; gives the events that this causes, none if there is no such document."""
-        ...
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one; with the id of a batch, once."""
-        ...
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
         """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
-        ...
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
         """Replace the given taxonomy; rows appear and disappear, with events."""
-        ...
 
     # -- subscriptions
 
@@ -114,7 +105,6 @@ class AnyHub(Protocol):
         description: str | None = None,
     ) -> Subscription:
         """Register a query; an id is made if none is given."""
-        ...
 
     def edit(
         self,
@@ -134,7 +124,6 @@ class AnyHub(Protocol):
 
         With a `revision`, SubscriptionChanged if the subscription has another one.
         """
-        ...
 
     def pause(self, id: str) -> Subscription:
         """Tell nothing of a subscription until `resume`; it is matched meanwhile, and its rows are what they are."""
@@ -146,43 +135,34 @@ class AnyHub(Protocol):
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
-        ...
 
     def unsubscribe(self, id: str) -> None:
         """Forget a subscription, its rows and its events."""
-        ...
 
     def subscription(self, id: str) -> Subscription:
         """The subscription of an id."""
-        ...
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         """All subscriptions, or those of one owner, by id."""
-        ...
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100
     ) -> SummaryPage:
         """A page of subscriptions as a list shows them, with their answers and the times of their last events."""
-        ...
 
     def columns(self, id: str) -> tuple[str, ...]:
         """The names of the variables that a subscription asks for."""
-        ...
 
     def log_columns(self, id: str) -> tuple[str, ...]:
         """The variables in its log: those that it asks for, then those that it asked for before an edit."""
-        ...
 
     # -- answers
 
     def rows(self, id: str) -> Rows:
         """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
-        ...
 
     def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins; only these are read."""
-        ...
 
     def each_row(self, id: str) -> Iterator[Row]:
         """What answers a subscription now, read page by page; batches go on meanwhile."""
@@ -204,7 +184,6 @@ class AnyHub(Protocol):
 
         With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
         """
-        ...
 
     def each_event(
         self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
@@ -216,7 +195,6 @@ class AnyHub(Protocol):
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
         """The events with a cursor over `after`, then each new one as it happens, without an end."""
-        ...
 
     def inbox(
         self,
@@ -230,23 +208,18 @@ class AnyHub(Protocol):
         limit: int = 50,
     ) -> InboxPage:
         """The events of several subscriptions together, the newest first."""
-        ...
 
     def news(self) -> InboxNews:
         """How many events are new since an account has looked (`mark`): of each subscription, and in all."""
-        ...
 
     def mark(self, cursor: int) -> int:
         """Note that an account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
-        ...
 
     def why(self, id: str, row: Mapping[str, Term]) -> Insight:
         """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
-        ...
 
     def why_not(self, id: str, iri: str | Term) -> Insight:
         """Why a resource does not answer a subscription: the part of the query that fits nothing, and what was seen."""
-        ...
 
     def preview(
         self,
@@ -259,10 +232,8 @@ class AnyHub(Protocol):
         prefixes: Mapping[str, str] | None = None,
     ) -> Insight:
         """What a subscription would get and cost; nothing is registered."""
-        ...
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None
     ) -> QuerySolutions | QueryBoolean | QueryTriples | list[Triple]:
         """What SPARQL finds in the current metadata."""
-        ...

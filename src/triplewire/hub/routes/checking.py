@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -18,7 +17,7 @@ from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import BoundedRoute, Reading
-from triplewire.hub.sights import AlternativeTold, Checked, CheckQuery, Mistake, Picture
+from triplewire.hub.sights import Checked, CheckQuery, Mistake, Picture
 from triplewire.wire.events import EventPage
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
@@ -89,5 +88,5 @@ def _told(missing: Unheard) -> FindingTold:
 def drawn(pattern: Pattern) -> Picture:
     """The picture of a pattern."""
     alternatives = picture(pattern)
-    told = [AlternativeTold.model_validate(asdict(each)) for each in alternatives[:_MOST_ALTERNATIVES]]
-    return Picture(columns=list(pattern.answer), alternatives=told, has_more=len(alternatives) > _MOST_ALTERNATIVES)
+    has_more, told = len(alternatives) > _MOST_ALTERNATIVES, alternatives[:_MOST_ALTERNATIVES]
+    return Picture(columns=list(pattern.answer), alternatives=told, has_more=has_more)

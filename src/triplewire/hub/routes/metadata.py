@@ -16,7 +16,7 @@ from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.asking import Question
 from triplewire.hub.bodies import body_of
-from triplewire.hub.messages import ResourceTold, SourceTold
+from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
 from triplewire.hub.routes.subscriptions import term_of
@@ -66,7 +66,7 @@ def resource(
         iri=str(found.iri),
         triples=[*map(str, found.triples)],
         content=[*map(str, found.content)],
-        documents=[SourceTold(uri=source.uri, version=source.version) for source in found.documents],
+        documents=list(found.documents),
         referenced_by=[*map(str, found.referenced_by)],
         references=found.references,
         has_more=found.has_more,
