@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from triplewire.deliver import websub
 from triplewire.deliver.digests import digest
-from triplewire.deliver.envelopes import Message, activity_message, cloud_event, digest_event
 from triplewire.engine.reading import Page
 from triplewire.model import spelled
 from triplewire.store import DeliveryRecord
+from triplewire.wire.envelopes import Message, activity_message, cloud_event, digest_event
 
 AT_ONCE = {"webhook": 50, "ldn": 50, "websub": 100, "digest": 2_000}
 """So many events are read at a time; of a digest and of WebSub content, so many are in one."""

@@ -6,13 +6,13 @@ import time
 from uuid import uuid4
 
 from triplewire.deliver.digests import moment
-from triplewire.deliver.envelopes import ping_event
 from triplewire.deliver.sending import send
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.outbound import Connections, Reach
 from triplewire.store import DeliveryRecord
 from triplewire.wire.deliveries import Pinged
+from triplewire.wire.envelopes import ping_event
 
 _SECONDS = 10.0
 

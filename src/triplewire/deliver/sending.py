@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from triplewire.deliver.envelopes import Message
 from triplewire.deliver.retrying import Answer
 from triplewire.deliver.signing import hub_signature, webhook_headers
 from triplewire.deliver.vault import Vault
 from triplewire.errors import SecretLocked
 from triplewire.outbound import Connections, Refused, Unreachable, retry_after
 from triplewire.store import DeliveryRecord
+from triplewire.wire.envelopes import Message
 
 
 async def send(

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
 from triplewire.deliver.digests import moment
-from triplewire.deliver.envelopes import Message, message_id
 from triplewire.deliver.registry import refuse_more
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
@@ -24,6 +23,7 @@ from triplewire.feeds import FEEDS
 from triplewire.model import Event, spelled
 from triplewire.outbound import Connections, Reach, Refused, Unreachable
 from triplewire.store import DeliveryRecord, Store
+from triplewire.wire.envelopes import Message, message_id
 
 DAY = 86_400
 LEAST, USUAL, MOST = 60, 10 * DAY, 90 * DAY

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from triplewire.deliver import websub
 from triplewire.deliver.desk import Desk, Destination
 from triplewire.deliver.digests import next_time
-from triplewire.deliver.envelopes import Message
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
 from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
 from triplewire.deliver.sending import send
 from triplewire.engine.reading import Page, Wanted
 from triplewire.store import DeadLetter, DeliveryRecord
+from triplewire.wire.envelopes import Message
 
 
 async def work(desk: Desk, destination: Destination) -> None:
