@@ -21,7 +21,6 @@ from triplewire.client.connection import Connection, error_in
 from triplewire.client.deliveries import RemoteDeliveries
 from triplewire.client.messages import (
     XML,
-    Told,
     change_as_one,
     content_of,
     encoded,
@@ -30,7 +29,6 @@ from triplewire.client.messages import (
     path_of,
     query_as_json,
     times_as_params,
-    told_of,
 )
 from triplewire.errors import (
     BadRequest,
@@ -61,6 +59,7 @@ from triplewire.tables import Events, Outcome, RowPage, Rows
 from triplewire.wire.changes import AccessTold, BatchTold
 from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
 from triplewire.wire.hubs import PAGE, AnyHub
+from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
@@ -347,10 +346,10 @@ class Client(Connection, AnyHub):
 
     def why(self, id: str, row: Mapping[str, Term]) -> Told:
         asked = {"row": {name: str(term) for name, term in row.items()}}
-        return told_of(self._json("POST", path_of(id, "why"), json=asked))
+        return Told.of(self._json("POST", path_of(id, "why"), json=asked))
 
     def why_not(self, id: str, iri: str | Term) -> Told:
-        return told_of(self._json("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
+        return Told.of(self._json("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
 
     def preview(
         self,
@@ -363,7 +362,7 @@ class Client(Connection, AnyHub):
         prefixes: Mapping[str, str] | None = None,
     ) -> Told:
         wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
-        return told_of(self._json("POST", "/preview", json=wanted))
+        return Told.of(self._json("POST", "/preview", json=wanted))
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None

@@ -15,7 +15,7 @@ from triplewire.errors import (
     ServiceError,
     ServiceUnavailable,
 )
-from triplewire.wire.messages import Message, read
+from triplewire.wire.messages import AnyMessage, read
 from triplewire.wire.problems import error_of
 
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
@@ -57,7 +57,7 @@ class Connection:
             self._prove()
             return self._answered(method, path, request)
 
-    def _read(self, kind: type[Message], method: str, path: str, **request: Any) -> Message:
+    def _read(self, kind: type[AnyMessage], method: str, path: str, **request: Any) -> AnyMessage:
         """The answer as the message that it is."""
         return read(kind, self._json(method, path, **request))
 

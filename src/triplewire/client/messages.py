@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -23,21 +22,6 @@ from triplewire.model import (
 )
 
 XML = "application/xml"
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a service says of a row, a resource or a query: in a sentence, and as data."""
-
-    text: str
-    data: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return dict(self.data)
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def path_of(id: str, *rest: str) -> str:
@@ -87,7 +71,3 @@ def times_as_params(since: Time | None, until: Time | None) -> dict[str, str]:
     """Times as the parameters of a question."""
     asked = {"since": since, "until": until}
     return {name: moment(time).isoformat() for name, time in asked.items() if time is not None}
-
-
-def told_of(data: dict[str, Any]) -> Told:
-    return Told(data.pop("text"), data)

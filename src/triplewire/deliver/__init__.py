@@ -5,9 +5,9 @@ digest's web hook, a WebSub callback or an inbox. Out go signed messages with st
 cursor that is kept in the store: whoever was away gets everything, whoever delivers next goes on.
 
 The way of the data: `registry` (what people want), `desk` (one store: whose turn it is, what was achieved),
-`digests` and `websub` (what is said; `wire.envelopes` has the messages), `sending` (one message), `retrying` (what an answer means: pure),
-`deliverer` (all of it, in a thread). It never finds an event, never changes one, and sends to no machine that
-`triplewire.outbound` does not allow.
+`messages`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),
+`deliverer` (all of it, in a thread); `stored` has what people do with the deliveries of a store. It never finds an
+event, never changes one, and sends to no machine that `triplewire.outbound` does not allow.
 """
 
 from triplewire.deliver.deliverer import Deliverer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Triple
 
@@ -28,16 +28,10 @@ from triplewire.model import (
     Time,
 )
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.insights import Insight
 
 PAGE = 1_000
 """So many rows or events are read at a time."""
-
-
-class Insight(Protocol):
-    """What a hub says of a row, a resource or a query: a sentence, as text, and data."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
 
 
 class AnyHub(Protocol):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from triplewire.model import moment
 
-Message = TypeVar("Message")
+AnyMessage = TypeVar("AnyMessage")
 _members: Callable[[type], dict[str, Any]] = cache(get_type_hints)
 
 
@@ -28,7 +28,7 @@ class Described:
         return handler(schema) | self._schema
 
 
-def read(kind: type[Message], told: Mapping[str, Any]) -> Message:
+def read(kind: type[AnyMessage], told: Mapping[str, Any]) -> AnyMessage:
     """The message of a kind that a JSON object tells; members that are not known here are left out."""
     return kind(**{name: _value(hint, told[name]) for name, hint in _members(kind).items() if name in told})
 

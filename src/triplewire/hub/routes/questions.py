@@ -17,6 +17,7 @@ from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQue
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
+from triplewire.wire.insights import insight_as_dict
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
 
@@ -34,7 +35,7 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         viewer=access.viewer,
     )
     most = access.tenant.settings.query_cost
-    return found.as_dict() | {"text": str(found)} | ({} if most is None else {"cost_allowed": most})
+    return insight_as_dict(found) | ({} if most is None else {"cost_allowed": most})
 
 
 @router.post("/explain", summary="Explain a query", response_model=Explained)

@@ -33,6 +33,7 @@ from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
 from triplewire.wire.events import RowsTold
+from triplewire.wire.insights import insight_as_dict
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
@@ -209,7 +210,7 @@ def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
     row = {name: term_of(text) for name, text in asked.row.items()}
     told = access.see(id, lambda: access.tenant.hub.why(id, row))
-    return WhyTold.model_validate(told.as_dict() | {"text": str(told)})
+    return WhyTold.model_validate(insight_as_dict(told))
 
 
 @router.post("/subscriptions/{id}/why-not", summary="Why is this resource no answer?")
@@ -217,7 +218,7 @@ def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]
     """The first part of the query that fits nothing, with the values seen by then."""
     resource = term_of(asked.resource)
     told = access.see(id, lambda: access.tenant.hub.why_not(id, resource))
-    return told.as_dict() | {"text": str(told)}
+    return insight_as_dict(told)
 
 
 def queries_of(access: Access, id: str) -> tuple[int, ...]:
