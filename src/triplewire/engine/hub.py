@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from triplewire.engine.changing import Changing
 from triplewire.engine.consulting import Consulting
-from triplewire.wire.hubs import AnyHub
 
 
-class Hub(Changing, Consulting, AnyHub):
+class Hub(Changing, Consulting):
     """Subscribers register a query once; publishers register, change and withdraw documents; events say what that did.
 
     `url` is where everything is kept: a file ("hub.db", or a `Path`), ":memory:", or "postgresql://user@host/database".
