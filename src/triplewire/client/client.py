@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import httpx
-from pyoxigraph import (
-    QueryBoolean,
-    QueryResultsFormat,
-    QuerySolutions,
-    Triple,
-    parse_query_results,
-)
+from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, Triple, parse_query_results
 
 from triplewire.client.connection import Connection, error_in
 from triplewire.client.deliveries import RemoteDeliveries
@@ -30,11 +24,7 @@ from triplewire.client.messages import (
     query_as_json,
     times_as_params,
 )
-from triplewire.errors import (
-    BadRequest,
-    ServiceUnavailable,
-    UnknownDocument,
-)
+from triplewire.errors import BadRequest, ServiceUnavailable, UnknownDocument
 from triplewire.model import (
     Access,
     Change,

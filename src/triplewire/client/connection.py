@@ -9,12 +9,7 @@ from typing import Any, Self
 
 import httpx
 
-from triplewire.errors import (
-    BadRequest,
-    NotAuthenticated,
-    ServiceError,
-    ServiceUnavailable,
-)
+from triplewire.errors import BadRequest, NotAuthenticated, ServiceError, ServiceUnavailable
 from triplewire.wire.messages import AnyMessage, read
 from triplewire.wire.problems import error_of
 

@@ -6,20 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from triplewire.errors import (
-    BadRequest,
-    DocumentError,
-)
-from triplewire.model import (
-    Access,
-    Change,
-    Document,
-    Feed,
-    Restrict,
-    Retract,
-    Time,
-    moment,
-)
+from triplewire.errors import BadRequest, DocumentError
+from triplewire.model import Access, Change, Document, Feed, Restrict, Retract, Time, moment
 
 XML = "application/xml"
 

@@ -166,13 +166,7 @@ class AnyHub(Protocol):
             yield from rows
 
     def events(
-        self,
-        id: str,
-        *,
-        after: int = 0,
-        limit: int | None = None,
-        since: Time | None = None,
-        until: Time | None = None,
+        self, id: str, *, after: int = 0, limit: int | None = None, since: Time | None = None, until: Time | None = None
     ) -> Events:
         """The events of a subscription with a cursor over `after`, in order.
 
