@@ -46,7 +46,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Query(Message):
+class QueryText(Message):
     """A text in one of the languages."""
 
     text: Annotated[str, Field(min_length=1)]
@@ -58,7 +58,7 @@ Title = Annotated[str | None, Field(max_length=200, description="What people cal
 Description = Annotated[str | None, Field(max_length=10_000, description="What it is for, in words.")]
 
 
-class NewSubscription(Query):
+class NewSubscription(QueryText):
     """A query that shall stand."""
 
     id: Name | None = None
@@ -99,7 +99,7 @@ class NewDuplicate(Message):
     title: Title = None
 
 
-class PreviewQuery(Query):
+class PreviewQuery(QueryText):
     """A query to look ahead with."""
 
     scope: Scope = "document"
@@ -200,7 +200,7 @@ class RestrictWanted(Message):
     access: NewAccess | None
 
 
-class Changes(Message):
+class ChangesWanted(Message):
     """Changes that are whole or not at all."""
 
     changes: Annotated[list[PublishWanted | RetractWanted | RestrictWanted], Field(min_length=1, max_length=10_000)]

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from triplewire.engine.statistics import Load
-from triplewire.hub.messages import FindingTold, Message, TermText
-from triplewire.hub.messages import Query as QueryText
+from triplewire.hub.messages import FindingTold, Message, QueryText, TermText
 from triplewire.hub.pictures import Alternative
 from triplewire.hub.quotas import QuotaUse
 from triplewire.model import Scope
@@ -29,7 +28,7 @@ class ClassTold(BaseModel):
     resources: Annotated[int, Field(description="How many have it or what is below it; counted up to 1,000.")]
 
 
-class Place(BaseModel):
+class PlaceTold(BaseModel):
     """Where something stands in the taxonomy: what is one step above it, and one step below."""
 
     node: ClassTold
@@ -101,7 +100,7 @@ class AskForNames(Message):
     resources: Annotated[list[TermText], Field(max_length=500)]
 
 
-class Names(BaseModel):
+class NamesTold(BaseModel):
     """What resources are called, by their terms; those that are called nothing are left out."""
 
     names: dict[str, str]
@@ -131,7 +130,7 @@ class Mistake(BaseModel):
     hint: str | None
 
 
-class Checked(BaseModel):
+class CheckTold(BaseModel):
     """A text that is a query has a picture, one that is none a mistake."""
 
     mistake: Mistake | None

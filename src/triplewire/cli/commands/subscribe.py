@@ -89,7 +89,7 @@ def subscribe(
 
 def _found(
     sources: list[str], id: str | None, language: str | None, prefixes: Mapping[str, str], problems: Problems
-) -> list[subscriptions.Subscription]:
+) -> list[subscriptions.WrittenSubscription]:
     if language is None:
         found = subscriptions.load(sources, prefixes, problems)
     else:

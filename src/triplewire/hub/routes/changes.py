@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.messages import Changes, NewAccess, PublishWanted, RestrictWanted, RetractWanted
+from triplewire.hub.messages import ChangesWanted, NewAccess, PublishWanted, RestrictWanted, RetractWanted
 from triplewire.hub.orders import ANYTHING, Expected, Order
 from triplewire.hub.routes.documents import document_as_dict, refuse_unread, wants_to_wait
 from triplewire.hub.service import Access, Publishing, listed
@@ -106,10 +106,10 @@ async def apply(request: Request, access: Publishing) -> Response:
     return JSONResponse(_told(receipt), 200, {"Preference-Applied": "wait"} if tell else {})
 
 
-def _read(body: bytes) -> Changes:
+def _read(body: bytes) -> ChangesWanted:
     refuse_halves(body)
     try:
-        return Changes.model_validate_json(body)
+        return ChangesWanted.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 

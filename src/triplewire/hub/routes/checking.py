@@ -17,7 +17,7 @@ from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import BoundedRoute, Reading
-from triplewire.hub.sights import Checked, CheckQuery, Mistake, Picture
+from triplewire.hub.sights import CheckQuery, CheckTold, Mistake, Picture
 from triplewire.wire.events import EventPage
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
@@ -25,8 +25,8 @@ router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
 _MOST_ALTERNATIVES = 8
 
 
-@router.post("/check", summary="Check a query while it is written", response_model=Checked)
-def check(access: Reading, query: CheckQuery) -> Checked:
+@router.post("/check", summary="Check a query while it is written", response_model=CheckTold)
+def check(access: Reading, query: CheckQuery) -> CheckTold:
     """The picture of a text that is a query, with what lint finds; of another one, what is wrong with it and where."""
     hub = access.tenant.hub
     try:
@@ -42,12 +42,12 @@ def check(access: Reading, query: CheckQuery) -> Checked:
             expected=list(error.expected),
             hint=error.hint,
         )
-        return Checked(mistake=mistake, picture=None, findings=[])
+        return CheckTold(mistake=mistake, picture=None, findings=[])
     findings = found_in(written, hub.taxonomy)
     never = [each for each in (*findings, *found_in(pattern, hub.taxonomy)) if each.severity == "error"]
     if never:  # also by alternatives that only the normal form takes apart; what else there is does not matter then
-        return Checked(mistake=None, picture=drawn(written), findings=never[:1])
-    return Checked(mistake=None, picture=drawn(written), findings=[*map(_told, missing), *findings])
+        return CheckTold(mistake=None, picture=drawn(written), findings=never[:1])
+    return CheckTold(mistake=None, picture=drawn(written), findings=[*map(_told, missing), *findings])
 
 
 @router.get("/subscriptions/{id}/picture", summary="The picture of a subscription", response_model=Picture)

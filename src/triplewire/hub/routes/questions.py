@@ -13,7 +13,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import QueryError
-from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, Query
+from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, QueryText
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
@@ -39,13 +39,13 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
 
 
 @router.post("/explain", summary="Explain a query", response_model=Explained)
-def explain(access: Reading, query: Query) -> Explained:
+def explain(access: Reading, query: QueryText) -> Explained:
     """How a query would be matched, and what it is in the other languages."""
     return explained("query", _pattern(access, query), access.tenant.hub.taxonomy)
 
 
 @router.post("/lint", summary="Look for mistakes in a query", response_model=Findings)
-def findings(access: Reading, query: Query) -> Findings:
+def findings(access: Reading, query: QueryText) -> Findings:
     """What is wrong with a query before any document has come."""
     return Findings(findings=found_in(_pattern(access, query), access.tenant.hub.taxonomy))
 
@@ -72,6 +72,6 @@ def _renderings(pattern: Pattern) -> dict[str, str]:
     return found
 
 
-def _pattern(access: Access, query: Query) -> Pattern:
+def _pattern(access: Access, query: QueryText) -> Pattern:
     with access.tenant.hub.store.reading() as reader:
         return compiled(reader, query.text, query.language, query.prefixes)
