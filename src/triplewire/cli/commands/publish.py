@@ -187,9 +187,9 @@ def _sent(
 
 
 def _refuse_batch(store: str, batch: str | None, count: int) -> None:
-    from triplewire.engine.names import refuse_own_name
-
     if batch is not None and not is_address(store):
+        from triplewire.engine.names import refuse_own_name
+
         try:
             refuse_own_name(batch)
         except ValueError as error:

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
 
 from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import compiled
@@ -175,12 +176,11 @@ async def unsubscribe(access: Reading, id: Id) -> None:
 async def rows(
     access: Reading,
     id: Id,
-    response: Response,
     after: Annotated[str, Query(pattern="^([0-9a-f]{2}){0,64}$", description="The cursor that the page follows.")] = "",
-    limit: Annotated[int, Query(ge=1, le=10_000, description="RowsTold on a page of JSON.")] = PAGE,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Rows on a page of JSON.")] = PAGE,
     format: FormatName = None,
     accept: Accept = None,
-) -> RowsTold | Response:
+) -> Response:
     """What answers a subscription now: in pages of JSON, or all of it as a file.
 
     Who follows `next` to the end gets every row that was an answer all the time, and no row twice; a row that came or
@@ -194,8 +194,7 @@ async def rows(
         return await download(access, id, chosen, source)
     found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
-    response.headers["Vary"] = "Accept"
-    return RowsTold(list(columns), told, found.next)
+    return JSONResponse(vars(RowsTold(list(columns), told, found.next)), headers={"Vary": "Accept"})
 
 
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
