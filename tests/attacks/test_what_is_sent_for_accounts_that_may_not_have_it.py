@@ -196,7 +196,7 @@ def test_what_was_hidden_between_finding_and_sending_is_not_sent(lagging):
     hub.publish("<urn:open> <urn:title> 'open' .", uri="urn:doc:open")
     delivered(url, receiver, lambda: any(b"open" in got.body for got in receiver.got))
     assert not any(b"xyzzy" in got.body for got in receiver.got), "neither that it began nor that it ended"
-    assert deliveries.condition(made.id).waiting.events == 0
+    assert deliveries.condition(made.id).lag == 0
 
 
 def test_the_end_of_what_was_told_is_told(lagging):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hub.serving import serving
@@ -49,6 +51,29 @@ def test_followed_events_are_printed_as_they_come(play, call, call_for_rows, add
         call("publish", place, "catalogue")
         told = call_for_rows("events", place, "titles", "--follow", "--limit", "3")
         assert [event["kind"] for event in told] == ["matched"] * 3
+
+
+@pytest.mark.parametrize("format", ["atom", "jsonfeed"])
+def test_feed_is_written_from_an_address_as_from_a_store(play, call, address, format):
+    feeds = []
+    for place in ("hub.db", address):
+        text = "SELECT ?s { ?s <http://purl.org/dc/terms/title> ?t }"
+        call("subscribe", place, "-l", "sparql", text, "--id", "titles")
+        call("publish", place, "catalogue/parking.ttl")
+        written = call("events", place, "titles", "--format", format)
+        assert written.exit_code == 0, written.stderr
+        assert call("events", place, "titles", "--format", format).stdout == written.stdout
+        feeds.append(re.findall(r"https?://[^\s\"<>]*parking[^\s\"<>]*|urn:uuid:[0-9a-f-]+", written.stdout))
+    assert feeds[0][0] != feeds[1][0]
+    assert len(feeds[0]) == len(feeds[1])
+
+
+def test_what_only_a_store_can_do_is_refused_at_an_address(play, call, address):
+    assert call("publish", address, "catalogue", "--queue").exit_code == 2
+    assert call("publish", address, "catalogue", "--drop-missing").exit_code == 2
+    later = call("subscribe", address, "subscriptions", "--backfill", "later")
+    assert later.exit_code == 1
+    assert "leave backfill out" in later.stderr
 
 
 def test_bad_address_and_bad_use_of_one_say_what_to_do(play, call, address):

@@ -1,5 +1,7 @@
 """What the tests of deliveries share: a hub with a subscription, a receiver, and a deliverer that may reach it."""
 
+from dataclasses import asdict
+
 import pytest
 
 from deliver.receiving import receiving
@@ -30,9 +32,7 @@ class Post:
         self.hub.publish(f"<urn:{name}> <urn:size> {size} .", uri=f"urn:doc:{name}")
 
     def told(self, id):
-        import time
-
-        return self.deliveries.condition(id).as_dict(time.time())
+        return asdict(self.deliveries.condition(id))
 
     def deliver(self, reach="127.0.0.0/8", **manners):
         options = {"seconds": 2.0, "look_every": 0.02, "pace": QUICK, "lease": 8.0} | manners

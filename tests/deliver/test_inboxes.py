@@ -45,7 +45,7 @@ def test_an_address_that_names_no_inbox_is_one(post, receiver):
 
 
 def test_a_notification_is_rdf(post):
-    from triplewire.deliver.envelopes import activity
+    from triplewire.wire.envelopes import activity
 
     post.publish("a", 1)
     (event,) = post.hub.events("sizes")

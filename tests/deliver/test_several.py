@@ -110,4 +110,4 @@ def test_a_deliverer_that_is_killed_loses_nothing_and_keeps_the_order(make_post,
         assert list(dict.fromkeys(got)) == wanted
         bodies = Counter((each.headers["webhook-id"], each.body) for each in receiver.posts(f"/hook/{number}"))
         assert len(bodies) == len(wanted)  # whatever came twice was the same
-    assert [d["lag"] for d in (each.as_dict(0) for each in post.deliveries.listing())] == [0] * 4
+    assert [each.lag for each in post.deliveries.listing()] == [0] * 4

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import is_address, url_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.errors import TriplewireError, UnknownSubscription
 
 if TYPE_CHECKING:
-    from triplewire import Event, Hub
-    from triplewire.client import Client
+    from triplewire import Event
     from triplewire.model import Document
+    from triplewire.wire.hubs import AnyHub
 
 FORMATS = ("atom", "rss1", "rss2", "jsonfeed")
 
@@ -25,7 +24,7 @@ NEWEST = 100
 """So many events are in a feed if nothing else is asked for."""
 
 
-def registered(hub: Hub, document: Document, prefixes: Mapping[str, str], problems: Problems) -> Document:
+def registered(hub: AnyHub, document: Document, prefixes: Mapping[str, str], problems: Problems) -> Document:
     """Register the subscriptions in a feed; gives the feed without them. A document of another kind stays as it is."""
     from triplewire import Feed
     from triplewire.feeds import subscriptions_in
@@ -46,7 +45,7 @@ def registered(hub: Hub, document: Document, prefixes: Mapping[str, str], proble
     return replace(document, items=tuple(item for item in document.items if item.uri not in asking))
 
 
-def _is_registered(hub: Hub, id: str, text: str, language: str) -> bool:
+def _is_registered(hub: AnyHub, id: str, text: str, language: str) -> bool:
     """Whether it is there as it is: a feed brings the same items again and again."""
     try:
         known = hub.subscription(id)
@@ -56,7 +55,7 @@ def _is_registered(hub: Hub, id: str, text: str, language: str) -> bool:
 
 
 def write(
-    hub: Hub | Client,
+    hub: AnyHub,
     store: str,
     id: str,
     events: Iterable[Event],
@@ -66,11 +65,8 @@ def write(
     most: int,
 ) -> tuple[bytes, int]:
     """The newest events of a subscription as a feed, and how many they are."""
-    if is_address(store):
-        usage(f"--format {format}: feeds are written from a store, not from an address")
-    from triplewire import Hub, feeds
+    from triplewire import feeds
 
-    assert isinstance(hub, Hub), "what is no address is a store"
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
     name = title or hub.subscription(id).name
@@ -81,7 +77,7 @@ def write(
 
 
 def _made_up_uri(store: str, id: str) -> str:
-    """A name for a feed that has no address yet: the same each time for one subscription of one store."""
-    url = url_of(store)
-    place = Path(url.removeprefix("sqlite:///")).resolve().as_uri() if url.startswith("sqlite:///") else url
+    """A name for a feed that has no address yet: the same each time for one subscription of one hub."""
+    name = store.removeprefix("sqlite:///")
+    place = name if "://" in name else Path(name).resolve().as_uri()
     return f"urn:uuid:{uuid5(NAMESPACE_URL, f'{place}#{id}')}"

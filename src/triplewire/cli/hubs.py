@@ -18,7 +18,10 @@ from triplewire.errors import StoreError, StoreUnavailable, TriplewireError
 if TYPE_CHECKING:
     from triplewire import Hub
     from triplewire.client import Client
+    from triplewire.outbound import Reach
     from triplewire.store import Store
+    from triplewire.wire.deliveries import AnyDeliveries
+    from triplewire.wire.hubs import AnyHub
 
 _ANYWHERE = "Instead of it, --hub STORE (or --store STORE) may stand anywhere."
 
@@ -70,6 +73,7 @@ def with_hub_first(arguments: list[str]) -> list[str]:
 
 
 _HOW_TO_GET_IT = "a store needs SQLAlchemy: pip install 'triplewire[store]'"
+HOW_TO_DELIVER = "deliveries need more packages: pip install 'triplewire[hub]'"
 
 
 def url_of(given: str) -> str:
@@ -146,14 +150,14 @@ def client_of(given: str) -> Iterator[Client]:
     try:
         from triplewire.client import Client
     except ImportError as error:
-        usage(f"to use a hub over HTTP needs more packages: pip install 'triplewire[hub]' ({error})")
+        usage(f"to use a hub over HTTP needs more packages: pip install 'triplewire[client]' ({error})")
     token, account, key = (os.environ.get(f"TRIPLEWIRE_{name}") or None for name in ("TOKEN", "ACCOUNT", "KEY"))
     with _told(given), Client(given, token=token, account=account, key=key) as client:
         yield client
 
 
 @contextmanager
-def hub_at(given: str, *, create: bool = False) -> Iterator[Hub | Client]:
+def hub_at(given: str, *, create: bool = False) -> Iterator[AnyHub]:
     """The hub on a store, or at an address; the same of errors."""
     if is_address(given):
         with client_of(given) as client:
@@ -161,6 +165,21 @@ def hub_at(given: str, *, create: bool = False) -> Iterator[Hub | Client]:
     else:
         with hub_on(given, create=create) as hub:
             yield hub
+
+
+@contextmanager
+def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliveries]:
+    """The deliveries of the hub on a store, or at an address; `reach` is where a test may go that a store sends."""
+    if is_address(given):
+        with client_of(given) as client:
+            yield client.deliveries
+        return
+    try:
+        from triplewire.deliver.stored import StoreDeliveries
+    except ImportError as error:
+        usage(f"{HOW_TO_DELIVER} ({error})")
+    with store_at(given) as store:
+        yield StoreDeliveries(store, reach)
 
 
 @contextmanager

@@ -6,14 +6,14 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from triplewire.cli.problems import Problems
-from triplewire.cli.subscriptions import Subscription, compile_all
+from triplewire.cli.subscriptions import WrittenSubscription, compile_all
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
     from triplewire import Index, Taxonomy
 
 
-def index_of(found: Collection[Subscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
+def index_of(found: Collection[WrittenSubscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
     """A new index of the subscriptions that can be compiled; the others are reported."""
     from triplewire import Index
 
@@ -22,7 +22,7 @@ def index_of(found: Collection[Subscription], taxonomy: Taxonomy | None, problem
     return index
 
 
-def add_all(index: Index, found: Collection[Subscription], problems: Problems) -> None:
+def add_all(index: Index, found: Collection[WrittenSubscription], problems: Problems) -> None:
     """Add what can be compiled to an index; the rest is reported."""
     sources = {each.id: each.source for each in found}
     for id, pattern in compile_all(found, problems).items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from triplewire.cli.problems import SOME_BAD, Problems, usage
-from triplewire.cli.subscriptions import LANGUAGE_OF, Subscription, load
+from triplewire.cli.subscriptions import LANGUAGE_OF, WrittenSubscription, load
 from triplewire.cli.texts import read_text
 
 _MOST_PATH_CHARACTERS = 255
@@ -27,7 +27,7 @@ def missing_file_of(source: str) -> bool:
     return is_name and file_of(source) is None
 
 
-def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> Subscription:
+def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> WrittenSubscription:
     """What the argument means: a file if there is one of this name, otherwise the text itself."""
     path = file_of(source)
     if path is not None:
@@ -36,14 +36,14 @@ def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> Sub
         usage(f"there is no file {source}")
     if language is None:
         usage(f"say which language the text is in: --language, one of {', '.join(dict.fromkeys(LANGUAGE_OF.values()))}")
-    return Subscription("text", language, source, prefixes, language)
+    return WrittenSubscription("text", language, source, prefixes, language)
 
 
-def _from_file(path: Path, language: str | None, prefixes: Mapping[str, str]) -> Subscription:
+def _from_file(path: Path, language: str | None, prefixes: Mapping[str, str]) -> WrittenSubscription:
     if path.suffix not in LANGUAGE_OF:
         if language is None:
             usage(f"{path}: the name does not say which language this is; add --language")
-        return Subscription(path.stem, language, text_of(path), prefixes, str(path))
+        return WrittenSubscription(path.stem, language, text_of(path), prefixes, str(path))
     problems = Problems()
     found = load([str(path)], prefixes, problems)
     if not found:

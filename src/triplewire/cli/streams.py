@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SPLIT = ("parse", "lookup", "match", "write")
 
 
-class View:
+class StreamView:
     """Where a stream's numbers and sentences go."""
 
     def __init__(
@@ -41,13 +41,13 @@ class View:
 
 
 @contextmanager
-def shown(console: Console, write: Callable[[Mapping[str, Any]], object] | None) -> Iterator[View]:
+def shown(console: Console, write: Callable[[Mapping[str, Any]], object] | None) -> Iterator[StreamView]:
     """A view on a console; the table only where somebody sees it."""
     if not console.is_terminal:
-        yield View(console, None, write)
+        yield StreamView(console, None, write)
         return
     with Live(console=console, auto_refresh=False) as live:
-        yield View(console, live, write)
+        yield StreamView(console, live, write)
 
 
 def table_of(progress: Mapping[str, Any]) -> Table:

@@ -41,7 +41,7 @@ PREFIXES_FILE = "prefixes.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class WrittenSubscription:
     """What a person wrote: an id, a text in a language, its prefixes, and the file (and line) that it came from."""
 
     id: str
@@ -64,10 +64,10 @@ def parse_prefixes(options: Iterable[str]) -> dict[str, str]:
     return {name: namespace for name, _, namespace in pairs}
 
 
-def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) -> list[Subscription]:
+def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) -> list[WrittenSubscription]:
     """The subscriptions in the files and folders that the arguments mean; what is not one is reported."""
     paths = dict.fromkeys(path for argument in given for path in expand(argument, SUFFIXES, problems, "subscription"))
-    found: dict[str, Subscription] = {}
+    found: dict[str, WrittenSubscription] = {}
     for path in paths:
         for subscription in _read(path, prefixes, problems):
             if subscription.id in found:
@@ -77,7 +77,7 @@ def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) 
     return list(found.values())
 
 
-def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[Subscription]:
+def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[WrittenSubscription]:
     suffix = path.suffix.lower()
     if suffix in FEEDS:
         yield from _in_feed(path, prefixes, problems)
@@ -92,7 +92,7 @@ def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterat
         problems.report(str(path), error)
         return
     if suffix in LANGUAGE_OF:
-        yield Subscription(path.stem, LANGUAGE_OF[suffix], text, known, str(path))
+        yield WrittenSubscription(path.stem, LANGUAGE_OF[suffix], text, known, str(path))
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -102,7 +102,7 @@ def _read(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterat
                 problems.report(f"{path}, line {number}", str(error))
 
 
-def _in_feed(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[Subscription]:
+def _in_feed(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Iterator[WrittenSubscription]:
     """The subscriptions in a feed: items whose title is a language (G-ToPSS figure 12)."""
     from triplewire.cli.documents import read
     from triplewire.feeds import subscriptions_in
@@ -116,7 +116,7 @@ def _in_feed(path: Path, prefixes: Mapping[str, str], problems: Problems) -> Ite
     if not found:
         problems.report(str(path), "no subscription is in it: an item whose title is GQL (or another language) is one")
     for each in found:
-        yield Subscription(each.id, each.language, each.text, known, f"{path}, {each.id}")
+        yield WrittenSubscription(each.id, each.language, each.text, known, f"{path}, {each.id}")
 
 
 def _prefixes_beside(path: Path) -> dict[str, str]:
@@ -136,7 +136,7 @@ def _maps_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
 
-def _from_json(line: str, prefixes: Mapping[str, str], source: str) -> Subscription:
+def _from_json(line: str, prefixes: Mapping[str, str], source: str) -> WrittenSubscription:
     try:
         record = parse_json(line)
     except ValueError as error:
@@ -146,10 +146,10 @@ def _from_json(line: str, prefixes: Mapping[str, str], source: str) -> Subscript
     own = record.get("prefixes", {})
     if not _maps_texts(own):
         raise BadSubscriptionFile('"prefixes" is not an object from prefix to namespace')
-    return Subscription(record["id"], record["language"], record["text"], {**prefixes, **own}, source)
+    return WrittenSubscription(record["id"], record["language"], record["text"], {**prefixes, **own}, source)
 
 
-def compile_all(subscriptions: Iterable[Subscription], problems: Problems) -> dict[str, Pattern]:
+def compile_all(subscriptions: Iterable[WrittenSubscription], problems: Problems) -> dict[str, Pattern]:
     """The patterns, by id; what cannot be compiled is reported. A rule may use another one, in any order of files."""
     patterns: dict[str, Pattern] = {}
     rules: dict[str, Pattern] = {}
@@ -164,13 +164,13 @@ def compile_all(subscriptions: Iterable[Subscription], problems: Problems) -> di
     return patterns
 
 
-def in_order_of_use(subscriptions: list[Subscription]) -> list[Subscription]:
+def in_order_of_use(subscriptions: list[WrittenSubscription]) -> list[WrittenSubscription]:
     """The subscriptions, a rule after those that it searches (MDV section 2.3), otherwise in the order that they had.
 
     Rules that search each other in a circle come last; there, the name of one that is not known yet means a class.
     """
     unplaced = {each.id for each in subscriptions if each.language == "rules"}
-    waiting, placed = subscriptions, list[Subscription]()
+    waiting, placed = subscriptions, list[WrittenSubscription]()
     while waiting:
         later = [each for each in waiting if (_searched(each) & unplaced) - {each.id}]
         if len(later) == len(waiting):
@@ -181,20 +181,20 @@ def in_order_of_use(subscriptions: list[Subscription]) -> list[Subscription]:
     return placed
 
 
-def _searched(subscription: Subscription) -> set[str]:
+def _searched(subscription: WrittenSubscription) -> set[str]:
     """The names of the extensions that a rule searches."""
     found = _SEARCH.search(subscription.text) if subscription.language == "rules" else None
     return {part.split()[0] for part in found[1].split(",") if part.split()} if found else set()
 
 
-def compile_one(subscription: Subscription, named: Mapping[str, Pattern] | None = None) -> Pattern:
+def compile_one(subscription: WrittenSubscription, named: Mapping[str, Pattern] | None = None) -> Pattern:
     """The pattern of one subscription; QueryError if it has none."""
     from triplewire import compile
 
     return compile(subscription.text, language=subscription.language, prefixes=subscription.prefixes, named=named)
 
 
-def all_prefixes(found: Iterable[Subscription]) -> dict[str, str]:
+def all_prefixes(found: Iterable[WrittenSubscription]) -> dict[str, str]:
     """Every prefix that one of the subscriptions knows or declares, to write answers with."""
     declared = {
         name: space for each in found if each.language == "sparql" for name, space in _DECLARED.findall(each.text)

@@ -13,7 +13,7 @@ from rich.text import Text
 from triplewire.cli.terms import row_text, short
 
 if TYPE_CHECKING:
-    from triplewire.cli.commands.match import Answer
+    from triplewire.cli.commands.match import PrintedAnswer
 
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
@@ -24,7 +24,7 @@ def plain_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
-def answers_table(answers: Sequence[Answer], prefixes: Mapping[str, str]) -> Table:
+def answers_table(answers: Sequence[PrintedAnswer], prefixes: Mapping[str, str]) -> Table:
     """One line for each row; what repeats from the line above is left out, and so is the folder that all share."""
     table, before = plain_table("document", "subscription", "row"), ("", "")
     folder = commonpath([dirname(abspath(answer.document)) for answer in answers])
@@ -37,6 +37,6 @@ def answers_table(answers: Sequence[Answer], prefixes: Mapping[str, str]) -> Tab
     return table
 
 
-def _cell(answer: Answer, prefixes: Mapping[str, str]) -> str:
+def _cell(answer: PrintedAnswer, prefixes: Mapping[str, str]) -> str:
     because = [f"  because {short(triple, prefixes)}" for triple in answer.why or ()]
     return "\n".join([row_text(answer.row, prefixes), *because])

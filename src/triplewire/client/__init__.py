@@ -5,6 +5,6 @@ answers. It never keeps anything: what a hub knows, the hub knows.
 """
 
 from triplewire.client.client import Client
-from triplewire.client.messages import Told
+from triplewire.wire.insights import Told
 
 __all__ = ["Client", "Told"]

@@ -5,24 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
-from pyoxigraph import (
-    QueryBoolean,
-    QueryResultsFormat,
-    QuerySolutions,
-    Triple,
-    parse_query_results,
-)
+from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, Triple, parse_query_results
 
 from triplewire.client.connection import Connection, error_in
-from triplewire.client.counter import RemoteCounter
+from triplewire.client.deliveries import RemoteDeliveries
 from triplewire.client.messages import (
     XML,
-    Told,
     change_as_one,
     content_of,
     encoded,
@@ -30,26 +22,14 @@ from triplewire.client.messages import (
     list_as_params,
     path_of,
     query_as_json,
-    row_of,
-    subscription_of,
-    summary_of,
     times_as_params,
-    told_of,
-    triples_of,
 )
-from triplewire.errors import (
-    BadRequest,
-    ServiceUnavailable,
-    UnknownDocument,
-)
+from triplewire.errors import BadRequest, ServiceUnavailable, UnknownDocument
 from triplewire.model import (
-    EVENTS,
     Access,
-    Behind,
     Change,
     Document,
     Event,
-    Excerpt,
     InboxItem,
     InboxNews,
     InboxPage,
@@ -66,16 +46,20 @@ from triplewire.model import (
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
-from triplewire.wire.problems import error_of
+from triplewire.wire.changes import AccessTold, BatchTold
+from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
+from triplewire.wire.hubs import PAGE, AnyHub
+from triplewire.wire.insights import Told
+from triplewire.wire.messages import read
+from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
-_PAGE = 1_000
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 
 
-class Client(Connection):
+class Client(Connection, AnyHub):
     """A hub at a url, with a `token` if it wants one; or with an `account` and the file of its private `key`.
 
-    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is.
+    `with Client("http://127.0.0.1:8080") as hub:` is then used as a `Hub` is. `AnyHub` says what the methods do.
     """
 
     # -- documents
@@ -87,15 +71,17 @@ class Client(Connection):
         uri: str | None = None,
         media_type: str | None = None,
         batch: str | None = None,
+        drop_missing: bool = False,
         wait: bool = True,
         access: Access | None = None,
     ) -> Outcome:
-        """Register a document, or a new version of it; gives the events that it causes.
+        """Register a document, or a new version of it; gives the events that it causes, unless it does not `wait`.
 
-        Of a `Path` the file is read here; its uri is that of the file, if none is given. Who does not `wait` for the
-        events is answered sooner when many publish: changes that nobody waits for share a batch.
-        With `access`, only the accounts that this list names may read it, from the first moment on.
+        Of a `Path` the file is read here. A change that is not waited for is answered sooner when many publish: it may
+        share a batch. With `access`, only the accounts that this list names may read it.
         """
+        if drop_missing:
+            raise BadRequest("a hub that is served keeps the items that a feed has lost; leave drop_missing out")
         if isinstance(data, Path):
             uri = uri or data.resolve().as_uri()
             data = data.read_bytes()
@@ -111,11 +97,9 @@ class Client(Connection):
 
     def access(self, uri: str) -> Access | None:
         """Who may read and change a document; None: it is for everybody. Its writers and admins may ask."""
-        told = self._ask("GET", "/document/access", params={"uri": uri}).json()
-        return None if told["readers"] is None else Access(told["readers"], told["writers"])
+        return self._read(AccessTold, "GET", "/document/access", params={"uri": uri}).access
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None, wait: bool = True) -> Outcome:
-        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
         about: dict[str, Any] = {"params": {"uri": uri}, "headers": headers_of(batch, wait)}
         if access is None:
             return self._outcome(self._ask("DELETE", "/document/access", **about))
@@ -123,7 +107,6 @@ class Client(Connection):
         return self._outcome(self._ask("PUT", "/document/access", json=wanted, **about))
 
     def retract(self, uri: str, *, batch: str | None = None, wait: bool = True) -> Outcome:
-        """Take a document back; gives the events that this causes, none if there is no such document."""
         try:
             answer = self._ask("DELETE", "/document", params={"uri": uri}, headers=headers_of(batch, wait))
         except UnknownDocument:
@@ -131,7 +114,6 @@ class Client(Connection):
         return self._outcome(answer)
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
-        """Apply a batch of changes: all of them or none, and told as one."""
         wanted = list(changes)
         if not wanted:
             return Outcome(batch or "", 0, list)
@@ -146,7 +128,6 @@ class Client(Connection):
         return self.retract(change.uri, batch=batch)
 
     def document(self, uri: str, version: int | None = None) -> Document | None:
-        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
         params = {"uri": uri} | ({} if version is None else {"version": str(version)})
         try:
             answer = self._ask("GET", "/document", params=params, headers={"Accept": "application/n-triples"})
@@ -158,7 +139,6 @@ class Client(Connection):
         return Document(uri, answer.content, own.content)
 
     def set_taxonomy(self, taxonomy: Document) -> Outcome:
-        """Replace the given taxonomy; rows appear and disappear, with events."""
         headers = {"Content-Type": "application/n-triples"}
         return self._outcome(self._ask("PUT", "/taxonomy", content=taxonomy.ntriples, headers=headers))
 
@@ -175,13 +155,16 @@ class Client(Connection):
         owner: str | None = None,
         viewer: str | None = None,
         prefixes: Mapping[str, str] | None = None,
+        backfill: Literal["auto", "now", "later"] = "auto",
         title: str | None = None,
         description: str | None = None,
     ) -> Subscription:
-        """Register a query; an id is made if none is given. Its owner is who has the token.
+        """Register a query; an id is made if none is given. Its owner is the account of the token.
 
         It sees the documents that this account may read, or with the viewer "" those that everybody may.
         """
+        if backfill != "auto":
+            raise BadRequest("a hub that is served decides itself when to look for answers; leave backfill out")
         if owner is not None:
             raise BadRequest("the owner of a subscription is the account that makes it; leave owner out")
         if viewer:
@@ -189,7 +172,7 @@ class Client(Connection):
         wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
         wanted |= {"title": title, "description": description}
-        return subscription_of(self._ask("POST", "/subscriptions", json=wanted).json())
+        return self._read(SubscriptionTold, "POST", "/subscriptions", json=wanted).subscription
 
     def edit(
         self,
@@ -205,69 +188,52 @@ class Client(Connection):
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
-        """Change a subscription; what is not given stays, and a title or description that is "" goes.
-
-        See `Hub.edit`. With a `revision`, SubscriptionChanged if the subscription has another one.
-        """
         asked = {"text": text, "language": language, "scope": scope, "start": start, "paused": paused}
         named = {"title": title, "description": description, "prefixes": prefixes}
         wanted = {name: value for name, value in {**asked, **named}.items() if value is not None}
         headers = {} if revision is None else {"If-Match": f'"{revision}"'}
-        return subscription_of(self._ask("PATCH", path_of(id), json=wanted, headers=headers).json())
-
-    def pause(self, id: str) -> Subscription:
-        """Tell nothing of a subscription until `resume`; it is matched meanwhile."""
-        return self.edit(id, paused=True)
-
-    def resume(self, id: str) -> Subscription:
-        """Tell of a subscription again: first what came while it was paused, in order."""
-        return self.edit(id, paused=False)
+        return self._read(SubscriptionTold, "PATCH", path_of(id), json=wanted, headers=headers).subscription
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
-        """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
         wanted = {"id": new_id, "title": title}
-        return subscription_of(self._ask("POST", path_of(id, "duplicate"), json=wanted).json())
+        return self._read(SubscriptionTold, "POST", path_of(id, "duplicate"), json=wanted).subscription
 
     def unsubscribe(self, id: str) -> None:
-        """Forget a subscription, its rows and its events."""
         self._ask("DELETE", path_of(id))
 
     def subscription(self, id: str) -> Subscription:
-        """The subscription of an id; its pattern stays where it is."""
-        return subscription_of(self._ask("GET", path_of(id)).json())
+        return self._subscription(id).subscription
+
+    def _subscription(self, id: str) -> SubscriptionTold:
+        return self._read(SubscriptionTold, "GET", path_of(id))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
-        """All subscriptions, or those of one owner, by id."""
         after: str | None = ""
         while after is not None:
-            params = {"after": after, "limit": str(_PAGE)} | ({} if owner is None else {"owner": owner})
-            page = self._ask("GET", "/subscriptions", params=params).json()
-            yield from map(subscription_of, page["subscriptions"])
-            after = page["next"]
+            found, after = self.summaries(owner=owner, after=after, limit=PAGE)
+            yield from (each.subscription for each in found)
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100
     ) -> SummaryPage:
-        """A page of subscriptions as a list shows them, with their answers and the times of their last events."""
         params = {"q": words, "sort": sort, "after": after, "limit": str(limit)}
-        told = self._ask("GET", "/subscriptions", params=params | ({} if owner is None else {"owner": owner})).json()
-        return SummaryPage([summary_of(each) for each in told["subscriptions"]], told["next"])
+        params |= {} if owner is None else {"owner": owner}
+        page = self._read(SubscriptionPage, "GET", "/subscriptions", params=params)
+        return SummaryPage([each.summary for each in page.subscriptions], page.next)
 
     def columns(self, id: str) -> tuple[str, ...]:
-        """The names of the variables that a subscription asks for."""
-        return tuple(self._ask("GET", path_of(id)).json()["columns"])
+        return tuple(self._subscription(id).columns)
 
     def log_columns(self, id: str) -> tuple[str, ...]:
-        """The variables in its log: those that it asks for, then those that it asked for before an edit."""
-        told = self._ask("GET", path_of(id)).json()
-        return (*told["columns"], *told["past_columns"])
+        told = self._subscription(id)
+        return (*told.columns, *told.past_columns)
 
     def make_feed_address(self, id: str) -> str:
         """An address at which the feed of a subscription can be read without a token; it is told this once.
 
         An address that it had before leads nowhere from now on.
         """
-        return str(self._ask("POST", path_of(id, "feed-address")).json()["address"])
+        return str(self._json("POST", path_of(id, "feed-address"))["address"])
 
     def revoke_feed_address(self, id: str) -> None:
         """Let the address of the feed lead nowhere."""
@@ -276,38 +242,22 @@ class Client(Connection):
     # -- answers
 
     def rows(self, id: str) -> Rows:
-        """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
         columns: list[str] = []
         found: list[Row] = []
-        for told in self._row_pages(id):
-            columns = told["columns"]
-            found += map(row_of, told["rows"])
-        return Rows(columns, found)
-
-    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
-        """Some of what answers a subscription now, and where the next page begins."""
-        told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(limit)}).json()
-        return RowPage([row_of(row) for row in told["rows"]], told["next"])
-
-    def each_row(self, id: str) -> Iterator[Row]:
-        """What answers a subscription now, fetched page by page."""
-        for told in self._row_pages(id):
-            yield from map(row_of, told["rows"])
-
-    def _row_pages(self, id: str) -> Iterator[dict[str, Any]]:
         after: str | None = ""
         while after is not None:
-            told = self._ask("GET", path_of(id, "rows"), params={"after": after, "limit": str(_PAGE)}).json()
-            yield told
-            after = told["next"]
+            page = self._rows(id, after, PAGE)
+            columns, after = page.columns, page.next
+            found += map(row_of, page.rows)
+        return Rows(columns, found)
 
-    def each_event(
-        self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
-    ) -> Iterator[Event]:
-        """The events with a cursor over `after`, in order, fetched page by page."""
-        while found := self.events(id, after=after, limit=_PAGE, since=since, until=until):
-            yield from found
-            after = found[-1].cursor
+    def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
+        page = self._rows(id, after, limit)
+        return RowPage([row_of(row) for row in page.rows], page.next)
+
+    def _rows(self, id: str, after: str, limit: int) -> RowsTold:
+        asked = {"after": after, "limit": str(limit)}
+        return self._read(RowsTold, "GET", path_of(id, "rows"), params=asked)
 
     def events(
         self,
@@ -319,21 +269,17 @@ class Client(Connection):
         since: Time | None = None,
         until: Time | None = None,
     ) -> Events:
-        """The events with a cursor over `after`, in order; where there is none, after `wait` seconds at most.
-
-        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
-        """
+        """See `AnyHub.events`; where there is none, after `wait` seconds at most."""
         found = Events()
         times = times_as_params(since, until)
         while limit is None or len(found) < limit:
-            most = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            most = PAGE if limit is None else min(PAGE, limit - len(found))
             params: dict[str, str | float] = {"after": after, "limit": most, "wait": 0 if found else wait, **times}
-            told = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
-            page = [self._event(id, each) for each in told]
-            found += page
-            if len(page) < most:
+            page = self._events(id, params)
+            found += map(self._event, page.events)
+            if len(page.events) < most:
                 break
-            after = page[-1].cursor
+            after = page.next
         return found
 
     def inbox(
@@ -350,25 +296,17 @@ class Client(Connection):
         """The events of all subscriptions of this account (of all, for an admin), or of some, the newest first."""
         asked: dict[str, Any] = {"subscription": [*subscriptions], "kind": [*kinds], "q": words, "limit": limit}
         asked |= times_as_params(since, until) | ({} if before is None else {"before": before})
-        told = self._ask("GET", "/inbox", params=asked).json()
-        items = [InboxItem(self._event(each["subscription"], each), each["title"]) for each in told["events"]]
-        return InboxPage(items, told["next"], told["is_cut"])
+        page = self._read(InboxTold, "GET", "/inbox", params=asked)
+        return InboxPage([InboxItem(self._event(each), each.title) for each in page.events], page.next, page.is_cut)
 
     def news(self) -> InboxNews:
-        """How many events are new since this account has looked (`mark`): of each subscription, and in all."""
-        told = self._ask("GET", "/inbox/news").json()
-        several = [(each["id"], each["title"], each["events"]) for each in told["subscriptions"]]
-        return InboxNews(told["mark"], told["last"], told["events"], told["is_cut"], several)
+        return self._read(NewsTold, "GET", "/inbox/news").news
 
     def mark(self, cursor: int) -> int:
-        """Note that this account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
-        return int(self._ask("PUT", "/inbox/mark", json={"cursor": cursor}).json()["cursor"])
+        return int(self._json("PUT", "/inbox/mark", json={"cursor": cursor})["cursor"])
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
-        """The events with a cursor over `after`, then each new one as it happens, without an end.
-
-        Where the connection breaks, it is made again, and goes on after the last event that arrived.
-        """
+        """Each event as it happens; where the connection breaks, it is made again, and goes on after the last one."""
         pause = 0.0
         while True:
             time.sleep(pause)
@@ -390,20 +328,18 @@ class Client(Connection):
                     raise error_in(answer)
                 for line in answer.iter_lines():
                     if line.startswith("data: {"):
-                        yield self._event(id, json.loads(line.removeprefix("data: ")))
+                        yield self._event(read(EventTold, json.loads(line.removeprefix("data: "))))
                     elif line == "event: gone":
                         self.subscription(id)  # says that there is none
         except httpx.HTTPError as error:
             raise ServiceUnavailable(f"{self.url} cannot be reached: {error}") from None
 
     def why(self, id: str, row: Mapping[str, Term]) -> Told:
-        """Why a row answers a subscription."""
         asked = {"row": {name: str(term) for name, term in row.items()}}
-        return told_of(self._ask("POST", path_of(id, "why"), json=asked))
+        return Told.of(self._json("POST", path_of(id, "why"), json=asked))
 
     def why_not(self, id: str, iri: str | Term) -> Told:
-        """Why a resource does not answer a subscription."""
-        return told_of(self._ask("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
+        return Told.of(self._json("POST", path_of(id, "why-not"), json={"resource": str(iri)}))
 
     def preview(
         self,
@@ -415,14 +351,12 @@ class Client(Connection):
         limit: int = 100,
         prefixes: Mapping[str, str] | None = None,
     ) -> Told:
-        """What a subscription would get and cost; nothing is registered."""
         wanted = query_as_json(text, language, prefixes) | {"scope": scope, "start": start, "limit": limit}
-        return told_of(self._ask("POST", "/preview", json=wanted))
+        return Told.of(self._json("POST", "/preview", json=wanted))
 
     def query(
         self, sparql: str, *, prefixes: Mapping[str, str] | None = None
     ) -> QuerySolutions | QueryBoolean | list[Triple]:
-        """What SPARQL finds in the current metadata."""
         head = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in (prefixes or {}).items())
         answer = self._ask("POST", "/sparql", data={"query": head + sparql}, headers={"Accept": _ANSWERS})
         if answer.headers["content-type"].startswith("application/n-triples"):
@@ -432,43 +366,22 @@ class Client(Connection):
         return found
 
     @property
-    def deliveries(self) -> RemoteCounter:
+    def deliveries(self) -> RemoteDeliveries:
         """Where events are sent: `add`, `listing`, `pause`, `resume`, `remove`, `rotate`, `ping`, and dead letters."""
-
-        def ask(method: str, path: str, **request: Any) -> Any:
-            answer = self._ask(method, path, **request)
-            return answer.json() if answer.content else None
-
-        return RemoteCounter(ask, path_of)
+        return RemoteDeliveries(self._json)
 
     # -- from what is told to what it means
 
     def _outcome(self, answer: httpx.Response) -> Outcome:
-        told = answer.json()
-        events = [self._event(each["subscription"], each) for each in told.get("events") or ()]
-        errors: Any = [error_of(each) for each in told.get("errors", ())]
-        warnings: Any = [error_of(each) for each in told.get("warnings", ())]
-        return Outcome(told.get("batch", ""), len(events), lambda: events, warnings, errors)
+        """What became of a change; nothing is known of one that is only acknowledged."""
+        if answer.status_code == 202:
+            return Outcome("", 0, list)
+        return read(BatchTold, answer.json()).outcome(self._event)
 
-    def _event(self, id: str, told: Mapping[str, Any]) -> Event:
-        cursor = int(told["cursor"])
+    def _events(self, id: str, params: Mapping[str, str | float]) -> EventPage:
+        return self._read(EventPage, "GET", path_of(id, "events"), params=params)
 
-        def content(name: str) -> tuple[Triple, ...] | Excerpt | None:
-            params = {"after": cursor - 1, "limit": 1, "contents": "true"}
-            (event,) = self._ask("GET", path_of(id, "events"), params=params).json()["events"]
-            found = event[name]
-            if isinstance(found, dict):
-                return Excerpt(**found)
-            return None if found is None else triples_of(found)
-
-        return EVENTS[told["kind"]](
-            told["subscription"],
-            row_of(told["row"]),
-            told["batch"],
-            cursor,
-            datetime.fromisoformat(told["time"]),
-            lambda: triples_of(told["triples"]),
-            tuple(Behind(**each) for each in told["documents"]),
-            lambda: content("before"),
-            lambda: content("after"),
-        )
+    def _event(self, told: EventTold) -> Event:
+        """The event, which asks for its contents when these are wanted."""
+        only: dict[str, str | float] = {"after": told.cursor - 1, "limit": 1, "contents": "true"}
+        return told.event(lambda: self._events(told.subscription, only).events[0])

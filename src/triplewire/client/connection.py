@@ -5,17 +5,12 @@ from __future__ import annotations
 import os
 import ssl
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
-from triplewire.errors import (
-    BadRequest,
-    NotAuthenticated,
-    ServiceError,
-    ServiceUnavailable,
-)
+from triplewire.errors import BadRequest, NotAuthenticated, ServiceError, ServiceUnavailable
+from triplewire.wire.messages import AnyMessage, read
 from triplewire.wire.problems import error_of
 
 _PATIENCE = httpx.Timeout(90.0, connect=10.0)
@@ -42,9 +37,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, method: str, path: str, **request: Any) -> httpx.Response:
@@ -58,6 +51,15 @@ class Connection:
             self._http.headers.pop("Authorization", None)  # the session is over: prove it again, once
             self._prove()
             return self._answered(method, path, request)
+
+    def _read(self, kind: type[AnyMessage], method: str, path: str, **request: Any) -> AnyMessage:
+        """The answer as the message that it is."""
+        return read(kind, self._json(method, path, **request))
+
+    def _json(self, method: str, path: str, **request: Any) -> Any:
+        """The JSON of the answer; None if it has none."""
+        answer = self._ask(method, path, **request)
+        return answer.json() if answer.content else None
 
     def _answered(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
         try:

@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-from pyoxigraph import Triple
-
-from triplewire.errors import (
-    BadRequest,
-    DocumentError,
-)
-from triplewire.model import (
-    Access,
-    Change,
-    Document,
-    Feed,
-    Restrict,
-    Retract,
-    Row,
-    Subscription,
-    Summary,
-    Time,
-    moment,
-    parse_term,
-)
-from triplewire.model.flat import triples_in
+from triplewire.errors import BadRequest, DocumentError
+from triplewire.model import Access, Change, Document, Feed, Restrict, Retract, Time, moment
 
 XML = "application/xml"
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a service says of a row, a resource or a query: in a sentence, and as data."""
-
-    text: str
-    data: Mapping[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return dict(self.data)
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def path_of(id: str, *rest: str) -> str:
@@ -92,44 +55,7 @@ def query_as_json(text: str, language: str, prefixes: Mapping[str, str] | None) 
     return {"text": text, "language": language, "prefixes": dict(prefixes or {})}
 
 
-def subscription_of(told: Mapping[str, Any]) -> Subscription:
-    asked = told["id"], told["text"], told["language"], told["scope"], told["start"]
-    stale = told.get("stale_since")
-    since = None if stale is None else datetime.fromisoformat(stale)
-    paused = told["paused_since"]
-    return Subscription(
-        *asked,
-        told["owner"],
-        viewer=told["viewer"],
-        stale_since=since,
-        title=told["title"],
-        description=told["description"],
-        paused_since=None if paused is None else datetime.fromisoformat(paused),
-        revision=told["revision"],
-    )
-
-
-def summary_of(told: Mapping[str, Any]) -> Summary:
-    last = told["last_event"]
-    time = None if last is None else datetime.fromisoformat(last)
-    return Summary(subscription_of(told), tuple(told["columns"]), told["answers"], time)
-
-
 def times_as_params(since: Time | None, until: Time | None) -> dict[str, str]:
     """Times as the parameters of a question."""
     asked = {"since": since, "until": until}
     return {name: moment(time).isoformat() for name, time in asked.items() if time is not None}
-
-
-def row_of(told: Mapping[str, str]) -> Row:
-    return Row({name: parse_term(text) for name, text in told.items()})
-
-
-def triples_of(told: Sequence[str]) -> tuple[Triple, ...]:
-    lines = "".join(f"{triple} .\n" for triple in told)
-    return tuple(triples_in(lines.encode()))
-
-
-def told_of(answer: httpx.Response) -> Told:
-    data = answer.json()
-    return Told(data.pop("text"), data)

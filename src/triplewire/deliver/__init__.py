@@ -5,14 +5,14 @@ digest's web hook, a WebSub callback or an inbox. Out go signed messages with st
 cursor that is kept in the store: whoever was away gets everything, whoever delivers next goes on.
 
 The way of the data: `registry` (what people want), `desk` (one store: whose turn it is, what was achieved),
-`envelopes`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),
-`deliverer` (all of it, in a thread). It never finds an event, never changes one, and sends to no machine that
-`triplewire.outbound` does not allow.
+`messages`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),
+`deliverer` (all of it, in a thread); `stored` has what people do with the deliveries of a store. It never finds an
+event, never changes one, and sends to no machine that `triplewire.outbound` does not allow.
 """
 
 from triplewire.deliver.deliverer import Deliverer
 from triplewire.deliver.desk import Manners
-from triplewire.deliver.registry import Condition, Deliveries
+from triplewire.deliver.registry import Deliveries
 from triplewire.deliver.retrying import Pace
 
-__all__ = ["Condition", "Deliverer", "Deliveries", "Manners", "Pace"]
+__all__ = ["Deliverer", "Deliveries", "Manners", "Pace"]

@@ -16,11 +16,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from triplewire.model import Event, Row
 
-Every = Literal["hourly", "daily"]
 _LENGTHS = {"hourly": timedelta(hours=1), "daily": timedelta(days=1)}
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from triplewire.deliver import websub
 from triplewire.deliver.digests import digest
-from triplewire.deliver.envelopes import Message, activity_message, cloud_event, digest_event
 from triplewire.engine.reading import Page
 from triplewire.model import spelled
 from triplewire.store import DeliveryRecord
+from triplewire.wire.envelopes import Envelope, activity_message, cloud_event, digest_event
 
 AT_ONCE = {"webhook": 50, "ldn": 50, "websub": 100, "digest": 2_000}
 """So many events are read at a time; of a digest and of WebSub content, so many are in one."""
 
 
-def messages(record: DeliveryRecord, page: Page) -> list[Message]:
+def messages(record: DeliveryRecord, page: Page) -> list[Envelope]:
     """The messages for these events, in order."""
     if not page.events:
         return []
@@ -27,7 +27,7 @@ def messages(record: DeliveryRecord, page: Page) -> list[Message]:
     return [cloud_event(event, contents=contents) for event in page.events]
 
 
-def _digest(record: DeliveryRecord, page: Page) -> Message:
+def _digest(record: DeliveryRecord, page: Page) -> Envelope:
     """What has happened up to the end of the stretch; `until` fixes it, so that the same is sent again after a failure.
 
     Where there is more than goes into one, the next follows at once, and `more` says so.

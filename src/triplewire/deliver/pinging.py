@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 from uuid import uuid4
 
 from triplewire.deliver.digests import moment
-from triplewire.deliver.envelopes import ping_event
 from triplewire.deliver.sending import send
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.outbound import Connections, Reach
 from triplewire.store import DeliveryRecord
+from triplewire.wire.deliveries import Pinged
+from triplewire.wire.envelopes import ping_event
 
 _SECONDS = 10.0
 
 
-async def ping(record: DeliveryRecord, reach: Reach, vault: Vault) -> dict[str, Any]:
+async def ping(record: DeliveryRecord, reach: Reach, vault: Vault) -> Pinged:
     """What the receiver says to a test; only who takes CloudEvents understands one."""
     if record.kind not in ("webhook", "digest"):
         raise BadRequest(f"a test can be sent to a webhook or a digest, and this is of the kind {record.kind}")
@@ -28,9 +28,4 @@ async def ping(record: DeliveryRecord, reach: Reach, vault: Vault) -> dict[str, 
         answer = await send(connections, vault, record, message, record.settings["url"], began)
     finally:
         await connections.close()
-    return {
-        "arrived": answer.is_fine,
-        "status": answer.status,
-        "detail": answer.text,
-        "seconds": round(time.time() - began, 3),
-    }
+    return Pinged(answer.is_fine, answer.status, answer.text, round(time.time() - began, 3))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 from uuid import uuid4
 
-from triplewire.deliver.digests import Every, next_time
+from triplewire.deliver.digests import next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.deliver.vault import Vault
 from triplewire.engine.reading import Waiting, waiting
 from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
+from triplewire.wire.deliveries import DeliveryTold, Every, Kind
 
-Kind = Literal["webhook", "digest", "ldn", "websub"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTED = 1_000
 """A lag is counted so far."""
@@ -26,45 +26,8 @@ MOST = 1_000
 """So many deliveries may a subscription have."""
 
 _SIGNED = ("webhook", "digest")
+_AS_RECORDED = ("id", "subscription", "kind", "cursor", "delivered", "failed", "created")
 _BOTH_COUNT = 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A delivery, and how it is: what waits (up to COUNTED), and how many messages were given up."""
-
-    record: DeliveryRecord
-    waiting: Waiting
-    dead: int
-
-    def as_dict(self, now: float) -> dict[str, Any]:
-        """JSON-ready; without secrets."""
-        record = self.record
-        is_waiting = record.state == "active" and record.failures > 0 and record.due > now * 1000
-        lag = 0.0 if self.waiting.since is None else now - datetime.fromisoformat(self.waiting.since).timestamp()
-        return {
-            "id": record.id,
-            "subscription": record.subscription,
-            "kind": record.kind,
-            "url": record.settings["url"],
-            "every": record.settings.get("every"),
-            "contents": bool(record.settings.get("contents")),
-            "topic": record.settings.get("topic"),
-            "state": "waiting" if is_waiting else record.state,
-            "reason": record.reason or None,
-            "next_at": _moment(record.due) if record.state == "active" else None,
-            "expires": _moment(record.settings.get("expires", 0)),
-            "cursor": record.cursor,
-            "lag": self.waiting.events,
-            "lag_seconds": round(max(0.0, lag), 3),
-            "delivered": record.delivered,
-            "failed": record.failed,
-            "dead": self.dead,
-            "failures_in_a_row": record.failures,
-            "last_error": record.error or None,
-            "last_delivered": _moment(record.succeeded),
-            "created": record.created,
-        }
 
 
 class Deliveries:
@@ -114,21 +77,21 @@ class Deliveries:
         with self._store.reading() as reader:
             return _record(reader, id)
 
-    def condition(self, id: str) -> Condition:
+    def condition(self, id: str) -> DeliveryTold:
         """How a delivery is."""
         with self._store.reading() as reader:
-            return _conditions(reader, [_record(reader, id)])[0]
+            return self._told(reader, [_record(reader, id)])[0]
 
-    def of_subscription(self, subscription: str) -> list[Condition]:
+    def of_subscription(self, subscription: str) -> list[DeliveryTold]:
         """The deliveries of a subscription, by id."""
         with self._store.reading() as reader:
             _subscription(reader, subscription)
-            return _conditions(reader, reader.deliveries.of_subscription(subscription))
+            return self._told(reader, reader.deliveries.of_subscription(subscription))
 
-    def listing(self, *, after: str = "", limit: int = 100, owner: str | None = None) -> list[Condition]:
+    def listing(self, *, after: str = "", limit: int = 100, owner: str | None = None) -> list[DeliveryTold]:
         """Deliveries by id, from the one that follows `after`; all, or those of one owner's subscriptions."""
         with self._store.reading() as reader:
-            return _conditions(reader, reader.deliveries.listing(after, limit, owner=owner))
+            return self._told(reader, reader.deliveries.listing(after, limit, owner=owner))
 
     def pause(self, id: str) -> None:
         """Send nothing until it is resumed; what happens meanwhile is sent then."""
@@ -176,6 +139,15 @@ class Deliveries:
         with self._store.writing() as writer:
             return writer.deliveries.drop(_record(writer, id).id, numbers)
 
+    def _told(self, reader: Reader, records: Sequence[DeliveryRecord]) -> list[DeliveryTold]:
+        dead = reader.deliveries.count_dead() if records else {}
+        owners = reader.subscriptions.find([record.subscription for record in records])
+        return [
+            _told(record, waiting(reader, owner, record.cursor, COUNTED), dead.get(record.id, 0), self._clock())
+            for record, owner in zip(records, owners, strict=True)
+            if owner is not None
+        ]
+
     def _change(self, id: str, change: Callable[[DeliveryRecord], DeliveryRecord]) -> None:
         with self._store.writing() as writer:
             writer.deliveries.put(change(_record(writer, id)))
@@ -219,14 +191,28 @@ def _subscription(reader: Reader | Writer, id: str) -> None:
         raise UnknownSubscription(id)
 
 
-def _conditions(reader: Reader, records: Sequence[DeliveryRecord]) -> list[Condition]:
-    dead = reader.deliveries.count_dead() if records else {}
-    owners = reader.subscriptions.find([record.subscription for record in records])
-    return [
-        Condition(record, waiting(reader, owner, record.cursor, COUNTED), dead.get(record.id, 0))
-        for record, owner in zip(records, owners, strict=True)
-        if owner is not None
-    ]
+def _told(record: DeliveryRecord, ahead: Waiting, dead: int, now: float) -> DeliveryTold:
+    """A delivery, with what waits for it and how many messages were given up; without secrets."""
+    is_waiting = record.state == "active" and record.failures > 0 and record.due > now * 1000
+    lag = 0.0 if ahead.since is None else now - datetime.fromisoformat(ahead.since).timestamp()
+    state: Any = "waiting" if is_waiting else record.state
+    return DeliveryTold(
+        **{name: getattr(record, name) for name in _AS_RECORDED},
+        url=record.settings["url"],
+        every=record.settings.get("every"),
+        contents=bool(record.settings.get("contents")),
+        topic=record.settings.get("topic"),
+        state=state,
+        reason=record.reason or None,
+        next_at=_moment(record.due) if record.state == "active" else None,
+        expires=_moment(record.settings.get("expires", 0)),
+        lag=ahead.events,
+        lag_seconds=round(max(0.0, lag), 3),
+        dead=dead,
+        failures_in_a_row=record.failures,
+        last_error=record.error or None,
+        last_delivered=_moment(record.succeeded),
+    )
 
 
 def _spelled(seconds: float) -> str:

@@ -6,17 +6,17 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from triplewire.deliver.envelopes import Message
 from triplewire.deliver.retrying import Answer
 from triplewire.deliver.signing import hub_signature, webhook_headers
 from triplewire.deliver.vault import Vault
 from triplewire.errors import SecretLocked
 from triplewire.outbound import Connections, Refused, Unreachable, retry_after
 from triplewire.store import DeliveryRecord
+from triplewire.wire.envelopes import Envelope
 
 
 async def send(
-    connections: Connections, vault: Vault, record: DeliveryRecord, message: Message, url: str, now: float
+    connections: Connections, vault: Vault, record: DeliveryRecord, message: Envelope, url: str, now: float
 ) -> Answer:
     """Post a message. Whatever goes wrong is an answer as well, told without what the receiver's body says."""
     try:
@@ -33,7 +33,7 @@ async def send(
     return Answer(reply.status, f"the receiver says {reply.status}", wish)
 
 
-def _proof(vault: Vault, record: DeliveryRecord, message: Message, now: float) -> dict[str, str]:
+def _proof(vault: Vault, record: DeliveryRecord, message: Envelope, now: float) -> dict[str, str]:
     if record.kind == "websub":
         secret = record.settings.get("secret")
         return {"X-Hub-Signature": hub_signature(vault.open(secret), message.body)} if secret else {}

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
 from triplewire.deliver.digests import moment
-from triplewire.deliver.envelopes import Message, message_id
 from triplewire.deliver.registry import refuse_more
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
@@ -24,6 +23,7 @@ from triplewire.feeds import FEEDS
 from triplewire.model import Event, spelled
 from triplewire.outbound import Connections, Reach, Refused, Unreachable
 from triplewire.store import DeliveryRecord, Store
+from triplewire.wire.envelopes import Envelope, message_id
 
 DAY = 86_400
 LEAST, USUAL, MOST = 60, 10 * DAY, 90 * DAY
@@ -124,7 +124,7 @@ def verified(record: DeliveryRecord, now: float) -> DeliveryRecord:
     return replace(active, failures=0, failing_since=0, error="", due=0)
 
 
-def content(record: DeliveryRecord, events: list[Event], title: str) -> Message:
+def content(record: DeliveryRecord, events: list[Event], title: str) -> Envelope:
     """What is new in a feed: a feed of the same syntax with these events alone."""
     settings = record.settings
     syntax = FEEDS[settings["syntax"]]
@@ -133,7 +133,7 @@ def content(record: DeliveryRecord, events: list[Event], title: str) -> Message:
     first, last = events[0].cursor, events[-1].cursor
     id = message_id(record.subscription, last if first == last else f"{first}-{last}")
     happened = spelled(events[-1].time)
-    return Message(id, last, syntax.media_type, body, (("Link", links),), happened, len(events))
+    return Envelope(id, last, syntax.media_type, body, (("Link", links),), happened, len(events))
 
 
 def with_query(url: str, added: Mapping[str, str]) -> str:

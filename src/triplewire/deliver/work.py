@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from triplewire.deliver import websub
 from triplewire.deliver.desk import Desk, Destination
 from triplewire.deliver.digests import next_time
-from triplewire.deliver.envelopes import Message
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
 from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
 from triplewire.deliver.sending import send
 from triplewire.engine.reading import Page, Wanted
 from triplewire.store import DeadLetter, DeliveryRecord
+from triplewire.wire.envelopes import Envelope
 
 
 async def work(desk: Desk, destination: Destination) -> None:
@@ -44,7 +44,7 @@ def _may(desk: Desk, destination: Destination) -> bool:
     return destination.record.state == "active" and desk.may_send(destination)
 
 
-async def _next_told(desk: Desk, destination: Destination) -> list[Message]:
+async def _next_told(desk: Desk, destination: Destination) -> list[Envelope]:
     """The next messages; where all events of a page are withheld, those of the page after it."""
     while True:
         page, found = await _next(desk, destination)
@@ -54,11 +54,11 @@ async def _next_told(desk: Desk, destination: Destination) -> list[Message]:
         desk.note(destination)
 
 
-async def _next(desk: Desk, destination: Destination) -> tuple[Page, list[Message]]:
+async def _next(desk: Desk, destination: Destination) -> tuple[Page, list[Envelope]]:
     record = destination.record
     wanted = Wanted(record.subscription, record.cursor, AT_ONCE[record.kind], destination.withheld)
 
-    def made(page: Page) -> tuple[Page, list[Message]]:
+    def made(page: Page) -> tuple[Page, list[Envelope]]:
         return page, [replace(message, lists=page.lists) for message in messages(record, page)]
 
     page, found = await desk.pages.get(wanted, made)
@@ -69,7 +69,7 @@ async def _next(desk: Desk, destination: Destination) -> tuple[Page, list[Messag
 # -- events
 
 
-async def _deliver(desk: Desk, destination: Destination, message: Message) -> bool:
+async def _deliver(desk: Desk, destination: Destination, message: Envelope) -> bool:
     """Send one message; whether the next may follow."""
     answer = await _sent(desk, destination, message)
     if answer is None:
@@ -88,7 +88,7 @@ async def _deliver(desk: Desk, destination: Destination, message: Message) -> bo
     return verdict in (Verdict.ARRIVED, Verdict.DEAD)
 
 
-async def _sent(desk: Desk, destination: Destination, message: Message) -> Answer | None:
+async def _sent(desk: Desk, destination: Destination, message: Envelope) -> Answer | None:
     """What the receiver said; None if this process may not send it any more when its turn has come."""
     async with desk.turn(destination):
         if not _may(desk, destination):
@@ -132,7 +132,7 @@ def _judge(desk: Desk, destination: Destination, answer: Answer) -> Verdict:
     return found.verdict
 
 
-def _letter(record: DeliveryRecord, message: Message, answer: Answer, attempts: int) -> DeadLetter:
+def _letter(record: DeliveryRecord, message: Envelope, answer: Answer, attempts: int) -> DeadLetter:
     return DeadLetter(
         0, record.id, message.id, message.cursor, message.media_type, message.body, answer.text, attempts, _now()
     )
@@ -145,7 +145,7 @@ async def _replay(desk: Desk, destination: Destination) -> bool:
     """Send them, each once: one that is refused again is a dead letter again. Whether the delivery may go on."""
     destination.replays = False
     for letter in await asyncio.to_thread(_to_replay, desk, destination.record.id):
-        message = Message(letter.message, letter.cursor, letter.media_type, letter.content, happened=letter.died)
+        message = Envelope(letter.message, letter.cursor, letter.media_type, letter.content, happened=letter.died)
         if not await _is_still_seen(desk, destination.record, letter):
             desk.achieved.arrived.append(letter.number)  # away with it
             continue

@@ -39,11 +39,12 @@ from triplewire.model import (
 from triplewire.schema import Schema
 from triplewire.store import EventRecord, Hearer, Writer
 from triplewire.tables import Outcome
+from triplewire.wire.hubs import AnyHub
 
 _PAGE = 1000
 
 
-class Changing(Connected):
+class Changing(Connected, AnyHub):
     """What is done to a hub; each of these is one transaction, and its events say what it did."""
 
     # -- subscriptions
@@ -111,14 +112,6 @@ class Changing(Connected):
         with self._writing() as writer:
             record = editing.edit(writer, self._standing, record_of(writer, id), wanted, prefixes, revision)
             return subscription_of(writer, record, recovering.stale(writer, [record.query]))
-
-    def pause(self, id: str) -> Subscription:
-        """Tell nothing of a subscription until `resume`; it is matched meanwhile, and its rows are what they are."""
-        return self.edit(id, paused=True)
-
-    def resume(self, id: str) -> Subscription:
-        """Tell of a subscription again: first what came while it was paused, in order."""
-        return self.edit(id, paused=False)
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""

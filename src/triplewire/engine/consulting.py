@@ -34,7 +34,6 @@ from triplewire.model import (
     Event,
     InboxNews,
     InboxPage,
-    Row,
     Scope,
     Sort,
     Start,
@@ -46,13 +45,13 @@ from triplewire.model import (
 from triplewire.schema import Schema
 from triplewire.store import BackfillRecord, BatchRecord, EventRecord, Reader, Rejection, SubscriptionRecord
 from triplewire.tables import Events, RowPage, Rows
+from triplewire.wire.hubs import PAGE, AnyHub
 
-_PAGE = 1000
 _BETWEEN_LOOKS = 0.5
 """Seconds."""
 
 
-class Consulting(Connected):
+class Consulting(Connected, AnyHub):
     """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself.
 
     Where a `viewer` is named, documents that it may not read are not there. Without one, all are.
@@ -76,7 +75,7 @@ class Consulting(Connected):
         after = ""
         while True:
             with self._reading() as reader:
-                page = reader.subscriptions.listing(after, _PAGE, owner=owner)
+                page = reader.subscriptions.listing(after, PAGE, owner=owner)
                 stale = recovering.stale(reader)
                 found = [subscription_of(reader, record, stale) for record in page]
             if not found:
@@ -123,19 +122,12 @@ class Consulting(Connected):
             found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
             return Rows(record.columns, self._teller(reader).rows(record.columns, found))
 
-    def row_page(self, id: str, *, after: str = "", limit: int = _PAGE) -> RowPage:
+    def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
         """Some of what answers a subscription now, and where the next page begins; only these are read."""
         if limit < 1:
             raise ValueError(f"limit must be at least 1, and is {limit}")
         with self._reading() as reader:
             return row_page(reader, self._teller(reader), record_of(reader, id), after, limit)
-
-    def each_row(self, id: str) -> Iterator[Row]:
-        """What answers a subscription now, read page by page; batches go on meanwhile (see `paging`)."""
-        after: str | None = ""
-        while after is not None:
-            rows, after = self.row_page(id, after=after)
-            yield from rows
 
     def events(
         self,
@@ -153,14 +145,6 @@ class Consulting(Connected):
         with self._reading() as reader:
             record, some = record_of(reader, id), reading.Some(after, since=since, until=until)
             return self._told(reader, record, reading.following(reader, record, some, limit))
-
-    def each_event(
-        self, id: str, *, after: int = 0, since: Time | None = None, until: Time | None = None
-    ) -> Iterator[Event]:
-        """The events with a cursor over `after`, in order, read page by page."""
-        while found := self.events(id, after=after, limit=_PAGE, since=since, until=until):
-            yield from found
-            after = found[-1].cursor
 
     def follow(self, id: str, *, after: int = 0) -> Iterator[Event]:
         """The events with a cursor over `after`, then each new one as it happens, without an end.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -31,56 +31,6 @@ class NewDelivery(Message):
     ] = None
 
 
-class DeliveryTold(BaseModel):
-    """A delivery and how it is.
-
-    `active` works; `waiting` failed and tries again at `next_at`; `paused` was paused by somebody; `disabled` was given
-    up for the `reason`; `verifying` is a WebSub subscription whose receiver has not confirmed it yet. `lag` counts the
-    events that wait, up to 1,000, and `lag_seconds` is how long the first of them has.
-    """
-
-    id: str
-    subscription: str
-    kind: Literal["webhook", "digest", "ldn", "websub"]
-    url: str
-    every: Literal["hourly", "daily"] | None
-    contents: bool
-    topic: str | None
-    state: Literal["active", "waiting", "paused", "disabled", "verifying"]
-    reason: str | None
-    next_at: str | None
-    expires: str | None
-    cursor: int
-    lag: int
-    lag_seconds: float
-    delivered: int
-    failed: int
-    dead: int
-    failures_in_a_row: int
-    last_error: str | None
-    last_delivered: str | None
-    created: str
-
-
-class DeliveryMade(DeliveryTold):
-    """A new delivery; its secret is told this once."""
-
-    secret: str | None
-
-
-class DeliveriesTold(BaseModel):
-    """The deliveries of a subscription."""
-
-    deliveries: list[DeliveryTold]
-
-
-class DeliveryPage(BaseModel):
-    """A page of deliveries; `next` is the `after` of the next one, null on the last."""
-
-    deliveries: list[DeliveryTold]
-    next: str | None
-
-
 class DeliveryChange(Message):
     """What shall become of a delivery: `paused`, or `active` again, also after it was disabled."""
 
@@ -97,35 +47,6 @@ class NewSecret(BaseModel):
     """A secret, told this once. For a day messages are signed with the old one as well."""
 
     secret: str
-
-
-class Pinged(BaseModel):
-    """What a receiver said to a test: its status, or why there is none."""
-
-    arrived: bool
-    status: int | None
-    detail: str
-    seconds: float
-
-
-class DeadLetterTold(BaseModel):
-    """A message that was given up: what it says, why, after how many attempts, and whether it will be tried again."""
-
-    number: int
-    id: str
-    cursor: int
-    reason: str
-    attempts: int
-    died: str
-    replay: bool
-    message: Any
-
-
-class DeadLetters(BaseModel):
-    """Some dead letters; `next` is the `after` of those that follow, null on the last."""
-
-    dead: list[DeadLetterTold]
-    next: int | None
 
 
 class Chosen(Message):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from triplewire.engine import Source
 from triplewire.languages import LANGUAGES
 from triplewire.model import Scope, Start
+from triplewire.wire.events import RowTerms
 
 Language = Literal["sparql", "rules", "gql", "qel", "conjunctive", "xpath"]
 assert set(LANGUAGES) == set(Language.__args__)  # type: ignore[attr-defined]  # the names that a Literal allows
@@ -37,10 +38,6 @@ NO_NUL = r"^[^\x00]*$"
 """What a name must look like to be looked for in every store."""
 
 TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
-RowTerms = Annotated[dict[str, str], Field(description="From variable to term, as in N-Triples.")]
-
-
-_WHEN = "When its batch was committed, by the clock of its writer; the order of events is that of their cursors."
 
 
 class Message(BaseModel):
@@ -49,7 +46,7 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Query(Message):
+class QueryText(Message):
     """A text in one of the languages."""
 
     text: Annotated[str, Field(min_length=1)]
@@ -61,7 +58,7 @@ Title = Annotated[str | None, Field(max_length=200, description="What people cal
 Description = Annotated[str | None, Field(max_length=10_000, description="What it is for, in words.")]
 
 
-class NewSubscription(Query):
+class NewSubscription(QueryText):
     """A query that shall stand."""
 
     id: Name | None = None
@@ -102,7 +99,7 @@ class NewDuplicate(Message):
     title: Title = None
 
 
-class PreviewQuery(Query):
+class PreviewQuery(QueryText):
     """A query to look ahead with."""
 
     scope: Scope = "document"
@@ -120,45 +117,6 @@ class WhyNotResource(Message):
     """A resource that is missing among the rows."""
 
     resource: TermText
-
-
-class SubscriptionTold(BaseModel):
-    """A subscription as it stands."""
-
-    id: str
-    text: str
-    language: str
-    scope: Scope
-    start: Start
-    owner: str | None
-    columns: list[str]
-    past_columns: Annotated[
-        list[str], Field(description="Columns that its log has from before an edit; told of one subscription alone.")
-    ] = []
-    viewer: Annotated[
-        str | None, Field(description="The account whose documents it sees; null: all; empty: those for everybody.")
-    ] = None
-    stale_since: Annotated[
-        datetime | None,
-        Field(description="Since when its rows may be out of date, because they took more than a limit; null: never."),
-    ] = None
-    title: Title = None
-    description: Description = None
-    paused_since: Annotated[datetime | None, Field(description="Since when nothing of it is told; null: it is.")] = None
-    revision: Annotated[str, Field(description="Another one after every change; its entity tag.")]
-    answers: Annotated[
-        int | None, Field(description="How many there are, counted up to 1,000; null for who may not see them.")
-    ] = None
-    last_event: Annotated[
-        datetime | None, Field(description="When it was told something last; null: never, or for who may not see it.")
-    ] = None
-
-
-class Subscriptions(BaseModel):
-    """A page of subscriptions; `next` is the `after` of the next one, null on the last."""
-
-    subscriptions: list[SubscriptionTold]
-    next: str | None
 
 
 class VersionTold(BaseModel):
@@ -184,88 +142,10 @@ class Versions(BaseModel):
     versions: list[VersionTold]
 
 
-class BehindTold(BaseModel):
-    """A document behind an event, with its versions before and after."""
-
-    uri: str
-    before: int | None
-    after: int | None
-
-
-class ExcerptTold(BaseModel):
-    """What is at the place of an XPath row in one version of its document."""
-
-    node: str
-    text: str
-    content: str
-
-
-class EventTold(BaseModel):
-    """What happened to one row of one subscription."""
-
-    kind: Literal["matched", "changed", "unmatched"]
-    subscription: str
-    cursor: int
-    batch: str
-    time: Annotated[str, Field(description=_WHEN, json_schema_extra={"format": "date-time"})]
-    row: RowTerms
-    triples: list[str]
-    documents: list[BehindTold]
-    before: list[str] | ExcerptTold | None = None
-    after: list[str] | ExcerptTold | None = None
-
-
-class Events(BaseModel):
-    """Some events in order; `next` is the `after` to ask for those that follow."""
-
-    events: list[EventTold]
-    next: int
-
-
-class InboxEvent(EventTold):
-    """An event, and what its subscription is called."""
-
-    title: str
-
-
-class InboxTold(BaseModel):
-    """Some events, the newest first; `next` is the `before` of the next page, null at the end."""
-
-    events: list[InboxEvent]
-    next: str | None
-    is_cut: Annotated[bool, Field(description="It did not look further; `next` does.")]
-
-
-class Mark(Message):
+class InboxMark(Message):
     """Up to where an account has looked."""
 
     cursor: Cursor
-
-
-class NewsOf(BaseModel):
-    """New events of a subscription, counted up to 1,000."""
-
-    id: str
-    title: str
-    events: int
-
-
-class NewsTold(BaseModel):
-    """How many events came after the cursor `mark`; with `last` as the mark, none is new."""
-
-    mark: int
-    last: int
-    events: int
-    is_cut: Annotated[bool, Field(description="There are more: not all was counted.")]
-    subscriptions: list[NewsOf]
-
-
-class Rows(BaseModel):
-    """A page of answers of a subscription; `next` is the `after` of the next one, null on the last."""
-
-    columns: list[str]
-    rows: list[RowTerms]
-    next: str | None
 
 
 class NewFeedAddress(BaseModel):
@@ -278,19 +158,6 @@ class FeedAddress(BaseModel):
     """There is a secret address for a feed."""
 
     created: str
-
-
-class Change(BaseModel):
-    """What became of a document that was sent."""
-
-    uri: str
-    version: int
-    etag: str | None
-    batch: str
-    changed: bool
-    warnings: list[dict[str, Any]]
-    errors: list[dict[str, Any]]
-    events: list[EventTold] | None = None
 
 
 Accounts = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
@@ -333,37 +200,10 @@ class RestrictWanted(Message):
     access: NewAccess | None
 
 
-class Changes(Message):
+class ChangesWanted(Message):
     """Changes that are whole or not at all."""
 
     changes: Annotated[list[PublishWanted | RetractWanted | RestrictWanted], Field(min_length=1, max_length=10_000)]
-
-
-class DocumentTold(BaseModel):
-    """What became of a document in a batch."""
-
-    uri: str
-    version: int
-    etag: str | None
-    changed: bool
-
-
-class BatchTold(BaseModel):
-    """What became of several changes."""
-
-    batch: str
-    documents: list[DocumentTold]
-    warnings: list[dict[str, Any]]
-    errors: list[dict[str, Any]]
-    events: list[EventTold] | None = None
-
-
-class AccessTold(BaseModel):
-    """The access list of a document, by the ids of accounts; null where it has none, and is for everybody."""
-
-    uri: str
-    readers: list[str] | None
-    writers: list[str] | None
 
 
 class Acknowledgement(BaseModel):
@@ -374,14 +214,7 @@ class Acknowledgement(BaseModel):
     position: int
 
 
-class TaxonomyChange(BaseModel):
-    """What another taxonomy did."""
-
-    batch: str
-    events: list[EventTold]
-
-
-class Refused(BaseModel):
+class UploadProblem(BaseModel):
     """A document of an upload that was refused."""
 
     line: int
@@ -396,7 +229,7 @@ class Uploaded(BaseModel):
     retracted: int
     unchanged: int
     refused: int
-    problems: list[Refused]
+    problems: list[UploadProblem]
 
 
 class FindingTold(BaseModel):
@@ -424,18 +257,11 @@ class Explained(BaseModel):
     languages: dict[str, str]
 
 
-class SourceTold(BaseModel):
-    """A document in a version."""
-
-    uri: str
-    version: int
-
-
 class Stated(BaseModel):
     """A triple and the documents that state it."""
 
     triple: str
-    documents: list[SourceTold]
+    documents: list[Source]
 
 
 class WhyTold(BaseModel):
@@ -454,7 +280,7 @@ class ResourceTold(BaseModel):
     iri: str
     triples: list[str]
     content: list[str]
-    documents: list[SourceTold]
+    documents: list[Source]
     referenced_by: list[str]
     references: int
     has_more: bool

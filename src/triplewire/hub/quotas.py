@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.costs import cost_of
@@ -28,11 +29,18 @@ DAY = timedelta(days=1)
 _MINUTE = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """A quota: how much of it is used (None where each request is measured by itself), and how often it refused."""
+QuotaName = Literal["documents", "subscriptions", "events", "query_cost", "sparql_seconds"]
 
-    name: str
+
+@dataclass(frozen=True, slots=True)
+class QuotaUse:
+    """A quota of the tenant, with how often it refused since the service began.
+
+    Of `events` the last day is used, of `sparql_seconds` the last minute; `query_cost` measures each query by itself,
+    so there is nothing used.
+    """
+
+    name: QuotaName
     used: float | None
     most: float
     refused: int
@@ -206,11 +214,11 @@ class Quotas:
         if self.sparql is not None:
             self.sparql.spend(seconds)
 
-    def told(self) -> list[Used]:
+    def told(self) -> list[QuotaUse]:
         """Those that are set."""
         own = self._own
         with self._store.reading() as reader:
-            counts: dict[str, tuple[float | None, float | None]] = {
+            counts: dict[QuotaName, tuple[float | None, float | None]] = {
                 "documents": (None if own.documents is None else reader.documents.count(), own.documents),
                 "subscriptions": (
                     None if own.subscriptions is None else reader.subscriptions.count(),
@@ -220,7 +228,9 @@ class Quotas:
         counts["events"] = (None if self.events is None else self.events.used(), own.events)
         counts["query_cost"] = (None, own.query_cost)
         counts["sparql_seconds"] = (None if self.sparql is None else self.sparql.used(), own.sparql_seconds)
-        return [Used(name, used, most, self.refused[name]) for name, (used, most) in counts.items() if most is not None]
+        return [
+            QuotaUse(name, used, most, self.refused[name]) for name, (used, most) in counts.items() if most is not None
+        ]
 
 
 def _time(minute: str) -> datetime:

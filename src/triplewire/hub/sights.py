@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from triplewire.hub.messages import FindingTold, Message, TermText
-from triplewire.hub.messages import Query as QueryText
+from triplewire.engine.statistics import Load
+from triplewire.hub.messages import FindingTold, Message, QueryText, TermText
+from triplewire.hub.pictures import Alternative
+from triplewire.hub.quotas import QuotaUse
 from triplewire.model import Scope
 
 Narrowing = Annotated[str, Field(max_length=16_000)]
@@ -26,7 +28,7 @@ class ClassTold(BaseModel):
     resources: Annotated[int, Field(description="How many have it or what is below it; counted up to 1,000.")]
 
 
-class Place(BaseModel):
+class PlaceTold(BaseModel):
     """Where something stands in the taxonomy: what is one step above it, and one step below."""
 
     node: ClassTold
@@ -98,7 +100,7 @@ class AskForNames(Message):
     resources: Annotated[list[TermText], Field(max_length=500)]
 
 
-class Names(BaseModel):
+class NamesTold(BaseModel):
     """What resources are called, by their terms; those that are called nothing are left out."""
 
     names: dict[str, str]
@@ -110,39 +112,11 @@ class CheckQuery(QueryText):
     scope: Scope = "document"
 
 
-class NodeTold(BaseModel):
-    """A thing in a picture."""
-
-    id: str
-    kind: Literal["variable", "resource", "literal", "document", "step"]
-    label: str
-    is_answer: bool
-    conditions: list[str]
-
-
-class EdgeTold(BaseModel):
-    """An arrow in a picture."""
-
-    source: str
-    target: str
-    label: str
-    is_optional: bool
-
-
-class AlternativeTold(BaseModel):
-    """A picture of one way to match, and the same in sentences."""
-
-    nodes: list[NodeTold]
-    edges: list[EdgeTold]
-    conditions: list[str]
-    sentences: list[str]
-
-
 class Picture(BaseModel):
     """The pictures of a query's alternatives, the first ones if there are many."""
 
     columns: list[str]
-    alternatives: list[AlternativeTold]
+    alternatives: list[Alternative]
     has_more: bool
 
 
@@ -156,7 +130,7 @@ class Mistake(BaseModel):
     hint: str | None
 
 
-class Checked(BaseModel):
+class CheckTold(BaseModel):
     """A text that is a query has a picture, one that is none a mistake."""
 
     mistake: Mistake | None
@@ -171,16 +145,6 @@ class IntervalTold(BaseModel):
     batches: int
     documents: int
     events: int
-
-
-class LoadTold(BaseModel):
-    """What a subscription has to do: events and rows as counted, and a cost that is an estimate (as of `preview`)."""
-
-    subscription: str
-    others: int
-    events: int
-    rows: int
-    estimated_cost: int
 
 
 class RequestsTold(BaseModel):
@@ -212,19 +176,6 @@ class Lag(BaseModel):
     rejected: int
 
 
-class QuotaTold(BaseModel):
-    """A quota of the tenant, with how often it refused since the service began.
-
-    Of `events` the last day is used, of `sparql_seconds` the last minute; `query_cost` measures each query by itself,
-    so there is nothing used.
-    """
-
-    name: Literal["documents", "subscriptions", "events", "query_cost", "sparql_seconds"]
-    used: float | None
-    most: float
-    refused: int
-
-
 class Statistics(BaseModel):
     """How much came and was told, what waits, and which subscriptions have the most to do.
 
@@ -237,7 +188,7 @@ class Statistics(BaseModel):
     is_cut: bool
     totals: Totals
     lag: Lag
-    busiest: list[LoadTold]
-    costliest: list[LoadTold]
-    quotas: list[QuotaTold]
+    busiest: list[Load]
+    costliest: list[Load]
+    quotas: list[QuotaUse]
     requests: list[RequestsTold] | None

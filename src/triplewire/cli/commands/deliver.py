@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +11,7 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_at, url_of
+from triplewire.cli.hubs import HOW_TO_DELIVER, HubUrl, StoreUrl, deliveries_at, store_at, url_of
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.signals import ended_by
@@ -21,7 +19,6 @@ from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import SecretLocked
 
 if TYPE_CHECKING:
-    from triplewire.deliver.counters import Counter
     from triplewire.outbound import Reach
 
 app = typer.Typer(
@@ -33,7 +30,6 @@ app = typer.Typer(
 )
 
 _COLUMNS = ("id", "subscription", "kind", "url", "state", "delivered", "lag", "dead", "last_error")
-_HOW_TO_GET_IT = "deliveries need more packages: pip install 'triplewire[hub]'"
 _LETTERS = ("number", "id", "reason", "attempts", "died", "replay")
 
 
@@ -92,8 +88,8 @@ def add(
       triplewire deliver add hub.db maja https://pod.example/maja --kind ldn --from-now
     """
     often = EveryOption.daily if kind is KindOption.digest and every is None else every
-    with _counter(store) as counter:
-        made = counter.add(
+    with deliveries_at(store) as deliveries:
+        made = deliveries.add(
             subscription,
             url,
             kind=kind.value,
@@ -125,43 +121,43 @@ def listing(
     \b
       triplewire deliver list hub.db
     """
-    with _counter(store) as counter:
-        print_records(counter.listing(subscription), _COLUMNS, options.chosen(format, json), {})
+    with deliveries_at(store) as deliveries:
+        print_records(deliveries.listing(subscription), _COLUMNS, options.chosen(format, json), {})
 
 
 @app.command()
 def pause(store: HubUrl, delivery: DeliveryId) -> None:
     """Send nothing until it is resumed; what happens meanwhile is sent then."""
-    with _counter(store) as counter:
-        counter.pause(delivery)
+    with deliveries_at(store) as deliveries:
+        deliveries.pause(delivery)
 
 
 @app.command()
 def resume(store: HubUrl, delivery: DeliveryId) -> None:
     """Go on where it was, at once: also after it was disabled."""
-    with _counter(store) as counter:
-        counter.resume(delivery)
+    with deliveries_at(store) as deliveries:
+        deliveries.resume(delivery)
 
 
 @app.command()
 def remove(store: HubUrl, delivery: DeliveryId) -> None:
     """Deliver no more, and forget what could not be delivered."""
-    with _counter(store) as counter:
-        counter.remove(delivery)
+    with deliveries_at(store) as deliveries:
+        deliveries.remove(delivery)
 
 
 @app.command()
 def secret(store: HubUrl, delivery: DeliveryId) -> None:
     """Make a new secret and print it; for a day, messages are signed with the old one as well."""
-    with _counter(store) as counter:
-        print_text(counter.rotate(delivery))
+    with deliveries_at(store) as deliveries:
+        print_text(deliveries.rotate(delivery))
 
 
 @app.command()
 def ping(store: HubUrl, delivery: DeliveryId, reach: ReachOption = "") -> None:
     """Send a test, which is no event, and say what the receiver says; exit code 1 if it did not arrive."""
-    with _counter(store, reach) as counter:
-        said = counter.ping(delivery)
+    with deliveries_at(store, _reach(reach)) as deliveries:
+        said = deliveries.ping(delivery)
     Problems().note(f"{'arrived' if said['arrived'] else 'did not arrive'}: {said['detail']} ({said['seconds']:g} s)")
     if not said["arrived"]:
         raise typer.Exit(SOME_BAD)
@@ -172,22 +168,22 @@ def dead(
     store: HubUrl, delivery: DeliveryId, format: options.OutputFormat = None, json: options.AsJson = False
 ) -> None:
     """List the messages that were given up."""
-    with _counter(store) as counter:
-        print_records(counter.dead(delivery), _LETTERS, options.chosen(format, json), {})
+    with deliveries_at(store) as deliveries:
+        print_records(deliveries.dead(delivery), _LETTERS, options.chosen(format, json), {})
 
 
 @app.command()
 def replay(store: HubUrl, delivery: DeliveryId, numbers: Numbers = []) -> None:
     """Try messages again that were given up, before anything else is sent."""
-    with _counter(store) as counter:
-        Problems().note(f"{counted(counter.replay(delivery, numbers), 'message')} will be tried again")
+    with deliveries_at(store) as deliveries:
+        Problems().note(f"{counted(deliveries.replay(delivery, numbers), 'message')} will be tried again")
 
 
 @app.command()
 def drop(store: HubUrl, delivery: DeliveryId, numbers: Numbers = []) -> None:
     """Forget messages that were given up."""
-    with _counter(store) as counter:
-        Problems().note(f"{counted(counter.drop(delivery, numbers), 'message')} dropped")
+    with deliveries_at(store) as deliveries:
+        Problems().note(f"{counted(deliveries.drop(delivery, numbers), 'message')} dropped")
 
 
 @app.command()
@@ -205,7 +201,7 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
     try:
         from triplewire.deliver import Deliverer
     except ImportError as error:
-        usage(f"{_HOW_TO_GET_IT} ({error})")
+        usage(f"{HOW_TO_DELIVER} ({error})")
     from triplewire.hub.accounts import Accounts
 
     ended, note = threading.Event(), Problems().note
@@ -241,7 +237,7 @@ def key(
     try:
         from triplewire.deliver.vault import make_key
     except ImportError as error:
-        usage(f"{_HOW_TO_GET_IT} ({error})")
+        usage(f"{HOW_TO_DELIVER} ({error})")
     if path.exists():
         usage(f"{path} is there already; a key that is in use must stay as it is")
     try:
@@ -249,20 +245,6 @@ def key(
     except OSError as error:
         usage(f"{path} cannot be written: {error.strerror}")
     Problems().note(f"{path} has a new key; only you can read it, so keep it, and keep a copy")
-
-
-@contextmanager
-def _counter(given: str, reach: str = "") -> Iterator[Counter]:
-    try:
-        from triplewire.deliver.counters import StoreCounter
-    except ImportError as error:
-        usage(f"{_HOW_TO_GET_IT} ({error})")
-    if is_address(given):
-        with client_of(given) as client:
-            yield client.deliveries
-    else:
-        with store_at(given) as store:
-            yield StoreCounter(store, _reach(reach))
 
 
 def _reach(text: str) -> Reach:

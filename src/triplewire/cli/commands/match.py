@@ -14,7 +14,7 @@ from triplewire.cli.counts import counted
 from triplewire.cli.indexes import add_all, index_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
-from triplewire.cli.subscriptions import Subscription
+from triplewire.cli.subscriptions import WrittenSubscription
 from triplewire.cli.terminal import Screen, print_json
 from triplewire.errors import TriplewireError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Answer:
+class PrintedAnswer:
     """One row of one subscription in one document, with the triples that made it if they were asked for."""
 
     document: str
@@ -119,7 +119,7 @@ def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeOpt
         usage("without --out, documents are matched one by one; for scope graph use a hub (triplewire publish)")
 
 
-def _index(file: Path | None, taxonomy: Path | None, found: list[Subscription], problems: Problems) -> Index:
+def _index(file: Path | None, taxonomy: Path | None, found: list[WrittenSubscription], problems: Problems) -> Index:
     """The saved index, or an empty one, with these subscriptions added."""
     if file is None:
         return index_of(found, documents.read_taxonomy(taxonomy), problems)
@@ -142,7 +142,7 @@ def _save(index: Index, file: Path) -> None:
         usage(f"the index cannot be saved: {error}")
 
 
-def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> Iterator[Answer]:
+def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> Iterator[PrintedAnswer]:
     for path in tracked(files, "matching", problems.console):
         document = documents.try_to_read(path, problems)
         if document is None:
@@ -150,7 +150,7 @@ def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> 
         yield from _answers_in(document, path, index, why, problems)
 
 
-def _answers_in(document: Document, path: Path, index: Index, why: bool, problems: Problems) -> Iterator[Answer]:
+def _answers_in(document: Document, path: Path, index: Index, why: bool, problems: Problems) -> Iterator[PrintedAnswer]:
     """The answers in a document; in a feed, each item is looked at alone, as a hub does, and a row is told once."""
     told: set[tuple[str, frozenset[tuple[str, Term]]]] = set()
     for part in document.parts:
@@ -161,7 +161,7 @@ def _answers_in(document: Document, path: Path, index: Index, why: bool, problem
                 terms = frozenset(row.items())
                 if (match.subscription, terms) not in told:
                     told.add((match.subscription, terms))
-                    yield Answer(str(path), match.subscription, row, reasons.get(terms))
+                    yield PrintedAnswer(str(path), match.subscription, row, reasons.get(terms))
         for error in matches.errors.values():
             problems.report(str(path), error)
 
@@ -174,7 +174,7 @@ def _reasons(index: Index, id: str, document: Document) -> dict[frozenset[tuple[
     return {frozenset(reason.row.items()): [f"{triple} ." for triple in reason.triples] for reason in reasons}
 
 
-def _print_lines(answers: Iterator[Answer], prefixes: Mapping[str, str]) -> tuple[int, int]:
+def _print_lines(answers: Iterator[PrintedAnswer], prefixes: Mapping[str, str]) -> tuple[int, int]:
     matched, rows = set(), 0
     for answer in answers:
         record: dict[str, Any] = {"document": answer.document, "subscription": answer.subscription}
@@ -187,7 +187,7 @@ def _print_lines(answers: Iterator[Answer], prefixes: Mapping[str, str]) -> tupl
     return len(matched), rows
 
 
-def _print_table(answers: Iterator[Answer], prefixes: Mapping[str, str]) -> tuple[int, int]:
+def _print_table(answers: Iterator[PrintedAnswer], prefixes: Mapping[str, str]) -> tuple[int, int]:
     from triplewire.cli.tables import answers_table
 
     collected = list(answers)

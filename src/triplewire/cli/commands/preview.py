@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,10 +11,6 @@ from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.cli.terms import short
-
-if TYPE_CHECKING:
-    from triplewire.client import Told
-    from triplewire.engine import Preview
 
 
 def run(
@@ -39,7 +35,7 @@ def run(
     """
     wanted = meant(source, language, options.prefixes_of(prefix))
     with hub_at(store) as hub:
-        told: Preview | Told = hub.preview(
+        told = hub.preview(
             wanted.text,
             language=wanted.language,
             scope=scope.value,

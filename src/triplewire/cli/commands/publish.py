@@ -13,16 +13,16 @@ import typer
 from triplewire.cli import documents, feeds, options
 from triplewire.cli.commands.access import Readers, Writers, list_of
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import HubUrl, hub_at, is_address
+from triplewire.cli.hubs import HubUrl, hub_at, hub_on, is_address
 from triplewire.cli.listing import print_records, record_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
-    from triplewire import Event, Hub, Outcome
-    from triplewire.client import Client
+    from triplewire import Event, Outcome
     from triplewire.model import Access, Change, Publish, Unread
+    from triplewire.wire.hubs import AnyHub
 
 _AT_ONCE = 1_000
 _COLUMNS = ("time", "kind", "subscription", "row")
@@ -77,8 +77,6 @@ def publish(
       triplewire publish postgresql://me@host/hub 'feed/**/*.jsonld' --batch monday --json
       triplewire publish hub.db catalogue/ --queue
     """
-    from triplewire import Hub
-
     problems, given = Problems(), list_of(reader, writer)
     files = documents.find(paths, problems)
     if uri is not None and len(files) != 1:
@@ -95,15 +93,15 @@ def publish(
         _submitted(store, _unread(files, uri, problems), problems, create=create)
     known, missing = options.prefixes_of(prefix), problems.count
     _refuse_batch(store, batch, len(files))
-    if is_address(store) and (drop_missing or register):
-        usage("--drop-missing and --subscriptions are for a store, not for an address")
     with hub_at(store, create=create) as hub:
-        if isinstance(hub, Hub):
+        if is_address(store):
+            if drop_missing or register:
+                usage("--drop-missing and --subscriptions are for a store, not for an address")
+            events = _sent(hub, files, uri, batch, given, problems)
+        else:
             changes = _changes(hub, files, uri, drop_missing, known if register else None, problems)
             listed = (replace(change, access=given) for change in changes) if given is not None else changes
             events = _published(hub, listed, batch, problems)
-        else:
-            events = _sent(hub, files, uri, batch, given, problems)
         told = chain(_taxonomy_set(hub, taxonomy), events)
         count = print_records(map(record_of, told), _COLUMNS, options.chosen(format, json), known)
     problems.note(f"{counted(len(files) + missing - problems.count, 'document')}: {counted(count, 'event')}")
@@ -161,12 +159,8 @@ def _unread(files: Iterable[Path], uri: str | None, problems: Problems) -> Itera
 
 def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problems, *, create: bool = False) -> NoReturn:
     """Put changes on the intake log, say so, and end the command."""
-    from triplewire import Hub
-
     left, count = iter(changes), 0
-    with hub_at(store, create=create) as hub:
-        if not isinstance(hub, Hub):
-            usage("--queue is for a store; a hub at an address has what it takes in written when it answers")
+    with hub_on(store, create=create) as hub:
         while some := list(islice(left, _AT_ONCE)):
             hub.submit(some)
             count += len(some)
@@ -175,7 +169,7 @@ def _submitted(store: str, changes: Iterable[Change | Unread], problems: Problem
 
 
 def _sent(
-    client: Client,
+    hub: AnyHub,
     files: Sequence[Path],
     uri: str | None,
     batch: str | None,
@@ -185,7 +179,7 @@ def _sent(
     """The events, document after document; the hub at the other end parses them."""
     for each in _unread(tracked(files, "publishing", problems.console), uri, problems):
         try:
-            sent = client.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch, access=given)
+            sent = hub.publish(each.content, uri=each.uri, media_type=each.media_type, batch=batch, access=given)
         except TriplewireError as error:
             problems.report(each.uri, error)
         else:
@@ -193,9 +187,9 @@ def _sent(
 
 
 def _refuse_batch(store: str, batch: str | None, count: int) -> None:
-    from triplewire.engine.names import refuse_own_name
-
     if batch is not None and not is_address(store):
+        from triplewire.engine.names import refuse_own_name
+
         try:
             refuse_own_name(batch)
         except ValueError as error:
@@ -204,14 +198,14 @@ def _refuse_batch(store: str, batch: str | None, count: int) -> None:
         usage(f"--batch: over HTTP a batch is one document, and these are {count}; send them one by one")
 
 
-def _retracted(hub: Hub | Client, uris: Sequence[str], batch: str | None, at_once: int) -> Iterator[Event]:
+def _retracted(hub: AnyHub, uris: Sequence[str], batch: str | None, at_once: int) -> Iterator[Event]:
     from triplewire.model import Retract
 
     for start in range(0, len(uris), at_once):
         yield from hub.apply([Retract(uri) for uri in uris[start : start + at_once]], batch=batch)
 
 
-def _taxonomy_set(hub: Hub | Client, path: Path | None) -> Sequence[Event]:
+def _taxonomy_set(hub: AnyHub, path: Path | None) -> Sequence[Event]:
     """The events of another taxonomy; a bad one ends the command before anything is published."""
     if path is None:
         return ()
@@ -222,7 +216,7 @@ def _taxonomy_set(hub: Hub | Client, path: Path | None) -> Sequence[Event]:
 
 
 def _changes(
-    hub: Hub,
+    hub: AnyHub,
     files: Sequence[Path],
     uri: str | None,
     drop_missing: bool,
@@ -239,7 +233,7 @@ def _changes(
             yield Publish(kept, drop_missing)
 
 
-def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
+def _published(hub: AnyHub, coming: Iterable[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events, batch after batch; what cannot be read, or is refused, is reported and left out."""
     changes: list[Change] = []
     before = problems.count
@@ -255,7 +249,7 @@ def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: 
         yield from _applied(hub, changes, batch, problems)
 
 
-def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
+def _applied(hub: AnyHub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events; without a batch's id, one bad document is refused alone."""
     from triplewire.engine.settlement import Refused, settle
 

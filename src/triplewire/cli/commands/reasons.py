@@ -15,8 +15,6 @@ from triplewire.cli.terminal import print_json, print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
-    from triplewire.client import Told
-    from triplewire.engine import Why, WhyNot
     from triplewire.model import Term
 
 
@@ -44,7 +42,7 @@ def why(
     with hub_at(store) as hub:
         asked = [row] if row else islice(hub.each_row(id), limit)
         for each in asked:
-            told: Why | Told = hub.why(id, each)
+            told = hub.why(id, each)
             if json:
                 print_json(told.as_dict())
             else:
@@ -67,7 +65,7 @@ def why_not(
     """
     known = options.prefixes_of(prefix)
     with hub_at(store) as hub:
-        told: WhyNot | Told = hub.why_not(id, term_of(resource))
+        told = hub.why_not(id, term_of(resource))
     if json:
         print_json(told.as_dict())
     else:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from triplewire.cli import options, subscriptions
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import HubUrl, hub_at, is_address
+from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
@@ -58,9 +58,6 @@ def subscribe(
       triplewire subscribe hub.db maja.rq --start ever --owner maja
       triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
     """
-    if is_address(store) and backfill is not options.BackfillOption.auto:
-        usage("--backfill is decided by the hub that is served; name its store to decide it here")
-    about: dict[str, Any] = {} if is_address(store) else {"backfill": backfill.value}
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
     if len(found) != 1 and (title or description):
@@ -78,9 +75,9 @@ def subscribe(
                     owner=owner,
                     viewer=viewer,
                     prefixes=each.prefixes,
+                    backfill=backfill.value,
                     title=title,
                     description=description,
-                    **about,
                 )
             except TriplewireError as error:
                 problems.report(each.source, error)
@@ -93,7 +90,7 @@ def subscribe(
 
 def _found(
     sources: list[str], id: str | None, language: str | None, prefixes: Mapping[str, str], problems: Problems
-) -> list[subscriptions.Subscription]:
+) -> list[subscriptions.WrittenSubscription]:
     if language is None:
         found = subscriptions.load(sources, prefixes, problems)
     else:

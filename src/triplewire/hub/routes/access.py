@@ -11,9 +11,10 @@ from starlette.concurrency import run_in_threadpool
 
 from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import UnknownDocument
-from triplewire.hub.messages import AccessTold, Change, NewAccess
+from triplewire.hub.messages import NewAccess
 from triplewire.hub.routes.documents import OF_A_CHANGE, Uri, answer, order
 from triplewire.hub.service import Access, BoundedRoute, Publishing, Reading, listed
+from triplewire.wire.changes import AccessTold, ChangeTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["documents"])
 
@@ -31,16 +32,15 @@ def _told(access: Access, uri: str) -> AccessTold:
         if record is None:
             raise UnknownDocument(uri)
         found = reader.access.of([record.id]).get(record.id)
-        if found is None:
-            return AccessTold(uri=uri, readers=None, writers=None)
-        refuse_unpermitted(reader, uri, access.viewer)
-    return AccessTold(uri=uri, readers=list(found.readers), writers=list(found.writers))
+        if found is not None:
+            refuse_unpermitted(reader, uri, access.viewer)
+    return AccessTold.of(uri, found)
 
 
 @router.put(
     "/document/access",
     summary="Give a document an access list",
-    response_model=Change,
+    response_model=ChangeTold,
     openapi_extra={"parameters": OF_A_CHANGE},
 )
 async def put(request: Request, access: Publishing, uri: Uri, wanted: NewAccess) -> Response:
@@ -52,7 +52,7 @@ async def put(request: Request, access: Publishing, uri: Uri, wanted: NewAccess)
 @router.delete(
     "/document/access",
     summary="Let a document be for everybody",
-    response_model=Change,
+    response_model=ChangeTold,
     openapi_extra={"parameters": OF_A_CHANGE},
 )
 async def delete(request: Request, access: Publishing, uri: Uri) -> Response:

@@ -25,9 +25,9 @@ from triplewire.hub.sights import (
     Hits,
     HitTold,
     NamedResource,
-    Names,
+    NamesTold,
     Narrowing,
-    Place,
+    PlaceTold,
     ValueTold,
 )
 from triplewire.model import Term
@@ -53,16 +53,16 @@ def classes(access: Reading) -> Classes:
     return Classes(classes=told, counted_to=surveys.MOST_COUNTED, has_more=has_more)
 
 
-@router.get("/place", summary="See where something stands in the taxonomy", response_model=Place)
+@router.get("/place", summary="See where something stands in the taxonomy", response_model=PlaceTold)
 def place(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="The node.")]
-) -> Place:
+) -> PlaceTold:
     """A class or theme with what is one step above and below it, and how many resources each leads to."""
     taxonomy = access.tenant.hub.taxonomy
     with _seen(access) as reader:
         found = surveys.place(reader, taxonomy, term_of(iri))
         names = _names(access, reader, (each.iri for each in (found.node, *found.parents, *found.children)))
-    return Place(
+    return PlaceTold(
         node=_class_told(found.node, names),
         parents=[_class_told(each, names) for each in found.parents],
         children=[_class_told(each, names) for each in found.children],
@@ -130,12 +130,12 @@ def search(
     )
 
 
-@router.post("/names", summary="What are they called?", response_model=Names)
-def names_of(access: Reading, asked: AskForNames) -> Names:
+@router.post("/names", summary="What are they called?", response_model=NamesTold)
+def names_of(access: Reading, asked: AskForNames) -> NamesTold:
     """What resources are called: their title, label or name."""
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
     with _seen(access) as reader:
-        return Names(names=surveys.names(reader, access.tenant.hub.called, terms))
+        return NamesTold(names=surveys.names(reader, access.tenant.hub.called, terms))
 
 
 def _class_told(each: surveys.ClassFound, names: Mapping[str, str]) -> ClassTold:

@@ -13,13 +13,13 @@ from starlette.responses import JSONResponse
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of, refuse_halves
 from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.messages import BatchTold, Changes, NewAccess, PublishWanted, RestrictWanted, RetractWanted
+from triplewire.hub.messages import ChangesWanted, NewAccess, PublishWanted, RestrictWanted, RetractWanted
 from triplewire.hub.orders import ANYTHING, Expected, Order
-from triplewire.hub.routes.documents import refuse_unread, wants_to_wait
+from triplewire.hub.routes.documents import document_as_dict, refuse_unread, wants_to_wait
 from triplewire.hub.service import Access, Publishing, listed
 from triplewire.hub.syntaxes import digests
 from triplewire.model import Access as AccessList
-from triplewire.wire.problems import problem_of
+from triplewire.wire.changes import BundleTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -83,7 +83,7 @@ _DESCRIBED = {
 }
 
 
-@router.post("/changes", summary="Publish and retract as one", response_model=BatchTold, openapi_extra=_DESCRIBED)
+@router.post("/changes", summary="Publish and retract as one", response_model=BundleTold, openapi_extra=_DESCRIBED)
 async def apply(request: Request, access: Publishing) -> Response:
     """Publish and retract several documents: all of it is applied when the answer comes, or nothing is.
 
@@ -106,10 +106,10 @@ async def apply(request: Request, access: Publishing) -> Response:
     return JSONResponse(_told(receipt), 200, {"Preference-Applied": "wait"} if tell else {})
 
 
-def _read(body: bytes) -> Changes:
+def _read(body: bytes) -> ChangesWanted:
     refuse_halves(body)
     try:
-        return Changes.model_validate_json(body)
+        return ChangesWanted.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
@@ -132,18 +132,6 @@ def _listed(access: Access, wanted: NewAccess | None) -> AccessList | None:
 
 
 def _told(receipt: BundleReceipt) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "batch": receipt.batch,
-        "documents": [
-            {
-                "uri": each.uri,
-                "version": each.version,
-                "etag": None if each.digest is None else f'"{each.digest}"',
-                "changed": each.changed,
-            }
-            for each in receipt.receipts
-        ],
-        "warnings": [problem_of(warning) for warning in receipt.warnings],
-        "errors": [problem_of(error) for error in receipt.errors],
-    }
-    return told if receipt.events is None else told | {"events": list(receipt.events)}
+    documents = [document_as_dict(each) for each in receipt.receipts]
+    told = batch_as_dict(receipt.batch, receipt.warnings, receipt.errors, receipt.events)
+    return {"documents": documents} | told

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import Deliveries
-from triplewire.deliver.counters import told as letter_told
 from triplewire.deliver.pinging import ping as send_ping
-from triplewire.deliver.registry import Condition
+from triplewire.deliver.stored import letter_told
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied
 from triplewire.errors import NotAllowed, UnknownSubscription
-from triplewire.hub.delivery_messages import (
-    Chosen,
-    Counted,
-    DeadLetters,
-    DeadLetterTold,
-    DeliveriesTold,
-    DeliveryChange,
-    DeliveryMade,
-    DeliveryPage,
-    DeliveryTold,
-    GivenSecret,
-    NewDelivery,
-    NewSecret,
-    Pinged,
-)
+from triplewire.hub.delivery_messages import Chosen, Counted, DeliveryChange, GivenSecret, NewDelivery, NewSecret
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.store import DeliveryRecord
+from triplewire.wire.deliveries import DeadLetterPage, DeliveryMade, DeliveryPage, DeliveryTold, Pinged
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["deliveries"])
 
@@ -42,13 +27,13 @@ Number = Annotated[int, Path(ge=1, le=2**60, description="The number of the dead
 
 
 @router.post("/subscriptions/{id}/deliveries", summary="Deliver events", status_code=201, response_model=DeliveryMade)
-async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) -> dict[str, Any]:
+async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) -> DeliveryMade:
     """Send the events of a subscription somewhere. The secret that messages are signed with is told this once."""
     await run_in_threadpool(_require_subscription, access, id)
     refuse_bad_url(wanted.url)
     await refuse_unreachable(wanted.url, access.service.settings.reachable)
 
-    def made() -> dict[str, Any]:
+    def made() -> DeliveryMade:
         after = None if wanted.after == "now" else wanted.after
         record, secret = _deliveries(access).add(
             id,
@@ -60,21 +45,19 @@ async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) 
             secret=wanted.secret,
             by=access.account.id or None,
         )
-        return _told(_deliveries(access).condition(record.id)) | {"secret": secret}
+        return DeliveryMade(**vars(_deliveries(access).condition(record.id)), secret=secret)
 
     told = await run_in_threadpool(made)
     await access.service.ring(access.tenant)
-    response.headers["Location"] = f"/v1/deliveries/{told['id']}"
+    response.headers["Location"] = f"/v1/deliveries/{told.id}"
     return told
 
 
-@router.get(
-    "/subscriptions/{id}/deliveries", summary="List deliveries of a subscription", response_model=DeliveriesTold
-)
-def of_subscription(access: Reading, id: Id) -> dict[str, Any]:
+@router.get("/subscriptions/{id}/deliveries", summary="List deliveries of a subscription", response_model=DeliveryPage)
+def of_subscription(access: Reading, id: Id) -> DeliveryPage:
     """Where its events are sent, and how that goes; for its owner."""
     _require_subscription(access, id)
-    return {"deliveries": [_told(each) for each in _deliveries(access).of_subscription(id)]}
+    return DeliveryPage(_deliveries(access).of_subscription(id))
 
 
 @router.get("/deliveries", summary="List deliveries", response_model=DeliveryPage)
@@ -82,28 +65,28 @@ def listing(
     access: Reading,
     after: Annotated[str, Query(max_length=100, pattern=NO_NUL, description="The id that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> dict[str, Any]:
+) -> DeliveryPage:
     """One's own deliveries, by id; an admin sees everybody's. Those of what one may not see any more are left out."""
     owner = None if access.account.may("admin") else access.account.id
     found = _deliveries(access).listing(after=after, limit=limit, owner=owner)
-    seen = [each for each in found if _is_own(access, each.record.subscription)]
-    return {"deliveries": [*map(_told, seen)], "next": found[-1].record.id if len(found) == limit else None}
+    seen = [each for each in found if _is_own(access, each.subscription)]
+    return DeliveryPage(seen, found[-1].id if len(found) == limit else None)
 
 
 @router.get("/deliveries/{delivery}", summary="Read a delivery", response_model=DeliveryTold)
-def read(access: Reading, delivery: DeliveryId) -> dict[str, Any]:
+def read(access: Reading, delivery: DeliveryId) -> DeliveryTold:
     """How a delivery is."""
     _own(access, delivery)
-    return _told(_deliveries(access).condition(delivery))
+    return _deliveries(access).condition(delivery)
 
 
 @router.patch("/deliveries/{delivery}", summary="Pause or resume a delivery", response_model=DeliveryTold)
-def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> dict[str, Any]:
+def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> DeliveryTold:
     """A paused delivery sends nothing; resumed, it sends at once all that happened meanwhile."""
     _own(access, delivery)
     deliveries = _deliveries(access)
     (deliveries.pause if wanted.state == "paused" else deliveries.resume)(delivery)
-    return _told(deliveries.condition(delivery))
+    return deliveries.condition(delivery)
 
 
 @router.delete("/deliveries/{delivery}", summary="Remove a delivery", status_code=204)
@@ -123,26 +106,23 @@ def rotate(access: Reading, delivery: DeliveryId, given: GivenSecret) -> NewSecr
 
 
 @router.post("/deliveries/{delivery}/ping", summary="Try a delivery", response_model=Pinged)
-async def ping(access: Reading, delivery: DeliveryId) -> dict[str, Any]:
+async def ping(access: Reading, delivery: DeliveryId) -> Pinged:
     """Send a test, which is no event, and tell what the receiver says."""
     record = await run_in_threadpool(_own, access, delivery)
     return await send_ping(record, access.service.settings.reachable, access.vault)
 
 
-@router.get("/deliveries/{delivery}/dead", summary="List dead letters", response_model=DeadLetters)
+@router.get("/deliveries/{delivery}/dead", summary="List dead letters", response_model=DeadLetterPage)
 def dead(
     access: Reading,
     delivery: DeliveryId,
     after: Annotated[int, Query(ge=0, le=2**60, description="The number that the page follows.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> DeadLetters:
+) -> DeadLetterPage:
     """What the receiver refused until it was given up."""
     _own(access, delivery)
     found = _deliveries(access).dead(delivery, after=after, limit=limit)
-    return DeadLetters(
-        dead=[DeadLetterTold(**letter_told(each)) for each in found],
-        next=found[-1].number if len(found) == limit else None,
-    )
+    return DeadLetterPage([*map(letter_told, found)], found[-1].number if len(found) == limit else None)
 
 
 @router.post("/deliveries/{delivery}/dead/replay", summary="Replay dead letters", response_model=Counted)
@@ -195,7 +175,3 @@ def _removable(access: Access, delivery: str) -> DeliveryRecord:
     record = _deliveries(access).of(delivery)
     access.require_owner(access.tenant.hub.subscription(record.subscription).owner)
     return record
-
-
-def _told(condition: Condition) -> dict[str, Any]:
-    return condition.as_dict(time.time())

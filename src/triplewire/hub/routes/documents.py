@@ -18,14 +18,14 @@ from triplewire.documents.formats import SERVED, essence, is_served
 from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
-from triplewire.hub.messages import NO_NUL, Acknowledgement, Change, Documents, Versions, VersionTold
+from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.service import Access, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.model import Access as AccessList
 from triplewire.model import Document
-from triplewire.wire.problems import problem_of
+from triplewire.wire.changes import ChangeTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -88,9 +88,9 @@ def listing(
 @router.put(
     "/document",
     summary="Publish a document",
-    response_model=Change,
+    response_model=ChangeTold,
     responses={
-        201: {"model": Change, "description": "It is applied, and the document is new."},
+        201: {"model": ChangeTold, "description": "It is applied, and the document is new."},
         202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
     },
     openapi_extra=GRAPH_BODY | {"parameters": [*WITH_A_LIST, _IF_MATCH, _IF_NONE_MATCH, *OF_A_CHANGE]},
@@ -112,7 +112,7 @@ async def publish(request: Request, access: Publishing, uri: Uri) -> Response:
 @router.delete(
     "/document",
     summary="Retract a document",
-    response_model=Change,
+    response_model=ChangeTold,
     openapi_extra={"parameters": [_IF_MATCH, *OF_A_CHANGE]},
 )
 async def retract(request: Request, access: Publishing, uri: Uri) -> Response:
@@ -224,15 +224,11 @@ def answer(receipt: Receipt | Acknowledged) -> Response:
         told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
         return Response(json.dumps(told), 202, media_type="application/json")
     status = 201 if receipt.created else 200
-    content: dict[str, Any] = {
-        "uri": receipt.uri,
-        "version": receipt.version,
-        "etag": None if receipt.digest is None else f'"{receipt.digest}"',
-        "batch": receipt.batch,
-        "changed": receipt.changed,
-        "warnings": [problem_of(warning) for warning in receipt.warnings],
-        "errors": [problem_of(error) for error in receipt.errors],
-    }
-    if receipt.events is None:
-        return JSONResponse(content, status)
-    return JSONResponse(content | {"events": list(receipt.events)}, status, {"Preference-Applied": "wait"})
+    content = document_as_dict(receipt) | batch_as_dict(receipt.batch, receipt.warnings, receipt.errors, receipt.events)
+    return JSONResponse(content, status, None if receipt.events is None else {"Preference-Applied": "wait"})
+
+
+def document_as_dict(receipt: Receipt) -> dict[str, Any]:
+    """A `DocumentTold`, ready for JSON."""
+    etag = None if receipt.digest is None else f'"{receipt.digest}"'
+    return {"uri": receipt.uri, "version": receipt.version, "etag": etag, "changed": receipt.changed}

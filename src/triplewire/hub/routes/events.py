@@ -16,11 +16,12 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
-from triplewire.hub.messages import Cursor, Events
+from triplewire.hub.messages import Cursor
 from triplewire.hub.routes.subscriptions import Id, queries_of
 from triplewire.hub.service import Access, Reading
 from triplewire.model import Event
 from triplewire.tables import EventLayout
+from triplewire.wire.events import EventPage
 
 router = APIRouter(prefix="/v1", tags=["events"])
 
@@ -37,7 +38,7 @@ Contents = Annotated[bool, Query(description="With the content before and after.
 @router.get(
     "/subscriptions/{id}/events",
     summary="Read events",
-    response_model=Events,
+    response_model=EventPage,
     responses={200: {"content": FILES}},
 )
 async def events(

@@ -56,8 +56,8 @@ async def _deny(access: Access, id: str) -> None:
 
     def ended() -> list[DeliveryRecord]:
         deliveries = Deliveries(access.tenant.hub.store, vault=access.vault)
-        found = [each.record for each in deliveries.of_subscription(id) if each.record.kind == "websub"]
-        gone = [record for record in found if SECRET_FEEDS in record.settings["topic"]]
+        found = [each for each in deliveries.of_subscription(id) if each.kind == "websub"]
+        gone = [deliveries.of(each.id) for each in found if SECRET_FEEDS in (each.topic or "")]
         for record in gone:
             deliveries.remove(record.id)
         return gone

@@ -10,12 +10,12 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from triplewire.deliver.envelopes import activity
 from triplewire.errors import UnknownDocument
 from triplewire.hub.routes.events import After
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Reading, address_of
 from triplewire.model import Event
+from triplewire.wire.envelopes import activity
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
 

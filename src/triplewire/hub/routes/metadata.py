@@ -9,13 +9,14 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Header, Query, Request, Response
 from pyoxigraph import NamedNode, Triple
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
 
 from triplewire.documents import Limits
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.asking import Question
 from triplewire.hub.bodies import body_of
-from triplewire.hub.messages import ResourceTold, SourceTold, TaxonomyChange
+from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
 from triplewire.hub.routes.subscriptions import term_of
@@ -23,6 +24,7 @@ from triplewire.hub.service import Access, Administering, Reading
 from triplewire.hub.syntaxes import GRAPHS, RESULTS, graph
 from triplewire.model import RDF, RDFS, Document
 from triplewire.schema import Schema
+from triplewire.wire.changes import BatchTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["metadata"])
 
@@ -64,7 +66,7 @@ def resource(
         iri=str(found.iri),
         triples=[*map(str, found.triples)],
         content=[*map(str, found.content)],
-        documents=[SourceTold(uri=source.uri, version=source.version) for source in found.documents],
+        documents=list(found.documents),
         referenced_by=[*map(str, found.referenced_by)],
         references=found.references,
         has_more=found.has_more,
@@ -83,16 +85,16 @@ def taxonomy(access: Reading, accept: Accept = None) -> Response:
     return Response(graph(triples, media_type), media_type=media_type, headers={"Vary": "Accept"})
 
 
-@router.put("/taxonomy", summary="Replace the taxonomy", response_model=TaxonomyChange, openapi_extra=GRAPH_BODY)
-async def set_taxonomy(request: Request, access: Administering) -> TaxonomyChange:
+@router.put("/taxonomy", summary="Replace the taxonomy", response_model=BatchTold, openapi_extra=GRAPH_BODY)
+async def set_taxonomy(request: Request, access: Administering) -> JSONResponse:
     """Replace the given taxonomy by the RDFS that is sent; rows appear and disappear, with events."""
     document = await _sent(request, access, "urn:triplewire:taxonomy")
 
-    def set_and_tell() -> TaxonomyChange:
+    def set_and_tell() -> JSONResponse:
         access.tenant.quotas.check_events()
         outcome = access.tenant.hub.set_taxonomy(document)
         events = [event.as_dict(contents=False) for event in outcome]
-        return TaxonomyChange.model_validate({"batch": outcome.batch, "events": events})
+        return JSONResponse(batch_as_dict(outcome.batch, outcome.warnings, outcome.errors, events))
 
     told = await run_in_threadpool(set_and_tell)
     access.tenant.bell.ring()

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
-from triplewire.hub.messages import InboxTold, Mark, Name, NewsOf, NewsTold
+from triplewire.hub.messages import InboxMark, Name
 from triplewire.hub.routes.events import Contents, Since, Until
 from triplewire.hub.routes.subscriptions import Words
 from triplewire.hub.service import Access, BoundedRoute, Reading
-from triplewire.model import InboxNews
+from triplewire.wire.events import InboxTold, NewsTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["events"])
 
@@ -68,23 +68,22 @@ def news(access: Reading) -> NewsTold:
     hub = access.tenant.hub
     with hub.store.reading() as reader:
         sees = access.sight(reader)
-    found: InboxNews = hub.news(account=access.account.id, owner=_owner(access), sees=sees)
+    found = hub.news(account=access.account.id, owner=_owner(access), sees=sees)
     access.require_sights(id for id, _, _ in found.subscriptions)
-    several = [NewsOf(id=id, title=title, events=count) for id, title, count in found.subscriptions]
-    return NewsTold(mark=found.mark, last=found.last, events=found.events, is_cut=found.is_cut, subscriptions=several)
+    return NewsTold.of(found)
 
 
-@router.get("/inbox/mark", summary="Read up to where the caller has looked", response_model=Mark)
-def mark(access: Reading) -> Mark:
+@router.get("/inbox/mark", summary="Read up to where the caller has looked", response_model=InboxMark)
+def mark(access: Reading) -> InboxMark:
     """A cursor; 0 if the caller has never set it."""
     with access.tenant.hub.store.reading() as reader:
-        return Mark(cursor=reader.marks.of(access.account.id))
+        return InboxMark(cursor=reader.marks.of(access.account.id))
 
 
-@router.put("/inbox/mark", summary="Set up to where the caller has looked", response_model=Mark)
-def set_mark(access: Reading, wanted: Mark) -> Mark:
+@router.put("/inbox/mark", summary="Set up to where the caller has looked", response_model=InboxMark)
+def set_mark(access: Reading, wanted: InboxMark) -> InboxMark:
     """Events up to this cursor are not new any more, for this account; a cursor beyond the last event is the last."""
-    return Mark(cursor=access.tenant.hub.mark(wanted.cursor, account=access.account.id))
+    return InboxMark(cursor=access.tenant.hub.mark(wanted.cursor, account=access.account.id))
 
 
 def _owner(access: Access) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,10 +13,11 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import QueryError
-from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, Query
+from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, QueryText
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
+from triplewire.wire.insights import insight_as_dict
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])
 
@@ -33,33 +35,24 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
         viewer=access.viewer,
     )
     most = access.tenant.settings.query_cost
-    return found.as_dict() | {"text": str(found)} | ({} if most is None else {"cost_allowed": most})
+    return insight_as_dict(found) | ({} if most is None else {"cost_allowed": most})
 
 
 @router.post("/explain", summary="Explain a query", response_model=Explained)
-def explain(access: Reading, query: Query) -> Explained:
+def explain(access: Reading, query: QueryText) -> Explained:
     """How a query would be matched, and what it is in the other languages."""
     return explained("query", _pattern(access, query), access.tenant.hub.taxonomy)
 
 
 @router.post("/lint", summary="Look for mistakes in a query", response_model=Findings)
-def findings(access: Reading, query: Query) -> Findings:
+def findings(access: Reading, query: QueryText) -> Findings:
     """What is wrong with a query before any document has come."""
     return Findings(findings=found_in(_pattern(access, query), access.tenant.hub.taxonomy))
 
 
 def found_in(pattern: Pattern, taxonomy: Taxonomy) -> list[FindingTold]:
     """What lint finds in a pattern."""
-    return [
-        FindingTold(
-            kind=each.kind,
-            severity=each.severity,
-            message=each.message,
-            branch=each.branch,
-            others=list(each.others),
-        )
-        for each in lint(readable(pattern), taxonomy=taxonomy)
-    ]
+    return [FindingTold.model_validate(asdict(each)) for each in lint(readable(pattern), taxonomy=taxonomy)]
 
 
 def explained(id: str, pattern: Pattern, taxonomy: Taxonomy) -> Explained:
@@ -79,6 +72,6 @@ def _renderings(pattern: Pattern) -> dict[str, str]:
     return found
 
 
-def _pattern(access: Access, query: Query) -> Pattern:
+def _pattern(access: Access, query: QueryText) -> Pattern:
     with access.tenant.hub.store.reading() as reader:
         return compiled(reader, query.text, query.language, query.prefixes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from triplewire.engine import statistics as gathered
 from triplewire.errors import NotAllowed
 from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
-from triplewire.hub.sights import IntervalTold, Lag, LoadTold, QuotaTold, RequestsTold, Statistics, Totals
+from triplewire.hub.sights import IntervalTold, Lag, RequestsTold, Statistics, Totals
 from triplewire.store import Reader
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
@@ -54,9 +53,9 @@ def statistics(
         is_cut=is_cut,
         totals=totals,
         lag=Lag(in_memory=waiting, on_the_log=log.waiting, since=log.since, rejected=log.rejected),
-        busiest=[LoadTold(**asdict(load)) for load in busiest],
-        costliest=[LoadTold(**asdict(load)) for load in costliest],
-        quotas=[QuotaTold.model_validate(asdict(used)) for used in tenant.quotas.told()],
+        busiest=busiest,
+        costliest=costliest,
+        quotas=tenant.quotas.told(),
         requests=_requests(access),
     )
 

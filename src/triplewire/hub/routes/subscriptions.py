@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 from urllib.parse import quote
@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
 
 from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import compiled
@@ -23,9 +24,6 @@ from triplewire.hub.messages import (
     Name,
     NewDuplicate,
     NewSubscription,
-    Rows,
-    Subscriptions,
-    SubscriptionTold,
     WhyNotResource,
     WhyRow,
     WhyTold,
@@ -35,6 +33,9 @@ from triplewire.hub.service import Access, BoundedRoute, Reading
 from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
+from triplewire.wire.events import RowsTold
+from triplewire.wire.insights import insight_as_dict
+from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
@@ -49,7 +50,7 @@ SortBy = Annotated[Sort, Query(description="By what; with a minus, the other way
 IfMatch = Annotated[str | None, Header(description="Only if it is the one with this entity tag.")]
 
 
-@router.get("/subscriptions", summary="List subscriptions", response_model=Subscriptions)
+@router.get("/subscriptions", summary="List subscriptions", response_model=SubscriptionPage)
 def listing(
     access: Reading,
     owner: Annotated[
@@ -59,7 +60,7 @@ def listing(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     q: Words = "",
     sort: SortBy = "id",
-) -> Subscriptions:
+) -> SubscriptionPage:
     """The subscriptions that stand, each with how many answers it has, and when it was told something last.
 
     A search looks at 20,000 subscriptions for one page, so that a page may be short: `next` leads on. To sort by
@@ -72,7 +73,7 @@ def listing(
             found = page(reader, asked, access.sight(reader))
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    return Subscriptions(subscriptions=[_summed(access, each) for each in found.summaries], next=found.next)
+    return SubscriptionPage([_summed(access, each) for each in found.summaries], found.next)
 
 
 @router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
@@ -169,18 +170,17 @@ async def unsubscribe(access: Reading, id: Id) -> None:
 @router.get(
     "/subscriptions/{id}/rows",
     summary="List the answers",
-    response_model=Rows,
+    response_model=RowsTold,
     responses={200: {"content": FILES}},
 )
 async def rows(
     access: Reading,
     id: Id,
-    response: Response,
     after: Annotated[str, Query(pattern="^([0-9a-f]{2}){0,64}$", description="The cursor that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=10_000, description="Rows on a page of JSON.")] = PAGE,
     format: FormatName = None,
     accept: Accept = None,
-) -> Rows | Response:
+) -> Response:
     """What answers a subscription now: in pages of JSON, or all of it as a file.
 
     Who follows `next` to the end gets every row that was an answer all the time, and no row twice; a row that came or
@@ -194,8 +194,7 @@ async def rows(
         return await download(access, id, chosen, source)
     found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
-    response.headers["Vary"] = "Accept"
-    return Rows(columns=list(columns), rows=told, next=found.next)
+    return JSONResponse(vars(RowsTold(list(columns), told, found.next)), headers={"Vary": "Accept"})
 
 
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
@@ -210,7 +209,7 @@ def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
     row = {name: term_of(text) for name, text in asked.row.items()}
     told = access.see(id, lambda: access.tenant.hub.why(id, row))
-    return WhyTold.model_validate(told.as_dict() | {"text": str(told)})
+    return WhyTold.model_validate(insight_as_dict(told))
 
 
 @router.post("/subscriptions/{id}/why-not", summary="Why is this resource no answer?")
@@ -218,7 +217,7 @@ def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]
     """The first part of the query that fits nothing, with the values seen by then."""
     resource = term_of(asked.resource)
     told = access.see(id, lambda: access.tenant.hub.why_not(id, resource))
-    return told.as_dict() | {"text": str(told)}
+    return insight_as_dict(told)
 
 
 def queries_of(access: Access, id: str) -> tuple[int, ...]:
@@ -347,31 +346,16 @@ async def _read(access: Access, id: str, response: Response) -> SubscriptionTold
         with hub.store.reading() as reader:
             (summary,) = summaries_of(reader, [record_of(reader, id)], access.sight(reader))
         past = [name for name in hub.log_columns(id) if name not in summary.columns]
-        return _summed(access, summary).model_copy(update={"past_columns": past})
+        return _summed(access, summary, past)
 
     told = await run_in_threadpool(found)
     response.headers["ETag"] = f'"{told.revision}"'
     return told
 
 
-def _summed(access: Access, summary: Summary) -> SubscriptionTold:
+def _summed(access: Access, summary: Summary, past: Sequence[str] = ()) -> SubscriptionTold:
     """That its rows are out of date says something of documents: it is told to who may see the rows."""
     subscription = summary.subscription
     is_seen = access.viewer is None or subscription.viewer in (EVERYBODY, access.viewer)
-    return SubscriptionTold(
-        id=subscription.id,
-        text=subscription.text,
-        language=subscription.language,
-        scope=subscription.scope,
-        start=subscription.start,
-        owner=subscription.owner,
-        columns=list(summary.columns),
-        viewer=subscription.viewer,
-        stale_since=subscription.stale_since if is_seen else None,
-        title=subscription.title,
-        description=subscription.description,
-        paused_since=subscription.paused_since,
-        revision=subscription.revision or "",
-        answers=summary.answers,
-        last_event=summary.last_event,
-    )
+    seen = subscription if is_seen else replace(subscription, stale_since=None)
+    return SubscriptionTold.of(replace(summary, subscription=seen), past)

@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode, RdfFormat, serialize
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
 from triplewire.hub.bodies import lines_of, refuse_halves
-from triplewire.hub.messages import Refused, Uploaded
+from triplewire.hub.messages import Uploaded, UploadProblem
 from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Access, Publishing, listed
@@ -145,7 +145,7 @@ async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
             told.refused += 1
             status = max(status, _AWAY if status_of(answer) >= 500 else _SOME)
             if len(told.problems) < _MOST_PROBLEMS:
-                told.problems.append(Refused(line=item.line, uri=item.uri, problem=problem_of(answer)))
+                told.problems.append(UploadProblem(line=item.line, uri=item.uri, problem=problem_of(answer)))
         elif answer is not None:
             raise answer
     return status

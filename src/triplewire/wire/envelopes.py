@@ -23,7 +23,7 @@ _SAID = {"matched": "now answers", "changed": "has changed, and answers", "unmat
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Envelope:
     """What is sent: a stable id, the cursor that is reached when it arrived, a body, and headers of its own.
 
     `lists` is the number of the access lists with which its events were read; None if it is none of the log's.
@@ -53,7 +53,7 @@ def source_of(subscription: str) -> str:
     return f"urn:triplewire:subscription:{quote(subscription, safe='')}"
 
 
-def cloud_event(event: Event, *, contents: bool = False) -> Message:
+def cloud_event(event: Event, *, contents: bool = False) -> Envelope:
     """An event as a CloudEvent; `contents` adds what was said of its resources before and after."""
     id = message_id(event.subscription, event.cursor)
     about = next((term.value for term in event.row.values() if isinstance(term, NamedNode)), None)
@@ -62,21 +62,23 @@ def cloud_event(event: Event, *, contents: bool = False) -> Message:
     if about is not None:
         told["subject"] = about
     told["sequence"] = f"{event.cursor:019}"
-    return Message(id, event.cursor, CLOUD_EVENT, _bytes(told), happened=time)
+    return Envelope(id, event.cursor, CLOUD_EVENT, _bytes(told), happened=time)
 
 
-def digest_event(subscription: str, first: int, last: int, time: str, count: int, data: dict[str, Any]) -> Message:
+def digest_event(subscription: str, first: int, last: int, time: str, count: int, data: dict[str, Any]) -> Envelope:
     """A digest as a CloudEvent."""
     id = message_id(subscription, f"{first}-{last}")
     told = envelope(id, "triplewire.digest", subscription, time, data)
-    return Message(id, last, CLOUD_EVENT, _bytes(told), happened=time, events=count)
+    return Envelope(id, last, CLOUD_EVENT, _bytes(told), happened=time, events=count)
 
 
-def ping_event(subscription: str, delivery: str, number: int, time: str) -> Message:
+def ping_event(subscription: str, delivery: str, number: int, time: str) -> Envelope:
     """Something to try a delivery with; it is no event."""
     id = message_id(subscription, f"ping-{number}")
     data = {"subscription": subscription, "delivery": delivery, "text": "This is a test. Nothing happened."}
-    return Message(id, 0, CLOUD_EVENT, _bytes(envelope(id, "triplewire.ping", subscription, time, data)), happened=time)
+    return Envelope(
+        id, 0, CLOUD_EVENT, _bytes(envelope(id, "triplewire.ping", subscription, time, data)), happened=time
+    )
 
 
 def envelope(id: str, kind: str, subscription: str, time: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -113,10 +115,10 @@ def activity(event: Event, *, id: str | None = None) -> dict[str, Any]:
     return told
 
 
-def activity_message(event: Event) -> Message:
+def activity_message(event: Event) -> Envelope:
     """An event as a notification to an inbox."""
     id = message_id(event.subscription, event.cursor)
-    return Message(id, event.cursor, ACTIVITY, _bytes(activity(event)), happened=spelled(event.time))
+    return Envelope(id, event.cursor, ACTIVITY, _bytes(activity(event)), happened=spelled(event.time))
 
 
 def _bytes(told: dict[str, Any]) -> bytes:
