@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from triplewire.algebra.pattern import Conjunction, Pattern
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import Difference, document_rows, new_rows, resources_in, stored_documents
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Neighbourhoods, Reason, Rows
@@ -75,7 +74,7 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     if scope == GRAPH:
         rows = {0: Neighbourhoods(reader, standing, errors).rows_in(triples, index)}
     else:
-        has_paths = any(isinstance(query.pattern, PathQuery) for query in queries)
+        has_paths = any(query.pattern.asks_xml for query in queries)
         rows = _document_rows(reader, index, triples, start, errors, has_paths)
     for error in errors.values():
         raise error

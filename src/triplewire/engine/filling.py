@@ -21,7 +21,6 @@ from uuid import uuid4
 from pyoxigraph import Variable
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.lookups import StoreLookups
@@ -77,7 +76,7 @@ class Job:
     @property
     def asks_xml(self) -> bool:
         """Whether there is a query whose answers no triple is a part of."""
-        return any(isinstance(load_pattern(pattern), PathQuery) for _, _, pattern in self.queries)
+        return any(load_pattern(pattern).asks_xml for _, _, pattern in self.queries)
 
     def taken_apart(self, scope: str) -> Queries:
         """The queries of a scope."""

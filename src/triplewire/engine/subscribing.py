@@ -14,7 +14,6 @@ from triplewire.algebra.lint import parts_of
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import Untold, now, tell_existing
 from triplewire.engine.names import refuse_unstorable
@@ -104,7 +103,7 @@ def refuse_unserved(pattern: Pattern, scope: str, language: str) -> None:
     """UnsupportedQuery for what could only be answered by combining everything with everything."""
     if scope != GRAPH:
         return
-    if isinstance(pattern, PathQuery):
+    if pattern.asks_xml:
         reason = "XPath asks one document, and the scope is the graph of all"
         raise UnsupportedQuery(reason, language=language, hint='Use scope="document".')
     for branch in pattern.branches:

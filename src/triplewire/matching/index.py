@@ -372,25 +372,11 @@ class Index:
 
     def why(self, id: str, document: Document) -> list[Reason]:
         """For each row that the document gives a subscription, the triples and conditions that made it."""
-        pattern = self.pattern(id)
-        if isinstance(pattern, PathQuery):
-            from triplewire.algebra.xpath.explain import why as why_path
-
-            return why_path(pattern, document)
-        from triplewire.algebra.explain import why
-
-        return why(pattern, document.triples, self.taxonomy)
+        return self.pattern(id).why(document, self.taxonomy)
 
     def why_not(self, id: str, document: Document) -> WhyNot:
         """What keeps the document from matching a subscription: the first atom or condition that fails."""
-        pattern = self.pattern(id)
-        if isinstance(pattern, PathQuery):
-            from triplewire.algebra.xpath.explain import why_not as why_not_path
-
-            return why_not_path(pattern, document)
-        from triplewire.algebra.explain import why_not
-
-        return why_not(pattern, document.triples, self.taxonomy)
+        return self.pattern(id).why_not(document, self.taxonomy)
 
     # -- files
 
