@@ -238,9 +238,7 @@ def _over_the_history(reader: Reader, events: int, how: str) -> Frequency:
 
     When something happened to a hidden document, and how often, is hidden as well.
     """
-    batches, first, last = reader.batches.last(), 1, reader.batches.last()
-    if reader.is_partial:
-        batches, first, last = reader.documents.published_by()
+    batches, first, last = reader.documents.published_by()
     if not batches:
         return Frequency(0, 0, "", "", None, "")
     since, until = batch_of(reader, first).committed, batch_of(reader, last).committed
