@@ -29,11 +29,11 @@ from benchmarks.spark.batch import comparison
 from benchmarks.spark.processes import cpu_seconds
 from benchmarks.targets import Verdict
 from triplewire import Index, Limits, compile, parse, pipeline
+from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import FIRST
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.queries import Queries
-from triplewire.matching.whole.reading import kept_of
 from triplewire.model import RDF
 from triplewire.pipeline import outputs, worker
 

@@ -22,7 +22,7 @@ from triplewire import Hub
 from triplewire.engine.backfilling import Here
 from triplewire.engine.filling import put_off
 from triplewire.errors import UnsupportedQuery
-from triplewire.matching.whole.finding import Finder
+from triplewire.matching.finder.finder import Finder
 from triplewire.model import Row
 
 urls = recomputation.urls

@@ -1,7 +1,7 @@
 """Filling: what answers queries already, looked for in shares, by anyone who can read the store.
 
 A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. Who has a share goes
-through these triples page by page: rows of the graph are gathered around them (`matching.whole`), and the documents
+through these triples page by page: rows of the graph are gathered around them (`matching.finder`), and the documents
 that state them are matched by whoever has these in a second share. Where they lead to a popular node, that node's
 triples are put off, and are shares of a job of their own.
 
@@ -27,12 +27,12 @@ from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
+from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.queries import Queries
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
 from triplewire.matching.pages import page_of
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.queries import Queries
 from triplewire.store import QueryRecord, Reader, Span, Store
 
 _PAGE = 5_000

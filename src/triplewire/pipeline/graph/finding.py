@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
+from triplewire.matching.finder.finder import Answer, Finder
+from triplewire.matching.finder.plan import Plan, load_plans
 from triplewire.matching.incremental.fans import Fan, Piece, united
 from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.incremental.lookups import Triple
 from triplewire.matching.incremental.numbering import Numbering
-from triplewire.matching.whole.finding import Answer, Finder
-from triplewire.matching.whole.plan import Plan, load_plans
 from triplewire.pipeline.graph.image import open_image
 from triplewire.pipeline.tally import Tally
 

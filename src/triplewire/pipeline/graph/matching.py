@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Self
 from triplewire.documents import Limits, parse
 from triplewire.errors import PipelineError, UnsupportedQuery
 from triplewire.matching import Index
+from triplewire.matching.finder.plan import save_plans
+from triplewire.matching.finder.queries import Queries
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, shared_out, united
 from triplewire.matching.incremental.numbering import FIRST, Numbering
-from triplewire.matching.whole.plan import save_plans
-from triplewire.matching.whole.queries import Queries
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, Finding, fan_of
 from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join

@@ -12,9 +12,9 @@ from pyoxigraph import Variable
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.matching.finder.plan import Lists, Plan, Wide
 from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
 from triplewire.matching.index import Index
-from triplewire.matching.whole.plan import Lists, Plan, Wide
 
 _NO_LIMIT = (1 << 31) - 1
 """What one triple must be is tested once for each triple, however many a document has."""

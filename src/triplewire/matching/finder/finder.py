@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from triplewire.matching.finder.plan import Plan
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Seed, Triple, gather
 from triplewire.matching.incremental.fans import Fan
 from triplewire.matching.incremental.lookups import Lookups
 from triplewire.matching.pages import Numbered, Page, page_of
-from triplewire.matching.whole.plan import Plan
 
 MOST_DOCUMENTS = 100
 """How many documents are told for a row, if that leaves one for each triple: some triples are in every document."""

@@ -14,14 +14,14 @@ from triplewire.engine.subscribing import refuse_unserved
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index
+from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.plan import load_plans, save_plans
+from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.fans import ROUNDS, shared_out, triples_of, united
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.plan import load_plans, save_plans
-from triplewire.matching.whole.queries import Queries
-from triplewire.matching.whole.reading import kept_of
 from triplewire.model import parse_triple
 from triplewire.model.spelling import triples_of as spelled_triples
 
