@@ -23,9 +23,9 @@ from benchmarks.report import Line, Progress, figure, table
 from benchmarks.spark.streaming import WORKLOAD, change_of, filled
 from benchmarks.targets import Verdict
 from triplewire import Hub, Publish, Retract, pipeline
-from triplewire.engine.finding import Spent
+from triplewire.engine.finders import Spent
 from triplewire.pipeline import streaming
-from triplewire.pipeline.streaming.finder import SparkFinder
+from triplewire.pipeline.streaming.workers import SparkFinder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

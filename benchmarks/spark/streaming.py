@@ -31,8 +31,8 @@ from triplewire import Hub, Publish, Retract, Subscription, pipeline
 from triplewire.model import RDFS
 from triplewire.pipeline import streaming
 from triplewire.pipeline.streaming.batches import Done
-from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
+from triplewire.pipeline.streaming.workers import SparkFinder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,7 @@ import pytest
 from tests.oracle.test_crowded_histories import follow_with
 
 from triplewire import Hub, Subscription
-from triplewire.engine.finding import Around, Seeker, SharedFinder
+from triplewire.engine.finders import Around, Seeker, SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.errors import MatchLimitExceeded, StoreError
 from triplewire.matching.findings import Found

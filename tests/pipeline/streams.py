@@ -15,8 +15,8 @@ from triplewire.engine.intake import entry_of
 from triplewire.model import Event
 from triplewire.pipeline.streaming.batches import Batches, Done
 from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of
-from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
+from triplewire.pipeline.streaming.workers import SparkFinder
 
 PATIENCE = 600.0
 """Seconds to wait for what should take some: a machine may have much else to do."""

@@ -22,7 +22,7 @@ from triplewire.engine.differences import (
     shared,
     stored_documents,
 )
-from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.finders import HERE, Finder
 from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.lookups import News
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows

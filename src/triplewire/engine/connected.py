@@ -11,7 +11,7 @@ from typing import Self
 
 from triplewire.documents import Limits
 from triplewire.engine import policies, taxonomies
-from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.finders import HERE, Finder
 from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Replicas
 from triplewire.engine.standing import Standing

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.engine.finding import Matcher
+from triplewire.engine.finders import Matcher
 from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing

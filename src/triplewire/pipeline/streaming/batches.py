@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
-from triplewire.engine.finding import SharedFinder, Spent
+from triplewire.engine.finders import SharedFinder, Spent
 from triplewire.engine.intake import Handled, is_about, is_refused
 from triplewire.engine.names import OwnName
 from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError

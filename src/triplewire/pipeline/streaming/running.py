@@ -18,11 +18,11 @@ from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.pipeline.streaming import INTAKE, kafka
 from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
-from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
 from triplewire.pipeline.streaming.landing import Landing
 from triplewire.pipeline.streaming.listening import Ear
 from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
+from triplewire.pipeline.streaming.workers import SMALL, SparkFinder
 from triplewire.store import Store
 from triplewire.store.privacy import private_folder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from triplewire.engine.finding import Seeker
+    from triplewire.engine.finders import Seeker
     from triplewire.store import Store
 
 
@@ -28,7 +28,7 @@ def seeker(url: str, most_triples: int) -> Seeker:
     """
     from pyspark import SparkFiles
 
-    from triplewire.engine.finding import Seeker
+    from triplewire.engine.finders import Seeker
 
     folder = Path(SparkFiles.getRootDirectory()) / f"indexes-{sha256(url.encode()).hexdigest()[:16]}"
     folder.mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from triplewire.engine.finding import Around, SharedFinder
+from triplewire.engine.finders import Around, SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Seed
