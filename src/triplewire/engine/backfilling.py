@@ -18,19 +18,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol
+from functools import partial
+from typing import Literal
 
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
 from triplewire.engine.differences import document_rows, stored_documents, visible
-from triplewire.engine.filling import Job, Look, Matched, Share, Sought, planned, put_off
+from triplewire.engine.filling import Job, Matched, Share, planned, put_off
 from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
 from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
 from triplewire.engine.views import Views, readable
+from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental.fans import ROUNDS, Fan, united
+from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.model import Document
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
 
@@ -38,37 +40,6 @@ MANY = 10_000
 """Subscriptions that are filled together, and about how many rows are confirmed in one transaction."""
 _DOCUMENTS = 2_000
 """Documents of a share."""
-
-
-class Spread(Protocol):
-    """Who looks: each share of a job is given to somebody who has the store, and has a `Look` at it."""
-
-    def seek(self, job: Job, shares: Sequence[Share]) -> Iterable[Sought]:
-        """What `Look.seek` gives for each."""
-
-    def match(self, job: Job, shares: Sequence[Sequence[int]]) -> Iterable[list[Matched]]:
-        """What `Look.match` gives for each."""
-
-
-class Here:
-    """Looks in this process."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._look: tuple[str, Look] | None = None
-
-    def seek(self, job: Job, shares: Sequence[Share]) -> Iterator[Sought]:
-        """See `Spread.seek`."""
-        return map(self._looking(job).seek, shares)
-
-    def match(self, job: Job, shares: Sequence[Sequence[int]]) -> Iterator[list[Matched]]:
-        """See `Spread.match`."""
-        return map(self._looking(job).match, shares)
-
-    def _looking(self, job: Job) -> Look:
-        if self._look is None or self._look[0] != job.name:
-            self._look = job.name, Look(self._store, job)
-        return self._look[1]
 
 
 @dataclass(slots=True)
@@ -90,26 +61,28 @@ class Answers:
         return len(self.graph[query]) + len(self.documents[query])
 
 
-def seek(store: Store, queries: Sequence[QueryRecord], spread: Spread, most_triples: int) -> Answers:
+def seek(store: Store, queries: Sequence[QueryRecord], workers: Workers, most_triples: int) -> Answers:
     """Find what answers queries that stand already; no transaction is open for longer than a page takes."""
     with store.reading() as reader:
         found = Answers(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
         job, shares = planned(reader, queries, most_triples)
         documents = set(reader.documents.with_xml()) if job.asks_xml else set()
-    for number in range(ROUNDS + 1):
+
+    def take(job: Job, shares: Sequence[Share]) -> list[Fan]:
+        """Add what shares give; what was put off in them."""
         fans: list[Fan] = []
-        for sought in spread.seek(job, shares):
+        for sought in workers.each(partial(Worker.seek, job=job), shares):
             for key, why in sought.rows.items():
                 found.graph[key[0]][key] = why
             found.errors |= sought.errors
-            documents |= sought.documents
+            documents.update(sought.documents)
             fans += sought.fans
-        if not fans:
-            break
-        job, shares = put_off(job, united(fans), is_last=number + 1 == ROUNDS)
+        return fans
+
+    in_rounds(take(job, shares), lambda fans, left: take(*put_off(job, fans, is_last=not left)))
     numbers = sorted(documents)
     parts = [numbers[first : first + _DOCUMENTS] for first in range(0, len(numbers), _DOCUMENTS)]
-    for matched in spread.match(job, parts):
+    for matched in workers.each(partial(Worker.match, job=job), parts):
         for one in matched:
             for query in {int(finding[0]) for finding in one.found.findings}:
                 found.documents[query].append(one)
@@ -300,7 +273,7 @@ Writing = Callable[[], AbstractContextManager[Writer]]
 """Opens a transaction of the hub, which knows then what others have changed."""
 
 
-def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spread, at_once: int) -> Filled | None:
+def fill_queued(store: Store, standing: Standing, writing: Writing, workers: Workers, at_once: int) -> Filled | None:
     """Fill subscriptions that wait, up to so many in one job; None if there are none."""
     with store.reading() as reader:
         if not reader.backfills.queued(1):
@@ -310,7 +283,7 @@ def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spre
         writer.backfills.begin([one.number for one in queued])
         numbers = list(dict.fromkeys(one.query for one in queued))
         queries = [record for record in writer.queries.by_ids(numbers) if record is not None]
-    found = seek(store, queries, spread, standing.most_triples)
+    found = seek(store, queries, workers, standing.most_triples)
     filled = Filled()
     for group in _groups(numbers, found):
         filled.add(_confirmed(standing, writing, found, group))

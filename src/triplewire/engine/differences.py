@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.engine.finders import Matcher
 from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import View, Views
 from triplewire.errors import SubscriptionError
+from triplewire.matching.findings import Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.model import Document
 from triplewire.store import DocumentRecord, NewRow, Queries, Reader, RowRecord, Writer, triples_of

@@ -7,7 +7,7 @@ spelling of each term, or the number that they have for it, and a derivation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
 from triplewire.matching.matches import Matches, PathMatch, columns_of
 from triplewire.matching.registry import Registry
+from triplewire.model import Document
 
 Spelled = tuple[str, str, str]
 """A triple, each term in its canonical N-Triples spelling."""
@@ -37,6 +38,16 @@ class Found(NamedTuple):
 
     findings: list[Finding]
     errors: Mapping[str, SubscriptionError]
+
+
+class Matcher(Protocol):
+    """What finds the rows of documents, each alone; an `Index` is one."""
+
+    def __len__(self) -> int:
+        """How many queries there are."""
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        """What each document gives."""
 
 
 class Answers(NamedTuple):

@@ -19,7 +19,7 @@ from triplewire.matching.finder.plan import load_plans, save_plans
 from triplewire.matching.finder.queries import Queries
 from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
-from triplewire.matching.incremental.fans import ROUNDS, shared_out, triples_of, united
+from triplewire.matching.incremental.fans import ROUNDS, in_rounds, shared_out, triples_of
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.model import parse_triple
@@ -68,21 +68,24 @@ class Process:
         self.pieces = []
         """By round, the triples of each share of what was put off."""
         fans = self._find(plans, [seeds[share::shares] for share in range(shares)], popular)
-        for number in range(ROUNDS):
-            if fans:
-                places = sorted({fan.place for fan in fans})
-                plans = queries.fan_plans(places, Index(taxonomy, **limits), numbering.number)
-                cut = [
-                    [(places.index(piece.fan.place), triple) for piece in share for triple in self.cut(piece, number)]
-                    for share in shared_out(fans, shares)
-                ]
-                self.pieces.append([len(share) for share in cut])
-                fans = self._find(plans, cut, popular if number + 1 < ROUNDS else None)
-        assert not fans
 
-    def cut(self, piece, number):
+        def find(fans, left):
+            places = sorted({fan.place for fan in fans})
+            plans = queries.fan_plans(places, Index(taxonomy, **limits), numbering.number)
+            cut = [
+                [(places.index(piece.fan.place), triple) for piece in share for triple in self.cut(piece, left)]
+                for share in shared_out(fans, shares)
+            ]
+            self.pieces.append([len(share) for share in cut])
+            found = self._find(plans, cut, popular if left else None)
+            assert left or not found
+            return found
+
+        in_rounds(fans, find)
+
+    def cut(self, piece, left):
         """Both ways to cut a fan: by the places of its triples, and by their numbers."""
-        return self.triples.piece(piece) if number % 2 == 0 else triples_of(piece, self.triples)
+        return self.triples.piece(piece) if (ROUNDS - left) % 2 else triples_of(piece, self.triples)
 
     def _find(self, plans, shares, popular):
         """What there is around seeds, each with its kind; gives what was put off."""
@@ -97,7 +100,7 @@ class Process:
                 for query, reason in finder.errors.items():
                     self.errors |= dict.fromkeys(self.queries.subscriptions[query], reason)
                 fans += finder.fans
-        return united(fans)
+        return fans
 
 
 def union_of(several):

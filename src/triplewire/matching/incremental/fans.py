@@ -10,7 +10,7 @@ triples of the fan, planted there as seeds, find no fewer solutions; and seeds c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from triplewire.matching.incremental.answers import Answers, Key
@@ -115,6 +115,18 @@ def united(fans: Iterable[Fan]) -> list[Fan]:
         atoms = tuple(dict.fromkeys([*same.atoms, *fan.atoms]))
         found[key] = fan._replace(atoms=atoms, size=max(same.size, fan.size))
     return [found[key] for key in sorted(found)]
+
+
+def in_rounds(fans: Iterable[Fan], find: Callable[[list[Fan], int], Iterable[Fan]]) -> None:
+    """Have rows found around what was put off, and around what that puts off in turn.
+
+    `find` is told how many rounds are left, and gives what it puts off; if none is left, it must not put off anything.
+    """
+    for left in reversed(range(ROUNDS)):
+        waiting = united(fans)
+        if not waiting:
+            return
+        fans = find(waiting, left)
 
 
 def shared_out(fans: Sequence[Fan], shares: int, least: int = 1) -> list[list[Piece]]:

@@ -30,7 +30,7 @@ from triplewire.matching import Index
 from triplewire.matching.finder.plan import save_plans
 from triplewire.matching.finder.queries import Queries
 from triplewire.matching.incremental import MOST_TRIPLES
-from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, shared_out, united
+from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, in_rounds, shared_out
 from triplewire.matching.incremental.numbering import FIRST, Numbering
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, Finding, fan_of
@@ -262,9 +262,7 @@ class _Run:
         shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
         finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally, POPULAR)
         fans = self._found(shares.sortWithinPartitions("kind", "s"), finding)
-        for number in range(1, ROUNDS + 1):
-            if fans:
-                fans = self._find_put_off(replace(finding, round=number), fans)
+        in_rounds(fans, lambda fans, left: self._find_put_off(replace(finding, round=ROUNDS - left), fans))
         for name in ("image", "plans", *(f"put-off-{number}" for number in range(1, ROUNDS + 1))):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
@@ -288,7 +286,7 @@ class _Run:
         found.write.mode("append" if finding.round else "overwrite").parquet(f"file://{self._path('found')}")
         table = self._table("found").where("fan IS NOT NULL")
         fans = table.where(table["round"] == finding.round).select("fan").distinct().collect()
-        return united(fan_of(row.fan) for row in fans)
+        return [fan_of(row.fan) for row in fans]
 
     def _numbers(self, name: str, values: Iterable[int], kind: str) -> DataFrame:
         import pyarrow

@@ -1,20 +1,19 @@
-"""Finding on Spark: the seeds and documents of a large batch, shared between its workers."""
+"""Spark as the engine's workers: each process that Spark starts has the store open, and does shares of a work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from triplewire.engine.finders import Around, SharedFinder
-from triplewire.engine.overlays import Changes
-from triplewire.matching.findings import Found
-from triplewire.matching.incremental import MOST_TRIPLES, Seed
-from triplewire.matching.incremental.fans import Piece
-from triplewire.model import Document
-from triplewire.pipeline.streaming.stores import seeker
+from py4j.protocol import Py4JError
+
+from triplewire.engine.finders import SharedFinder
+from triplewire.engine.workers import Worker
+from triplewire.errors import PipelineError
+from triplewire.matching.incremental import MOST_TRIPLES
+from triplewire.pipeline.streaming.stores import worker
 
 if TYPE_CHECKING:
     from pyspark import Broadcast, SparkContext
@@ -27,80 +26,55 @@ SMALL = 50_000
 cores took 1.2 to 2.2 times as long as the driver alone (`./run bench spark --part streaming`)."""
 
 
-class SparkFinder(SharedFinder):
-    """Hands shares to the workers of a Spark; each of them opens the store, and finds in what is committed."""
+class SparkWorkers:
+    """Gives shares to the workers of a Spark; with a `pool`, in a scheduler pool and a group of jobs of that name."""
 
     def __init__(
-        self, context: SparkContext, url: str, *, small: int = SMALL, most_triples: int = MOST_TRIPLES
+        self, context: SparkContext, url: str, *, most_triples: int = MOST_TRIPLES, pool: str | None = None
     ) -> None:
-        super().__init__(small, shares=2 * context.defaultParallelism)
-        self._context, self._url, self._most = context, url, most_triples
+        self._context, self._url, self._most, self._pool = context, url, most_triples, pool
+        self._is_over = False
 
-    def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
-        """See `SharedFinder.around`; what is seeded at one resource stays together, because it is gathered together."""
-        shares: list[list[Seed]] = [[] for _ in range(self.shares)]
-        for seed in seeds:
-            shares[seed.triple[0] % self.shares].append(seed)
-        with self._sent(changes) as sent:
-            work = _AroundSeeds(self._url, self._most, sent, self.popular)
-            return self._given([share for share in shares if share], work)
-
-    def around_pieces(self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None) -> list[Around]:
-        """See `SharedFinder.around_pieces`."""
-        with self._sent(changes) as sent:
-            return self._given(list(shares), _AroundPieces(self._url, self._most, sent, popular))
-
-    @contextmanager
-    def _sent(self, changes: Changes) -> Iterator[Broadcast[Changes]]:
-        sent = self._context.broadcast(changes)
+    def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> list[_Result]:
+        """See `Workers.each`; what the work has been given crosses to each worker once."""
+        given = list(shares)
+        if not given:
+            return []
+        if self._is_over:
+            raise PipelineError("the stream is being stopped; this backfill is for the next run")
+        if self._pool is not None:
+            self._context.setJobGroup(self._pool, "what answers new subscriptions already")
+            self._context.setLocalProperty("spark.scheduler.pool", self._pool)
+        sent = self._context.broadcast(work)
         try:
-            yield sent
+            task = _Task(self._url, self._most, sent)
+            return self._context.parallelize(given, len(given)).map(task).collect()
         finally:
             sent.destroy()
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
-        """See `SharedFinder.find`."""
-        size = -(-len(documents) // self.shares)
-        shares = [documents[first : first + size] for first in range(0, len(documents), size)]
-        return list(chain.from_iterable(self._given(shares, _InDocuments(self._url, self._most))))
-
-    def _given(self, shares: list[_Share], work: Callable[[_Share], _Result]) -> list[_Result]:
-        return self._context.parallelize(shares, len(shares)).mapPartitions(_Each(work)).collect()
-
-
-class _Each(Generic[_Share, _Result]):
-    def __init__(self, work: Callable[[_Share], _Result]) -> None:
-        self._work = work
-
-    def __call__(self, shares: Iterable[_Share]) -> Iterator[_Result]:
-        return map(self._work, shares)
+    def cancel(self) -> None:
+        """Let go of what is under way in the pool, and begin nothing more."""
+        self._is_over = True
+        if self._pool is not None:
+            with suppress(Py4JError):  # Spark may be gone already
+                self._context.cancelJobGroup(self._pool)
 
 
 @dataclass(frozen=True)
-class _AroundSeeds:
+class _Task(Generic[_Share, _Result]):
+    """What runs in a worker."""
+
     url: str
     most_triples: int
-    changes: Broadcast[Changes]
-    popular: int | None
+    work: Broadcast[Callable[[Worker, _Share], _Result]]
 
-    def __call__(self, seeds: Sequence[Seed]) -> Around:
-        return seeker(self.url, self.most_triples).around(seeds, self.changes.value, self.popular)
-
-
-@dataclass(frozen=True)
-class _AroundPieces:
-    url: str
-    most_triples: int
-    changes: Broadcast[Changes]
-    popular: int | None
-
-    def __call__(self, pieces: Sequence[Piece]) -> Around:
-        return seeker(self.url, self.most_triples).around_pieces(pieces, self.changes.value, self.popular)
+    def __call__(self, share: _Share) -> _Result:
+        return self.work.value(worker(self.url, self.most_triples), share)
 
 
-class _InDocuments:
-    def __init__(self, url: str, most_triples: int) -> None:
-        self._url, self._most = url, most_triples
-
-    def __call__(self, documents: Sequence[Document]) -> list[Found]:
-        return seeker(self._url, self._most).find(documents)
+def spark_finder(
+    context: SparkContext, url: str, *, small: int = SMALL, most_triples: int = MOST_TRIPLES
+) -> SharedFinder:
+    """Finds the rows of large batches with the workers of a Spark."""
+    workers = SparkWorkers(context, url, most_triples=most_triples)
+    return SharedFinder(workers, small, shares=2 * context.defaultParallelism)

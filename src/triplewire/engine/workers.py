@@ -1,0 +1,194 @@
+"""Workers: those among whom finding is shared out. Each has the store open, only reads, and is given shares of a work.
+
+A *work* is a method of `Worker` with all but the share given (`partial(Worker.around, changes=…)`), so that it can
+cross to another process. There are two kinds. Batches: the rows around seeds, and those of documents, in the state that
+the batch leads to, while another process applies it. Backfills: what answers queries already (`filling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple, Protocol, TypeVar
+
+from triplewire.engine import taxonomies
+from triplewire.engine.filling import Job, Look, Matched, Share, Sought
+from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.overlays import Changes, Overlaid
+from triplewire.engine.standing import Standing
+from triplewire.errors import StoreError, SubscriptionError
+from triplewire.matching import Index
+from triplewire.matching.findings import Found
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, Triple
+from triplewire.matching.incremental.fans import Fan, Piece
+from triplewire.model import Document
+from triplewire.store import Reader, Store
+
+_Share = TypeVar("_Share")
+_Result = TypeVar("_Result")
+
+Errors = dict[int, SubscriptionError]
+"""The queries that failed, by number."""
+
+
+class Workers(Protocol):
+    """Those who do shares of a work."""
+
+    def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> Iterable[_Result]:
+        """What each share gives, in the order of the shares."""
+
+
+class OneWorker:
+    """Does all shares in this process, one after the other."""
+
+    def __init__(self, store: Store) -> None:
+        self._worker = Worker(store)
+
+    def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> Iterator[_Result]:
+        """See `Workers.each`."""
+        return (work(self._worker, share) for share in shares)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What finding took: seconds of lookups and of matching, added up over all workers; how many seeds there were.
+
+    `waited` is how long the process that applies the batch waited for it; `shares` has the seconds of each share.
+    """
+
+    lookup: float = 0.0
+    match: float = 0.0
+    waited: float = 0.0
+    seeds: int = 0
+    shares: list[float] = field(default_factory=list)
+
+    def add_share(self, other: Spent) -> None:
+        """Take in what a share took; its seeds are some of these."""
+        self.lookup += other.lookup
+        self.match += other.match
+        self.shares.append(other.lookup + other.match)
+
+
+class Around(NamedTuple):
+    """What a share of the seeds gives."""
+
+    rows: Rows
+    errors: Errors
+    spent: Spent
+    fans: tuple[Fan, ...] = ()
+    """What was put off."""
+
+
+class TimedNeighbourhoods(Neighbourhoods):
+    """Know how long they looked up, and how long they matched what they had gathered."""
+
+    def __init__(self, reader: Reader, standing: Standing, errors: Errors, spent: Spent) -> None:
+        super().__init__(reader, standing, errors)
+        self._spent = spent
+
+    def around(self, seeds: Sequence[Seed]) -> Rows:
+        """See `Neighbourhoods.around`."""
+        return self._timed(lambda: super(TimedNeighbourhoods, self).around(seeds))
+
+    def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
+        """See `Neighbourhoods.having`."""
+        return self._timed(lambda: super(TimedNeighbourhoods, self).having(keys, columns))
+
+    def _timed(self, find: Callable[[], Rows]) -> Rows:
+        started, matched = perf_counter(), self._spent.match
+        rows = find()
+        taken = perf_counter() - started
+        self._spent.lookup += taken - (self._spent.match - matched)
+        self._spent.waited += taken
+        return rows
+
+    def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
+        """See `Neighbourhoods.rows_in`."""
+        started = perf_counter()
+        rows = super().rows_in(triples, index, only)
+        self._spent.match += perf_counter() - started
+        return rows
+
+
+class Worker:
+    """Does shares of works, one after the other; it writes nothing.
+
+    For a batch, it reads the committed state and lays the batch's changes over it. It knows the subscriptions and the
+    taxonomy that are committed: the process that applies the batch is the only one that writes now, so these are the
+    ones that it knows, too.
+    """
+
+    def __init__(self, store: Store, *, most_triples: int = MOST_TRIPLES, images: Path | None = None) -> None:
+        """`images` is a folder that workers of this store on this machine share, to map one file instead of many."""
+        self._store = store
+        self._standing = Standing(most_triples, images)
+        self._taxonomy_number = -1
+        self._look: tuple[str, Look] | None = None
+
+    # -- for a batch
+
+    def around(self, seeds: Sequence[Seed], *, changes: Changes, popular: int | None = None) -> Around:
+        """The rows around seeds in the state that the changes lead to; more than `popular` triples are put off.
+
+        The other process may still wait for atoms of a query that is gone; here it is not even known.
+        """
+        return self._around(
+            changes, popular, lambda near, shapes: near.around([seed for seed in seeds if seed.shape in shapes])
+        )
+
+    def around_pieces(self, pieces: Sequence[Piece], *, changes: Changes, popular: int | None = None) -> Around:
+        """The rows around what was put off."""
+        return self._around(
+            changes,
+            popular,
+            lambda near, shapes: near.around_pieces([one for one in pieces if one.fan.shape in shapes]),
+        )
+
+    def _around(
+        self, changes: Changes, popular: int | None, find: Callable[[Neighbourhoods, Mapping[int, Shape]], Rows]
+    ) -> Around:
+        errors: Errors = {}
+        spent = Spent()
+        with self._reading(changes.after) as reader:
+            near = TimedNeighbourhoods(Overlaid(reader, changes), self._standing, errors, spent)
+            near.popular = popular
+            rows = find(near, self._standing.shapes)
+        return Around(rows, errors, spent, tuple(near.fans))
+
+    def find(self, documents: Sequence[Document]) -> list[Found]:
+        """The rows of documents."""
+        with self._reading():
+            found = self._standing.documents.find(documents)
+        return [Found(one.findings, dict(one.errors)) for one in found]  # a view of errors crosses no border
+
+    @contextmanager
+    def _reading(self, after: int | None = None) -> Iterator[Reader]:
+        with self._store.reading() as reader:
+            last = reader.batches.last()
+            if after is not None and last != after:
+                raise StoreError(f"{self._store.url}: batch {last} is the last one, not {after}: the batch is over")
+            self._standing.catch_up(reader)
+            number = taxonomies.number_of(reader)
+            if number != self._taxonomy_number:
+                self._standing.use_taxonomy(taxonomies.read(reader))
+                self._taxonomy_number = number
+            yield reader
+
+    # -- for a backfill
+
+    def seek(self, share: Share, *, job: Job) -> Sought:
+        """See `Look.seek`."""
+        return self._looking(job).seek(share)
+
+    def match(self, documents: Sequence[int], *, job: Job) -> list[Matched]:
+        """See `Look.match`."""
+        return self._looking(job).match(documents)
+
+    def _looking(self, job: Job) -> Look:
+        """The job at hand, for the shares to come."""
+        if self._look is None or self._look[0] != job.name:
+            self._look = job.name, Look(self._store, job)
+        return self._look[1]
