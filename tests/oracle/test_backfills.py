@@ -22,7 +22,7 @@ from triplewire import Hub
 from triplewire.engine.filling import put_off
 from triplewire.engine.workers import OneWorker
 from triplewire.errors import UnsupportedQuery
-from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.finder import RowFinder
 from triplewire.model import Row
 
 urls = recomputation.urls
@@ -156,7 +156,7 @@ def popular_nodes():
 
     with (
         patch("triplewire.engine.filling.POPULAR", 0),
-        patch.dict(Finder.__init__.__kwdefaults__, high=0),
+        patch.dict(RowFinder.__init__.__kwdefaults__, high=0),
         patch("triplewire.engine.backfilling.put_off", noted),
     ):
         yield made

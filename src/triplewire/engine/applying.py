@@ -25,7 +25,7 @@ from triplewire.engine.differences import (
 from triplewire.engine.finders import HERE, Finder
 from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.lookups import News
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes
 from triplewire.engine.reasons import Sights
 from triplewire.engine.recovering import recover
@@ -33,6 +33,7 @@ from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import readable
 from triplewire.errors import SubscriptionError
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.model import Access, Document
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer

@@ -25,12 +25,13 @@ from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
 from triplewire.engine.differences import document_rows, stored_documents, visible
 from triplewire.engine.filling import Job, Matched, Share, planned, put_off
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
 from triplewire.engine.views import Views, readable
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.model import Document
@@ -137,7 +138,7 @@ class Confirmation:
         doubtful = [key for key in others if not queries[key[0]].wide]
         seen = now.having(doubtful)
         rows |= {key: seen[key] for key in doubtful if key in seen}
-        return rows | self._widened(queries, [key for key in others if queries[key[0]].wide], now)
+        return rows | now.widened([key for key in others if queries[key[0]].wide])
 
     def _holding(self, rows: Rows, views: Views) -> Rows:
         """The rows whose derivations are still there, still mean the same, and are seen by their queries."""
@@ -153,18 +154,6 @@ class Confirmation:
         triples = list({triple for why in rows.values() for triple in why})
         there = dict(zip(triples, self._writer.triples.visible(triples, 0), strict=True))
         return {key: why for key, why in rows.items() if all(there[triple] for triple in why)}
-
-    def _widened(self, queries: Mapping[int, Query], hints: Sequence[Key], now: Neighbourhoods) -> Rows:
-        """Rows with optional columns: all that have the required columns of one that was found, or is on record."""
-        columns = {query: required_columns(queries[query]) for query, _ in hints}
-
-        def part(key: Key) -> Key:
-            chosen = dict(zip(queries[key[0]].pattern.answer, key[1], strict=True))
-            return key[0], tuple(chosen[name] for name in columns[key[0]])
-
-        asked = list(dict.fromkeys(part(key) for key in hints))
-        wanted = set(asked)
-        return {key: why for key, why in now.having(asked, columns).items() if part(key) in wanted}
 
     # -- scope "document"
 

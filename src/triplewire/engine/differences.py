@@ -8,20 +8,20 @@ are written, and one `NewState` after.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import View, Views
 from triplewire.errors import SubscriptionError
+from triplewire.matching.finder.rows import Derivation, Key, Reason, Rows
 from triplewire.matching.findings import Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
+from triplewire.matching.pages import Terms
 from triplewire.model import Document
-from triplewire.store import DocumentRecord, NewRow, Queries, Reader, RowRecord, Writer, triples_of
-
-Columns = Mapping[int, tuple[str, ...]]
+from triplewire.store import DocumentRecord, NewRow, Queries, Reader, Writer, triples_of
 
 _FEW_PREDICATES = 64
 """With more of them, it costs too much to see that a term is in no triple."""
@@ -126,18 +126,9 @@ def _let_see(reader: Reader, standing: Standing, old: Neighbourhoods, rows: Rows
     """Of wide queries, let rows have derivations that their viewers see: these are told, if they end."""
     wide = {key: why for key, why in rows.items() if key[0] in standing.wide}
     _, hidden = visible(reader, old.views, wide)
-    queries = standing.queries(reader, {query for query, _ in hidden})
-    columns = {query: required_columns(queries[query]) for query in queries}
-    parts = [_part(key, queries[key[0]].pattern.answer, columns[key[0]]) for key in hidden]
     for key in hidden:
         del rows[key]
-    rows |= old.having(dict.fromkeys(parts), columns) if parts else {}
-
-
-def _part(key: Key, answer: Sequence[str], columns: Sequence[str]) -> Key:
-    """What a row has in some of its columns."""
-    chosen = dict(zip(answer, key[1], strict=True))
-    return key[0], tuple(chosen[name] for name in columns)
+    rows |= old.widened(hidden)
 
 
 def graph_difference(
@@ -145,8 +136,7 @@ def graph_difference(
 ) -> Difference:
     """What the batch does to the rows of the graph's queries; the new state is written already, the rows are not."""
     found = new.around([*seeds.added, *(seed for seed in seeds.removed if standing.is_optional(seed))])
-    queries = standing.queries(reader, {query for query, _ in (*found, *candidates) if query in standing.wide})
-    wide = {query: required_columns(queries[query]) for query in queries}
+    wide = standing.wide
     difference = _narrow(
         reader,
         standing,
@@ -158,8 +148,7 @@ def graph_difference(
     difference.found = found if new.views.is_one else {key: why for key, why in found.items() if is_all(key[0])}
     hints = [key for key in (*found, *candidates) if key[0] in wide]
     if hints:
-        answers = {query: queries[query].pattern.answer for query in wide}
-        difference.add(_wide(reader, new, hints, wide, answers, candidates))
+        difference.add(_wide(reader, new, hints, candidates))
     return difference
 
 
@@ -230,35 +219,26 @@ def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
 def _wide(
     reader: Reader,
     new: Neighbourhoods,
-    hints: Iterable[Key],
-    columns: Columns,
-    answers: Columns,
+    hints: Sequence[Key],
     candidates: Rows,
 ) -> Difference:
     """Rows with optional columns: all that have the required columns of a hint, before and after."""
-
-    def part(key: Key) -> Key:
-        return _part(key, answers[key[0]], columns[key[0]])
-
-    asked = list(dict.fromkeys(part(key) for key in hints))
-    wanted = set(asked)
-    after = {key: triples for key, triples in new.having(asked, columns).items() if part(key) in wanted}
+    queries = dict.fromkeys(query for query, _ in hints)
+    parts = new.parts(queries)
+    wanted = set(map(parts.of, hints))
+    after = new.widened(hints)
     before = {
         (record.query, record.terms): record
-        for record in _on_record(reader, asked)
-        if part((record.query, record.terms)) in wanted
+        for query in queries
+        for record in reader.rows.of_query(query)
+        if parts.of((record.query, record.terms)) in wanted
     }
     failed = new.errors.keys()
     begun = {key: triples for key, triples in after.items() if key not in before and key[0] not in failed}
     gone = [key for key in before if key not in after and key[0] not in failed]
-    required = {part(key): why for key, why in candidates.items() if key[0] in columns}
-    ended = {key: candidates.get(key) or required.get(part(key), ()) for key in gone}
+    required = {parts.of(key): why for key, why in candidates.items() if key[0] in queries}
+    ended = {key: candidates.get(key) or required.get(parts.of(key), ()) for key in gone}
     return Difference(begun, ended, [(key, 0) for key in begun], [(before[key].id, key[0]) for key in gone])
-
-
-def _on_record(reader: Reader, parts: Iterable[Key]) -> list[RowRecord]:
-    """All rows of the queries."""
-    return [record for query in dict.fromkeys(query for query, _ in parts) for record in reader.rows.of_query(query)]
 
 
 # -- scope "document"

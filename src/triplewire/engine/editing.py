@@ -20,11 +20,11 @@ from typing import NamedTuple
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.answering import answers_of, name_documents, now, put_on_record
 from triplewire.engine.names import new_name, refuse_unstorable
-from triplewire.engine.neighbourhoods import Reason, Rows
 from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import Query, Standing
 from triplewire.engine.subscribing import Registration, compiled, drop_unasked, refuse_unserved
 from triplewire.errors import MatchLimitExceeded, SubscriptionChanged
+from triplewire.matching.finder.rows import Reason, Rows
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Scope, Start, Subscription
 from triplewire.store import (

@@ -24,11 +24,11 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.engine import taxonomies
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import Found
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
@@ -209,19 +209,19 @@ class Look:
         fans: list[Fan] = []
         for reader, begins in self._begun(share, documents):
             for plan in self._plans if begins else ():
-                finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples, popular=self._job.popular)
-                for found in finder.rows(begins):
+                graph, most = StoreLookups(reader), self._job.most_triples
+                finder = RowFinder(plan, graph, most_triples=most, popular=self._job.popular)
+                for found in finder.around(plan.seeds_of(begins)):
                     rows |= {(id, row): why for (query, row), why in found.items() for id in self._ids[query]}
-                errors |= {id: reason for query, reason in finder.errors.items() for id in self._ids[query]}
+                errors |= {id: error.reason for query, error in finder.errors.items() for id in self._ids[query]}
                 fans += finder.fans
         return Sought(rows, documents, errors, tuple(united(fans)))
 
     def _begun(self, share: Share, documents: set[int]) -> Iterator[tuple[Reader, list[tuple[int, Triple]]]]:
         """The triples at which rows of the graph begin, with their kinds; the documents at which others do."""
         for reader, triples in self._pages(share):
-            texts = _Texts(reader)
-            yield reader, self._kinds(GRAPH, texts, triples)
-            stated = [triple for _, triple in self._kinds(DOCUMENT, texts, triples)]
+            yield reader, self._kinds(GRAPH, reader, triples)
+            stated = [triple for _, triple in self._kinds(DOCUMENT, reader, triples)]
             documents.update(id for ids in reader.triples.stated_by(stated) for id in ids)
         kinds = {place: kind for kind, place in enumerate(self._job.places)}
         for piece in share.pieces:
@@ -263,39 +263,11 @@ class Look:
                         last = page[-1]
                         yield reader, list(dict.fromkeys(page))
 
-    def _kinds(self, scope: str, texts: _Texts, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
+    def _kinds(self, scope: str, reader: Reader, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
         """The triples with the kinds at which something begins."""
         begins = self._begins[scope]
         if not begins:
             return []
-        page = page_of(triples, texts.spelled(triples), self._numbers.__getitem__)
+        page = page_of(triples, reader.terms.texts, self._numbers.__getitem__)
         found = [(int(kind), triple) for kind, triple in self._fitting[scope].fitting(page)]
         return [(kind, triple) for kind, triple in found if kind in begins]
-
-
-class _Texts:
-    """The texts of terms, in one state of the store."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def of(self, numbers: Sequence[int]) -> list[str]:
-        """See `Texts.of`."""
-        return self._reader.terms.texts(numbers)
-
-    def spelled(self, triples: Iterable[Triple]) -> dict[int, str]:
-        """The texts of all terms of triples."""
-        numbers = list({number for triple in triples for number in triple})
-        return dict(zip(numbers, self.of(numbers), strict=True))
-
-
-class _Stored(StoreLookups):
-    """The store, as a graph in which rows are found."""
-
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
-        self.texts = _Texts(reader)
-
-    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
-        """The documents that state each of these triples; whoever found a row asks for them when it is confirmed."""
-        return [stating[:most] for stating in self._triples.stated_by(triples)]

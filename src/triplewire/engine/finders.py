@@ -13,10 +13,11 @@ from functools import partial
 from itertools import chain
 from time import perf_counter
 
-from triplewire.engine.neighbourhoods import Neighbourhoods, Rows
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes
 from triplewire.engine.standing import Standing
 from triplewire.engine.workers import Around, Errors, Spent, TimedNeighbourhoods, Worker, Workers
+from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import Found, Matcher
 from triplewire.matching.incremental import Seed
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, in_rounds, shared_out
@@ -111,16 +112,17 @@ class _SharedNeighbourhoods(TimedNeighbourhoods):
         changes: Callable[[], Changes],
     ) -> None:
         super().__init__(reader, standing, errors, finder.spent)
-        self._finder, self._changes = finder, changes
+        self._shared, self._changes = finder, changes
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """See `Neighbourhoods.around`."""
-        finder, rows = self._finder, Rows()
+        finder, rows = self._shared, Rows()
         self._spent.seeds += len(seeds)
         if len(seeds) <= finder.small:
             self.popular = max(finder.small, finder.popular)
             rows = super().around(seeds)
-            fans, self.fans = self.fans, []
+            fans = [*self.fans]
+            self.fans.clear()
         else:
             fans = self._taken(lambda: finder.around(seeds, self._changes()), rows)
 

@@ -29,11 +29,12 @@ from triplewire.engine.costs import MOST_COUNTED, Cost, cost_of, selected
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Derivation, Terms
 from triplewire.engine.standing import GRAPH, Query, Standing
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
+from triplewire.matching.finder.rows import Derivation
 from triplewire.matching.incremental import dump_pattern
+from triplewire.matching.pages import Terms
 from triplewire.model import XSD, Document, Row, Scope, Start, Term
 from triplewire.store import Reader
 

@@ -16,14 +16,16 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from triplewire.engine import taxonomies
 from triplewire.engine.filling import Job, Look, Matched, Share, Sought
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.neighbourhoods import IndexedQueries, Neighbourhoods
 from triplewire.engine.overlays import Changes, Overlaid
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
-from triplewire.matching import Index
+from triplewire.matching.finder.finder import PageIndex
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, Triple
+from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape
 from triplewire.matching.incremental.fans import Fan, Piece
+from triplewire.matching.pages import Numbered, Page
 from triplewire.model import Document
 from triplewire.store import Reader, Store
 
@@ -82,11 +84,26 @@ class Around(NamedTuple):
     """What was put off."""
 
 
+class _TimedIndex:
+    """An index that knows how long it matched."""
+
+    def __init__(self, index: PageIndex, spent: Spent) -> None:
+        self._index, self._spent = index, spent
+
+    def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+        """See `PageIndex.find_in`."""
+        started = perf_counter()
+        found = self._index.find_in(page)
+        self._spent.match += perf_counter() - started
+        return found
+
+
 class TimedNeighbourhoods(Neighbourhoods):
     """Know how long they looked up, and how long they matched what they had gathered."""
 
     def __init__(self, reader: Reader, standing: Standing, errors: Errors, spent: Spent) -> None:
         super().__init__(reader, standing, errors)
+        self._queries = IndexedQueries(reader, standing, _TimedIndex(standing.graph, spent))
         self._spent = spent
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
@@ -103,13 +120,6 @@ class TimedNeighbourhoods(Neighbourhoods):
         taken = perf_counter() - started
         self._spent.lookup += taken - (self._spent.match - matched)
         self._spent.waited += taken
-        return rows
-
-    def rows_in(self, triples: Iterable[Triple], index: Index, only: set[int] | None = None) -> Rows:
-        """See `Neighbourhoods.rows_in`."""
-        started = perf_counter()
-        rows = super().rows_in(triples, index, only)
-        self._spent.match += perf_counter() - started
         return rows
 
 

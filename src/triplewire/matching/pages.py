@@ -6,7 +6,7 @@ thousands at a time. So they are read as arrays, where `findings` spells out one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -46,9 +46,12 @@ class Numbered(NamedTuple):
     triples: tuple[Numbers, ...]
 
 
-def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callable[[str], int]) -> Page:
-    """Write triples down as a document; `texts` has the spellings of their terms."""
-    ordered = sorted(triples)
+def page_of(
+    triples: Collection[Numbers], spelled: Callable[[Sequence[int]], Sequence[str]], number: Callable[[str], int]
+) -> Page:
+    """Write triples down as a document; `spelled` gives the texts of their terms."""
+    ordered, terms = sorted(triples), list({term for triple in triples for term in triple})
+    texts = dict(zip(terms, spelled(terms), strict=True))
     text = "".join([f"{texts[s]} {texts[p]} {texts[o]} .\n" for s, p, o in ordered])
     long = {term: len(spelled) if spelled.isascii() else len(spelled.encode()) for term, spelled in texts.items()}
     flat, count = list(chain.from_iterable(ordered)), 3 * len(ordered)

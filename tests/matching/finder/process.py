@@ -14,9 +14,10 @@ from triplewire.engine.subscribing import refuse_unserved
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import Finder
+from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.plan import load_plans, save_plans
 from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.spelling import spelled_rows
 from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.fans import ROUNDS, in_rounds, shared_out, triples_of
@@ -91,14 +92,16 @@ class Process:
         """What there is around seeds, each with its kind; gives what was put off."""
         fans = []
         for share in shares:
-            for finder in [Finder(plan, self.triples, popular=popular, **self.bounds) for plan in plans]:
-                for query, row, uris in finder.find(share):
+            for plan in plans:
+                finder = RowFinder(plan, self.triples, popular=popular, **self.bounds)
+                found = finder.around(plan.seeds_of(share))
+                for query, row, uris in (each for rows in found for each in spelled_rows(rows, self.triples)):
                     named = zip(self.queries.patterns[query].answer, row, strict=True)
                     key = frozenset((name, text) for name, text in named if text is not None)
                     for id in self.queries.subscriptions[query]:
                         self.rows[id].setdefault(key, uris)
-                for query, reason in finder.errors.items():
-                    self.errors |= dict.fromkeys(self.queries.subscriptions[query], reason)
+                for query, error in finder.errors.items():
+                    self.errors |= dict.fromkeys(self.queries.subscriptions[query], error.reason)
                 fans += finder.fans
         return fans
 
