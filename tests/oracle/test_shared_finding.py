@@ -18,7 +18,7 @@ from tests.oracle.test_crowded_histories import follow_with
 from triplewire import Hub, Subscription
 from triplewire.engine.finders import SharedFinder
 from triplewire.engine.overlays import Changes
-from triplewire.engine.workers import Worker
+from triplewire.engine.workers import Beginnings, Worker
 from triplewire.errors import MatchLimitExceeded, StoreError
 from triplewire.matching.incremental import gather
 from triplewire.matching.incremental.fans import POPULAR
@@ -44,11 +44,14 @@ class Neighbours:
         """How many rows each share of what was put off had."""
 
     def each(self, work, shares):
-        name = getattr(work, "func", work).__name__
-        self.asked[name] += sum(map(len, shares))
+        if work is Worker.find:
+            self.asked["documents"] += sum(map(len, shares))
+        else:
+            self.asked["seeds"] += sum(len(share.seeds) for share in shares)
+            self.asked["pieces"] += sum(len(share.pieces) for share in shares)
         told = [pickle.dumps((work, share)) for share in shares]
         found = [self.done(self.workers[number % 3], *pickle.loads(one)) for number, one in enumerate(told)]
-        if name == "around_pieces":
+        if work is not Worker.find and shares[0].pieces:
             self.sizes.append([len(one.rows) for one in found])
         return found
 
@@ -84,13 +87,13 @@ def test_crowded_histories_found_in_shares_are_those_of_the_definition(shared):
         kinds += follow_with(hub, seed)
         asked += neighbours.asked
     assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 30, "there was something to compare"
-    assert min(asked[what] for what in ("around", "find")) > 100, "the others were asked"
+    assert min(asked[what] for what in ("seeds", "documents")) > 100, "the others were asked"
 
 
 def test_a_crowded_history_found_in_shares_on_a_server(shared):
     hub, neighbours = shared("postgresql")
     follow_with(hub, 210)
-    assert neighbours.asked["around"]
+    assert neighbours.asked["seeds"]
 
 
 @pytest.mark.slow
@@ -113,7 +116,7 @@ def test_crowded_histories_with_popular_nodes_put_off_are_those_of_the_definitio
             hub, neighbours = shared(popular=seed % 2, small=seed % 3)
             follow_with(hub, seed)
             asked += neighbours.asked
-    assert asked["around_pieces"] > 50, "much was put off"
+    assert asked["pieces"] > 50, "much was put off"
 
 
 def test_the_datasets_of_a_popular_publisher_are_shared_out_evenly(shared):
@@ -144,7 +147,7 @@ def test_what_is_small_is_found_by_the_hub_itself(shared):
         hub.publish("<urn:1> <urn:p> <urn:2> . <urn:2> <urn:q> <urn:3> .", uri="urn:d")
         assert not neighbours.asked
         hub.publish(" . ".join(f"<urn:{n}> <urn:p> <urn:2>" for n in range(6)) + " .", uri="urn:e")
-        assert neighbours.asked["around"] == 6
+        assert neighbours.asked["seeds"] == 6
         assert len(hub.rows("a")) == 6
 
 
@@ -165,7 +168,7 @@ def test_whoever_comes_too_late_is_told_that_the_batch_is_over(new_url):
     with Hub(url) as hub:
         hub.publish("<urn:1> <urn:p> <urn:2> .", uri="urn:d")
     with closing(Store.open(url)) as store, pytest.raises(StoreError, match="the batch is over"):
-        Worker(store).around([], changes=Changes(after=0))
+        Worker(store).around(Beginnings(), changes=Changes(after=0))
 
 
 def test_workers_share_the_files_of_saved_indexes(new_url, tmp_path):

@@ -142,7 +142,12 @@ def test_a_crowded_history_by_micro_batches_is_that_of_the_definition(spark, url
     world = MicroBatches(spark, url)
     shared = []
     around = world.finder.around
-    world.finder.around = lambda seeds, changes: shared.append(len(seeds)) or around(seeds, changes)
+
+    def noted(shares, changes, popular):
+        shared.extend(len(share.seeds) for share in shares)
+        return around(shares, changes, popular)
+
+    world.finder.around = noted
     lived = _live(world, Crowd(314))
     assert min(lived[kind] for kind in ("matched", "changed", "unmatched")) > 5, "there was something to compare"
     assert sum(shared) > 20, "the workers were asked"

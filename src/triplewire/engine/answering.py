@@ -12,13 +12,12 @@ from uuid import uuid4
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.engine.differences import Difference, document_rows, new_rows, resources_in, stored_documents
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import IndexedQueries
 from triplewire.engine.reasons import Documents, Touched
 from triplewire.engine.standing import GRAPH, Query, Standing
 from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.finder import RowFinder, SeededQueries
 from triplewire.matching.finder.rows import Reason, Rows
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
 from triplewire.model import Term
@@ -75,9 +74,9 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     triples = _concerned(reader, standing, queries, start)
     errors: dict[int, SubscriptionError] = {}
     if scope == GRAPH:
-        asked = IndexedQueries(reader, standing, index)
         number = partial(standing.number, reader)
-        rows = {0: RowFinder(asked, StoreLookups(reader), number=number, errors=errors).rows_in(triples)}
+        finder = RowFinder(SeededQueries(index), StoreLookups(reader), number=number, errors=errors)
+        rows = {0: finder.rows_in(triples)}
     else:
         has_paths = any(query.pattern.asks_xml for query in queries)
         rows = _document_rows(reader, index, triples, start, errors, has_paths)

@@ -31,7 +31,7 @@ from triplewire.engine.reasons import Sights
 from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import readable
+from triplewire.engine.views import let_in
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.incremental import Triple
@@ -156,12 +156,8 @@ class _Application:
 
     def _let_in(self, rows: dict[int, Rows], lists: Mapping[int, Access | None]) -> dict[int, Rows]:
         """The rows of documents that their queries' viewers may read; documents that stay have the lists they had."""
-        writer = self._writer
-        known = {**writer.access.of(id for id in rows if id not in lists), **lists}
-        if not any(known.values()):
-            return rows
-        may_read = readable(self._standing, known)
-        return {id: {key: why for key, why in own.items() if may_read(key[0], id)} for id, own in rows.items()}
+        known = {**self._writer.access.of(id for id in rows if id not in lists), **lists}
+        return let_in(self._standing, rows, known)
 
     def _write_documents(self) -> None:
         writer = self._writer

@@ -27,7 +27,7 @@ from triplewire.engine.differences import document_rows, stored_documents, visib
 from triplewire.engine.filling import Job, Matched, Share, planned, put_off
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
-from triplewire.engine.views import Views, readable
+from triplewire.engine.views import Views, let_in
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
@@ -177,11 +177,7 @@ class Confirmation:
         rows = document_rows(_Known(known.values(), queries), bare, writer, errors)
         stored = stored_documents(writer, writer.documents.by_ids(sorted(again)))
         rows |= document_rows(index, stored, writer, errors)
-        lists = writer.access.of(rows)
-        may_read = readable(self._standing, lists)
-        for id in lists:
-            rows[id] = {key: why for key, why in rows[id].items() if may_read(key[0], id)}
-        return rows
+        return let_in(self._standing, rows, writer.access.of(rows))
 
 
 class _Known:

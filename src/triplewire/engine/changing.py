@@ -266,7 +266,7 @@ class Changing(Connected):
             return None
         after = taxonomies.revised(writer, revisions)
         touched = taxonomies.touched(writer, self._standing.taxonomy, after)
-        self._taxonomy_number = taxonomies.note_change(writer)
+        self._standing.taxonomy_number = taxonomies.note_change(writer)
         return Meaning(after, touched)
 
     def _outcome(self, writer: Writer, batch: str, applied: Applied, warnings: Sequence[DocumentError] = ()) -> Outcome:
@@ -314,7 +314,7 @@ class Changing(Connected):
             before = self._standing.taxonomy
             taxonomies.save(writer, spelled, names)
             after = taxonomies.read(writer)
-            self._taxonomy_number = taxonomies.note_change(writer)
+            self._standing.taxonomy_number = taxonomies.note_change(writer)
             meaning = Meaning(after, taxonomies.touched(writer, before, after))
             applied = apply(writer, self._standing, [], name, strong=self._book.strong(writer), meaning=meaning)
             return self._outcome(writer, name, applied)

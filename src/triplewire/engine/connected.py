@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from triplewire.documents import Limits
-from triplewire.engine import policies, taxonomies
+from triplewire.engine import policies
 from triplewire.engine.finders import HERE, Finder
 from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Replicas
@@ -41,7 +41,6 @@ class Connected:
         self._lock = threading.RLock()
         self._standing = Standing(most_triples)
         self._book = policies.Book()
-        self._taxonomy_number = -1
         self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
 
@@ -75,17 +74,12 @@ class Connected:
                     yield writer
             except BaseException:
                 self._standing.forget_uncommitted()
-                self._taxonomy_number = -1
                 raise
             self._standing.settle()
 
     def _catch_up(self, reader: Reader) -> None:
         self._standing.catch_up(reader)
         self._book.catch_up(reader)
-        number = taxonomies.number_of(reader)
-        if number != self._taxonomy_number:
-            self._standing.use_taxonomy(taxonomies.read(reader))
-            self._taxonomy_number = number
 
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, Past(self.store))

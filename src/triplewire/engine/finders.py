@@ -8,7 +8,7 @@ a popular node, that node's triples are cut into shares of their own (`matching.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from time import perf_counter
@@ -16,11 +16,11 @@ from time import perf_counter
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes
 from triplewire.engine.standing import Standing
-from triplewire.engine.workers import Around, Errors, Spent, TimedNeighbourhoods, Worker, Workers
-from triplewire.matching.finder.rows import Rows
+from triplewire.engine.workers import Around, Beginnings, Errors, Spent, TimedIndex, Worker, Workers
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.findings import Found, Matcher
 from triplewire.matching.incremental import Seed
-from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, in_rounds, shared_out
+from triplewire.matching.incremental.fans import POPULAR, Fan, in_rounds, shared_out
 from triplewire.model import Document
 from triplewire.store import Reader
 
@@ -64,19 +64,9 @@ class SharedFinder(Finder):
         """See `Finder.neighbourhoods`."""
         return _SharedNeighbourhoods(self, reader, standing, errors, changes)
 
-    def around(self, seeds: Sequence[Seed], changes: Changes) -> Iterable[Around]:
-        """What shares of the seeds give; what is seeded at one resource stays together: it is gathered together."""
-        shares: list[list[Seed]] = [[] for _ in range(self.shares)]
-        for seed in seeds:
-            shares[seed.triple[0] % self.shares].append(seed)
-        work = partial(Worker.around, changes=changes, popular=self.popular)
-        return self._workers.each(work, [share for share in shares if share])
-
-    def around_pieces(
-        self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None
-    ) -> Iterable[Around]:
-        """What each share of what was put off gives."""
-        return self._workers.each(partial(Worker.around_pieces, changes=changes, popular=popular), shares)
+    def around(self, shares: Sequence[Beginnings], changes: Changes, popular: int | None) -> Iterable[Around]:
+        """What each share gives."""
+        return self._workers.each(partial(Worker.around, changes=changes, popular=popular), shares)
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
         """What each document gives, in the order of the documents."""
@@ -102,7 +92,7 @@ class _SharedMatcher:
         return found
 
 
-class _SharedNeighbourhoods(TimedNeighbourhoods):
+class _SharedNeighbourhoods(Neighbourhoods):
     def __init__(
         self,
         finder: SharedFinder,
@@ -111,8 +101,8 @@ class _SharedNeighbourhoods(TimedNeighbourhoods):
         errors: Errors,
         changes: Callable[[], Changes],
     ) -> None:
-        super().__init__(reader, standing, errors, finder.spent)
-        self._shared, self._changes = finder, changes
+        super().__init__(reader, standing, errors, TimedIndex(standing.graph, finder.spent))
+        self._shared, self._spent, self._changes = finder, finder.spent, changes
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
         """See `Neighbourhoods.around`."""
@@ -120,28 +110,41 @@ class _SharedNeighbourhoods(TimedNeighbourhoods):
         self._spent.seeds += len(seeds)
         if len(seeds) <= finder.small:
             self.popular = max(finder.small, finder.popular)
-            rows = super().around(seeds)
+            with self._spent.looking_up():
+                rows = super().around(seeds)
             fans = [*self.fans]
             self.fans.clear()
         else:
-            fans = self._taken(lambda: finder.around(seeds, self._changes()), rows)
+            fans = self._taken(self._cut(seeds), finder.popular, rows)
 
         def find(fans: Sequence[Fan], left: int) -> list[Fan]:
             self._spent.seeds += sum(fan.size for fan in fans)
-            shares, popular = shared_out(fans, finder.shares), finder.popular if left else None
-            return self._taken(lambda: finder.around_pieces(shares, self._changes(), popular), rows)
+            shares = [Beginnings(pieces=pieces) for pieces in shared_out(fans, finder.shares)]
+            return self._taken(shares, finder.popular if left else None, rows)
 
         in_rounds(fans, find)
         return rows
 
-    def _taken(self, find: Callable[[], Iterable[Around]], rows: Rows) -> list[Fan]:
+    def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
+        """See `Neighbourhoods.having`."""
+        with self._spent.looking_up():
+            return super().having(keys, columns)
+
+    def _cut(self, seeds: Sequence[Seed]) -> list[Beginnings]:
+        """What is seeded at one resource stays together, because it is gathered together."""
+        shares: list[list[Seed]] = [[] for _ in range(self._shared.shares)]
+        for seed in seeds:
+            shares[seed.triple[0] % len(shares)].append(seed)
+        return [Beginnings(share) for share in shares if share]
+
+    def _taken(self, shares: Sequence[Beginnings], popular: int | None, rows: Rows) -> list[Fan]:
         """Add what workers find; what they have put off."""
         started = perf_counter()
-        shares = list(find())
+        around = list(self._shared.around(shares, self._changes(), popular))
         self._spent.waited += perf_counter() - started
-        for found in shares:
+        for found in around:
             self._spent.add_share(found.spent)
             rows |= {key: why for key, why in found.rows.items() if key not in rows}
             for query, error in found.errors.items():
                 self.errors.setdefault(query, error)
-        return [fan for found in shares for fan in found.fans]
+        return [fan for found in around for fan in found.fans]

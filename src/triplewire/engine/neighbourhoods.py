@@ -16,11 +16,11 @@ from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import ALL, View, Views
 from triplewire.errors import SubscriptionError
-from triplewire.matching.finder.finder import PageIndex, RowFinder
+from triplewire.matching.finder.finder import PageIndex, RowFinder, SeededQueries
 from triplewire.matching.finder.rows import Key, RequiredParts, Rows
 from triplewire.matching.incremental import Question, Seed, Triple
 from triplewire.matching.incremental.fans import Fan, Piece, triples_of
-from triplewire.matching.pages import Numbered, Page
+from triplewire.matching.pages import Page
 from triplewire.store import Reader
 
 _SEEDS = 5_000
@@ -28,13 +28,11 @@ _SEEDS = 5_000
 _ALL_USERS = 1 << 40
 
 
-class IndexedQueries:
-    """Queries that an index knows by their numbers; those of an index that only pages are asked of have no seeds."""
-
-    is_deep = True
+class StandingQueries(SeededQueries):
+    """The standing queries of the graph, which are seeded at each of their atoms."""
 
     def __init__(self, reader: Reader, standing: Standing, index: PageIndex) -> None:
-        self.index, self.shapes = index, standing.shapes
+        super().__init__(index, standing.shapes)
         self._reader, self._standing = reader, standing
 
     def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
@@ -45,26 +43,20 @@ class IndexedQueries:
         """See `SeededQueries.uses`."""
         return [query for query, _ in self._reader.atoms.users(atom, _ALL_USERS)]
 
-    def query_of(self, entry: int) -> int:
-        """The entry: it is a query."""
-        return entry
-
-    def rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:
-        """See `SeededQueries.rows`."""
-        rows: Rows = {}
-        for id, row, derivation in found:
-            query = int(id)
-            if only is None or query in only:
-                rows.setdefault((query, row), derivation)
-        return rows
-
 
 class Neighbourhoods:
     """Finds rows in one state of the store."""
 
-    def __init__(self, reader: Reader, standing: Standing, errors: dict[int, SubscriptionError]) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        standing: Standing,
+        errors: dict[int, SubscriptionError],
+        index: PageIndex | None = None,
+    ) -> None:
+        """`index` finds rows in pages, in place of that of the standing queries."""
         self._reader, self._standing = reader, standing
-        self._queries = IndexedQueries(reader, standing, standing.graph)
+        self._queries = StandingQueries(reader, standing, standing.graph if index is None else index)
         self._lookups: dict[View, StoreLookups] = {}
         self._finders: dict[View, RowFinder] = {}
         self._views: Views | None = None

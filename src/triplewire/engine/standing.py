@@ -21,6 +21,7 @@ from pathlib import Path
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.xpath.query import PathQuery
+from triplewire.engine import taxonomies
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
 from triplewire.matching.pages import Page
@@ -83,6 +84,7 @@ class Standing:
         self.documents, self.graph, self.seeds = Index(), Index(), Index()
         self.shapes: dict[int, Shape] = {}
         self.taxonomy: Taxonomy = EMPTY
+        self.taxonomy_number = -1
         self._starts: dict[int, int] = {}
         self._viewers: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
@@ -100,7 +102,7 @@ class Standing:
     # -- keeping up
 
     def catch_up(self, reader: Reader) -> None:
-        """Know all subscriptions that the store has now."""
+        """Know all subscriptions that the store has now, and the taxonomy."""
         if self._generation is None:
             self._load(reader)
         changes = reader.subscriptions.changes_after(self._number)
@@ -115,6 +117,10 @@ class Standing:
         if reader.generation != self._generation:
             self._numbers.clear()
         self._generation = reader.generation
+        number = taxonomies.number_of(reader)
+        if number != self.taxonomy_number:
+            self.use_taxonomy(taxonomies.read(reader))
+            self.taxonomy_number = number
 
     def learn(self, arrivals: Arrivals) -> None:
         """Know what this process has just written, without reading it; `forget_uncommitted` takes it back."""
@@ -139,6 +145,7 @@ class Standing:
         """What was learned since the last `settle` was rolled back; its numbers will be given to others."""
         fresh = self._uncommitted
         self._hearers.clear()
+        self.taxonomy_number = -1
         if fresh is None:
             return
         for query in fresh.queries:

@@ -14,16 +14,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
-from triplewire.engine import taxonomies
 from triplewire.engine.filling import Job, Look, Matched, Share, Sought
-from triplewire.engine.neighbourhoods import IndexedQueries, Neighbourhoods
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes, Overlaid
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
 from triplewire.matching.finder.finder import PageIndex
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import Found
-from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape
+from triplewire.matching.incremental import MOST_TRIPLES, Seed
 from triplewire.matching.incremental.fans import Fan, Piece
 from triplewire.matching.pages import Numbered, Page
 from triplewire.model import Document
@@ -67,11 +66,27 @@ class Spent:
     seeds: int = 0
     shares: list[float] = field(default_factory=list)
 
+    @contextmanager
+    def looking_up(self) -> Iterator[None]:
+        """Note how long it takes what is done meanwhile, as far as it is no matching."""
+        started, matched = perf_counter(), self.match
+        yield
+        taken = perf_counter() - started
+        self.lookup += taken - (self.match - matched)
+        self.waited += taken
+
     def add_share(self, other: Spent) -> None:
         """Take in what a share took; its seeds are some of these."""
         self.lookup += other.lookup
         self.match += other.match
         self.shares.append(other.lookup + other.match)
+
+
+class Beginnings(NamedTuple):
+    """Where a share of a batch begins: at seeds, or at pieces of what was put off."""
+
+    seeds: Sequence[Seed] = ()
+    pieces: Sequence[Piece] = ()
 
 
 class Around(NamedTuple):
@@ -84,8 +99,8 @@ class Around(NamedTuple):
     """What was put off."""
 
 
-class _TimedIndex:
-    """An index that knows how long it matched."""
+class TimedIndex:
+    """An index that notes how long it matches."""
 
     def __init__(self, index: PageIndex, spent: Spent) -> None:
         self._index, self._spent = index, spent
@@ -96,31 +111,6 @@ class _TimedIndex:
         found = self._index.find_in(page)
         self._spent.match += perf_counter() - started
         return found
-
-
-class TimedNeighbourhoods(Neighbourhoods):
-    """Know how long they looked up, and how long they matched what they had gathered."""
-
-    def __init__(self, reader: Reader, standing: Standing, errors: Errors, spent: Spent) -> None:
-        super().__init__(reader, standing, errors)
-        self._queries = IndexedQueries(reader, standing, _TimedIndex(standing.graph, spent))
-        self._spent = spent
-
-    def around(self, seeds: Sequence[Seed]) -> Rows:
-        """See `Neighbourhoods.around`."""
-        return self._timed(lambda: super(TimedNeighbourhoods, self).around(seeds))
-
-    def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
-        """See `Neighbourhoods.having`."""
-        return self._timed(lambda: super(TimedNeighbourhoods, self).having(keys, columns))
-
-    def _timed(self, find: Callable[[], Rows]) -> Rows:
-        started, matched = perf_counter(), self._spent.match
-        rows = find()
-        taken = perf_counter() - started
-        self._spent.lookup += taken - (self._spent.match - matched)
-        self._spent.waited += taken
-        return rows
 
 
 class Worker:
@@ -135,37 +125,24 @@ class Worker:
         """`images` is a folder that workers of this store on this machine share, to map one file instead of many."""
         self._store = store
         self._standing = Standing(most_triples, images)
-        self._taxonomy_number = -1
         self._look: tuple[str, Look] | None = None
 
     # -- for a batch
 
-    def around(self, seeds: Sequence[Seed], *, changes: Changes, popular: int | None = None) -> Around:
-        """The rows around seeds in the state that the changes lead to; more than `popular` triples are put off.
+    def around(self, begin: Beginnings, *, changes: Changes, popular: int | None = None) -> Around:
+        """The rows around where a share begins, in the state that the changes lead to.
 
-        The other process may still wait for atoms of a query that is gone; here it is not even known.
+        More than `popular` triples are put off. The other process may still wait for atoms of a query that is gone;
+        here it is not even known.
         """
-        return self._around(
-            changes, popular, lambda near, shapes: near.around([seed for seed in seeds if seed.shape in shapes])
-        )
-
-    def around_pieces(self, pieces: Sequence[Piece], *, changes: Changes, popular: int | None = None) -> Around:
-        """The rows around what was put off."""
-        return self._around(
-            changes,
-            popular,
-            lambda near, shapes: near.around_pieces([one for one in pieces if one.fan.shape in shapes]),
-        )
-
-    def _around(
-        self, changes: Changes, popular: int | None, find: Callable[[Neighbourhoods, Mapping[int, Shape]], Rows]
-    ) -> Around:
         errors: Errors = {}
         spent = Spent()
-        with self._reading(changes.after) as reader:
-            near = TimedNeighbourhoods(Overlaid(reader, changes), self._standing, errors, spent)
-            near.popular = popular
-            rows = find(near, self._standing.shapes)
+        with self._reading(changes.after) as reader, spent.looking_up():
+            index = TimedIndex(self._standing.graph, spent)
+            near = Neighbourhoods(Overlaid(reader, changes), self._standing, errors, index)
+            near.popular, shapes = popular, self._standing.shapes
+            rows = near.around([seed for seed in begin.seeds if seed.shape in shapes])
+            rows |= near.around_pieces(piece for piece in begin.pieces if piece.fan.shape in shapes)
         return Around(rows, errors, spent, tuple(near.fans))
 
     def find(self, documents: Sequence[Document]) -> list[Found]:
@@ -181,10 +158,6 @@ class Worker:
             if after is not None and last != after:
                 raise StoreError(f"{self._store.url}: batch {last} is the last one, not {after}: the batch is over")
             self._standing.catch_up(reader)
-            number = taxonomies.number_of(reader)
-            if number != self._taxonomy_number:
-                self._standing.use_taxonomy(taxonomies.read(reader))
-                self._taxonomy_number = number
             yield reader
 
     # -- for a backfill

@@ -33,32 +33,41 @@ class PageIndex(Protocol):
         """The findings, and what failed."""
 
 
-class SeededQueries(Protocol):
-    """Queries that are seeded. An *entry* is what their index knows: a query, or a branch of one."""
+class SeededQueries:
+    """Queries that rows are found of. An *entry* is what their index knows: here a query, in a plan perhaps a branch.
 
-    @property
-    def index(self) -> PageIndex:
-        """Finds the rows of the entries."""
+    These are not seeded anywhere, and only pages are asked of them; a provider says where its own are.
+    """
 
-    @property
-    def shapes(self) -> Mapping[int, Shape]:
-        """The shapes of their conjunctions."""
+    def __init__(self, index: PageIndex, shapes: Mapping[int, Shape] | None = None) -> None:
+        """`shapes` has those of their conjunctions, by number."""
+        self.index, self.shapes = index, shapes or {}
 
     @property
     def is_deep(self) -> bool:
         """Whether a partial match may be put off wherever it is; else only where its seed is put off as a whole."""
+        return True
 
     def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         """The constants of the conjunctions that use each atom; None if there are more than `most`."""
+        return [[] for _ in atoms]
 
     def uses(self, atom: int) -> Sequence[int]:
         """The entries that are seeded at an atom."""
+        return ()
 
     def query_of(self, entry: int) -> int:
         """The query of an entry."""
+        return entry
 
     def rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:
         """What was found around seeds, by query; with `only`, of these entries."""
+        rows: Rows = {}
+        for id, row, derivation in found:
+            query = int(id)
+            if only is None or query in only:
+                rows.setdefault((query, row), derivation)
+        return rows
 
 
 class RowFinder:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from triplewire.matching.finder.finder import SeededQueries
 from triplewire.matching.finder.rows import Rows
 from triplewire.matching.incremental import Seed, Shape, Triple
 from triplewire.matching.index import Index
@@ -61,7 +62,7 @@ class NumberLists(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeedPlan:
+class SeedPlan(SeededQueries):
     """Where queries begin, and the index that finds their rows.
 
     An *entry* of the index is a query, or a branch of one that is wide; an *atom* is a kind of triple at a position of
