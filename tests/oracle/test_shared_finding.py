@@ -20,7 +20,7 @@ from triplewire.engine.finders import SharedFinder
 from triplewire.engine.overlays import Changes
 from triplewire.engine.workers import Beginnings, Worker
 from triplewire.errors import MatchLimitExceeded, StoreError
-from triplewire.matching.incremental import gather
+from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.incremental.fans import POPULAR
 from triplewire.store import Store
 
@@ -105,7 +105,7 @@ def test_many_crowded_histories_found_in_shares_are_those_of_the_definition(shar
 @contextmanager
 def all_wide():
     """Everything is large, so that every way is looked at twice, and what has two triples is put off."""
-    with patch.dict(gather.__kwdefaults__, high=0):
+    with patch.dict(RowFinder.__init__.__kwdefaults__, high=0):
         yield
 
 

@@ -24,15 +24,15 @@ from typing import Literal
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
 from triplewire.engine.differences import document_rows, stored_documents, visible
-from triplewire.engine.filling import Job, Matched, Share, planned, put_off
+from triplewire.engine.filling import BackfillJob, BackfillShare, MatchedDocument, planned, put_off
 from triplewire.engine.neighbourhoods import Neighbourhoods
-from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
+from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
 from triplewire.engine.views import Views, let_in
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.finder.rows import Key, Rows
-from triplewire.matching.findings import Found
+from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.model import Document
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
@@ -44,7 +44,7 @@ _DOCUMENTS = 2_000
 
 
 @dataclass(slots=True)
-class Answers:
+class UnconfirmedRows:
     """What was found for queries while batches went on; the first three tell in which state of the store it began."""
 
     since: int
@@ -52,7 +52,7 @@ class Answers:
     generation: int
     graph: defaultdict[int, Rows] = field(default_factory=lambda: defaultdict(dict))
     """By query."""
-    documents: defaultdict[int, list[Matched]] = field(default_factory=lambda: defaultdict(list))
+    documents: defaultdict[int, list[MatchedDocument]] = field(default_factory=lambda: defaultdict(list))
     """By query, those that have rows of it."""
     errors: dict[int, str] = field(default_factory=dict)
     """Queries that went over a limit, with the reasons."""
@@ -62,14 +62,14 @@ class Answers:
         return len(self.graph[query]) + len(self.documents[query])
 
 
-def seek(store: Store, queries: Sequence[QueryRecord], workers: Workers, most_triples: int) -> Answers:
+def seek(store: Store, queries: Sequence[QueryRecord], workers: Workers, most_triples: int) -> UnconfirmedRows:
     """Find what answers queries that stand already; no transaction is open for longer than a page takes."""
     with store.reading() as reader:
-        found = Answers(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
+        found = UnconfirmedRows(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
         job, shares = planned(reader, queries, most_triples)
         documents = set(reader.documents.with_xml()) if job.asks_xml else set()
 
-    def take(job: Job, shares: Sequence[Share]) -> list[Fan]:
+    def take(job: BackfillJob, shares: Sequence[BackfillShare]) -> list[Fan]:
         """Add what shares give; what was put off in them."""
         fans: list[Fan] = []
         for sought in workers.each(partial(Worker.seek, job=job), shares):
@@ -94,7 +94,7 @@ def seek(store: Store, queries: Sequence[QueryRecord], workers: Workers, most_tr
 class Confirmation:
     """Brings what was found up to the state that a transaction sees, and tells it."""
 
-    def __init__(self, writer: Writer, standing: Standing, found: Answers) -> None:
+    def __init__(self, writer: Writer, standing: Standing, found: UnconfirmedRows) -> None:
         self._writer, self._standing, self._found = writer, standing, found
         self._is_same_taxonomy = taxonomies.number_of(writer) == found.taxonomy
         self._is_same_state = writer.batches.last() == found.since
@@ -111,7 +111,7 @@ class Confirmation:
         writer.backfills.end([(record.number, told[record.query]) for record in records], now)
         return sum(told[record.query] for record in records)
 
-    def _answers(self, queries: Mapping[int, Query]) -> dict[int, Rows]:
+    def _answers(self, queries: Mapping[int, StandingQuery]) -> dict[int, Rows]:
         """All rows of the queries as things are now, by document (0 for the graph)."""
         answers: dict[int, Rows] = {}
         errors: dict[int, SubscriptionError] = {}
@@ -129,7 +129,7 @@ class Confirmation:
     # -- scope "graph"
 
     def _in_graph(
-        self, queries: Mapping[int, Query], recorded: Sequence[Key], errors: dict[int, SubscriptionError]
+        self, queries: Mapping[int, StandingQuery], recorded: Sequence[Key], errors: dict[int, SubscriptionError]
     ) -> Rows:
         now = Neighbourhoods(self._writer, self._standing, errors)
         found = {key: why for query in queries for key, why in self._found.graph[query].items()}
@@ -158,7 +158,7 @@ class Confirmation:
     # -- scope "document"
 
     def _in_documents(
-        self, queries: Mapping[int, Query], recorded: set[int], errors: dict[int, SubscriptionError]
+        self, queries: Mapping[int, StandingQuery], recorded: set[int], errors: dict[int, SubscriptionError]
     ) -> dict[int, Rows]:
         """What documents gave that are as they were; the others that have rows on record are matched again.
 
@@ -183,14 +183,14 @@ class Confirmation:
 class _Known:
     """Gives what was found in documents before, of these queries."""
 
-    def __init__(self, found: Iterable[Found], queries: Iterable[int]) -> None:
+    def __init__(self, found: Iterable[DocumentFindings], queries: Iterable[int]) -> None:
         names = set(map(str, queries))
-        self._found = [Found([one for one in each.findings if one[0] in names], {}) for each in found]
+        self._found = [DocumentFindings([one for one in each.findings if one[0] in names], {}) for each in found]
 
     def __len__(self) -> int:
         return len(self._found)
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
         return self._found
 
 
@@ -275,7 +275,7 @@ def fill_queued(store: Store, standing: Standing, writing: Writing, workers: Wor
     return filled
 
 
-def _groups(queries: Sequence[int], found: Answers) -> Iterator[list[int]]:
+def _groups(queries: Sequence[int], found: UnconfirmedRows) -> Iterator[list[int]]:
     """Queries that are told in one transaction: not many rows, and those that failed each alone."""
     group: list[int] = []
     size = 0
@@ -292,7 +292,7 @@ def _groups(queries: Sequence[int], found: Answers) -> Iterator[list[int]]:
         yield group
 
 
-def _confirmed(standing: Standing, writing: Writing, found: Answers, queries: Sequence[int]) -> Filled:
+def _confirmed(standing: Standing, writing: Writing, found: UnconfirmedRows, queries: Sequence[int]) -> Filled:
     """Tell who waits for these queries, in one transaction, or in one for each if that fails."""
     if queries[0] in found.errors:
         return _failed(writing, queries[0], found.errors[queries[0]])

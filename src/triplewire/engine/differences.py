@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import View, Views
+from triplewire.engine.views import QueryView, Views
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.rows import Derivation, Key, Reason, Rows
 from triplewire.matching.findings import Matcher
@@ -196,11 +196,11 @@ def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
     seen: Rows = {}
     hidden: list[Key] = []
     listed = reader.triples.listed([t for why in rows.values() for t in why]) if views.has_lists else set()
-    by_view: dict[View, list[Key]] = {}
+    by_view: dict[QueryView, list[Key]] = {}
     for key in rows:
         view = views.of(key[0])
         # most rows have nothing to do with access lists: these are looked at together, whoever sees them
-        by_view.setdefault(view if not listed.isdisjoint(rows[key]) else View(view.start), []).append(key)
+        by_view.setdefault(view if not listed.isdisjoint(rows[key]) else QueryView(view.start), []).append(key)
     for (start, viewer), keys in by_view.items():
         if not start and viewer is None:
             seen.update((key, rows[key]) for key in keys)

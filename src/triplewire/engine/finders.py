@@ -18,7 +18,7 @@ from triplewire.engine.overlays import Changes
 from triplewire.engine.standing import Standing
 from triplewire.engine.workers import Around, Beginnings, Errors, Spent, TimedIndex, Worker, Workers
 from triplewire.matching.finder.rows import Key, Rows
-from triplewire.matching.findings import Found, Matcher
+from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed
 from triplewire.matching.incremental.fans import POPULAR, Fan, in_rounds, shared_out
 from triplewire.model import Document
@@ -68,7 +68,7 @@ class SharedFinder(Finder):
         """What each share gives."""
         return self._workers.each(partial(Worker.around, changes=changes, popular=popular), shares)
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
         """What each document gives, in the order of the documents."""
         size = -(-len(documents) // self.shares)
         shares = [documents[first : first + size] for first in range(0, len(documents), size)]
@@ -82,7 +82,7 @@ class _SharedMatcher:
     def __len__(self) -> int:
         return len(self._here)
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
         where: Matcher | SharedFinder = self._here if len(documents) <= self._finder.small else self._finder
         started = perf_counter()
         found = where.find(documents)

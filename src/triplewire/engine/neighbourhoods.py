@@ -14,13 +14,13 @@ from itertools import islice
 
 from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import ALL, View, Views
+from triplewire.engine.views import ALL, QueryView, Views
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.finder import PageIndex, RowFinder, SeededQueries
 from triplewire.matching.finder.rows import Key, RequiredParts, Rows
 from triplewire.matching.incremental import Question, Seed, Triple
 from triplewire.matching.incremental.fans import Fan, Piece, triples_of
-from triplewire.matching.pages import Page
+from triplewire.matching.pages import NumberedPage
 from triplewire.store import Reader
 
 _SEEDS = 5_000
@@ -57,8 +57,8 @@ class Neighbourhoods:
         """`index` finds rows in pages, in place of that of the standing queries."""
         self._reader, self._standing = reader, standing
         self._queries = StandingQueries(reader, standing, standing.graph if index is None else index)
-        self._lookups: dict[View, StoreLookups] = {}
-        self._finders: dict[View, RowFinder] = {}
+        self._lookups: dict[QueryView, StoreLookups] = {}
+        self._finders: dict[QueryView, RowFinder] = {}
         self._views: Views | None = None
         self.errors = errors
         """The queries that failed, by number: the others were served."""
@@ -116,7 +116,7 @@ class Neighbourhoods:
 
         Each query sees only what was published since it began, and what its viewer may read.
         """
-        asked: defaultdict[View, list[Key]] = defaultdict(list)
+        asked: defaultdict[QueryView, list[Key]] = defaultdict(list)
         for key in keys:
             asked[self.views.of(key[0])].append(key)
         found: Rows = {}
@@ -152,11 +152,11 @@ class Neighbourhoods:
         wanted = dict.fromkeys(map(parts.of, hints))
         return {key: why for key, why in self.having(wanted, parts.columns).items() if parts.of(key) in wanted}
 
-    def page(self, triples: Collection[Triple]) -> Page:
+    def page(self, triples: Collection[Triple]) -> NumberedPage:
         """Triples as a document, in which terms are known by their numbers."""
         return self._finder(ALL).page(triples)
 
-    def _finder(self, view: View) -> RowFinder:
+    def _finder(self, view: QueryView) -> RowFinder:
         if view not in self._finders:
             self._finders[view] = RowFinder(
                 self._queries,
@@ -168,7 +168,7 @@ class Neighbourhoods:
             )
         return self._finders[view]
 
-    def _lookup(self, view: View) -> StoreLookups:
+    def _lookup(self, view: QueryView) -> StoreLookups:
         if view not in self._lookups:
             self._lookups[view] = StoreLookups(self._reader.seen_by(view.viewer), view.start)
         return self._lookups[view]

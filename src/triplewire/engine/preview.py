@@ -29,7 +29,7 @@ from triplewire.engine.costs import MOST_COUNTED, Cost, cost_of, selected
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.standing import GRAPH, Query, Standing
+from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
 from triplewire.matching.finder.rows import Derivation
@@ -323,12 +323,12 @@ def _compared(
     return _subscribers(reader, equal), _subscribers(reader, [query for query in wider if query not in equal])
 
 
-def _sees_as_much(query: Query, scope: Scope, start: Start, viewer: str | None) -> bool:
+def _sees_as_much(query: StandingQuery, scope: Scope, start: Start, viewer: str | None) -> bool:
     """The graph has what each document has; who started earlier sees what comes; who has no viewer sees it all."""
     return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 
-def _subscribers(reader: Reader, queries: Sequence[Query]) -> tuple[str, ...]:
+def _subscribers(reader: Reader, queries: Sequence[StandingQuery]) -> tuple[str, ...]:
     found = reader.subscriptions.of_queries([query.id for query in queries])
     return tuple(record.id for records in found for record in records)
 

@@ -16,14 +16,14 @@ from triplewire.model import Access
 from triplewire.store import Reader
 
 
-class View(NamedTuple):
+class QueryView(NamedTuple):
     """What queries see who see the same: documents published after a batch, as far as a viewer may read them."""
 
     start: int = 0
     viewer: str | None = None
 
 
-ALL = View()
+ALL = QueryView()
 
 
 class Views:
@@ -33,9 +33,9 @@ class Views:
         self._standing, self._access = standing, reader.access
         self.has_lists = reader.access.has_lists
 
-    def of(self, query: int) -> View:
+    def of(self, query: int) -> QueryView:
         """What a query sees."""
-        return View(self._standing.start_of(query), self.viewer_of(query))
+        return QueryView(self._standing.start_of(query), self.viewer_of(query))
 
     def viewer_of(self, query: int) -> str | None:
         """One who sees the documents that a query sees, whenever it started; None sees all of them."""

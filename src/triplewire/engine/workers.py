@@ -14,17 +14,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
-from triplewire.engine.filling import Job, Look, Matched, Share, Sought
+from triplewire.engine.filling import BackfillJob, BackfillSearch, BackfillShare, MatchedDocument, Sought
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes, Overlaid
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
 from triplewire.matching.finder.finder import PageIndex
 from triplewire.matching.finder.rows import Rows
-from triplewire.matching.findings import Found
+from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental import MOST_TRIPLES, Seed
 from triplewire.matching.incremental.fans import Fan, Piece
-from triplewire.matching.pages import Numbered, Page
+from triplewire.matching.pages import Numbered, NumberedPage
 from triplewire.model import Document
 from triplewire.store import Reader, Store
 
@@ -105,7 +105,7 @@ class TimedIndex:
     def __init__(self, index: PageIndex, spent: Spent) -> None:
         self._index, self._spent = index, spent
 
-    def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+    def find_in(self, page: NumberedPage) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
         """See `PageIndex.find_in`."""
         started = perf_counter()
         found = self._index.find_in(page)
@@ -125,7 +125,7 @@ class Worker:
         """`images` is a folder that workers of this store on this machine share, to map one file instead of many."""
         self._store = store
         self._standing = Standing(most_triples, images)
-        self._look: tuple[str, Look] | None = None
+        self._look: tuple[str, BackfillSearch] | None = None
 
     # -- for a batch
 
@@ -145,11 +145,11 @@ class Worker:
             rows |= near.around_pieces(piece for piece in begin.pieces if piece.fan.shape in shapes)
         return Around(rows, errors, spent, tuple(near.fans))
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
         """The rows of documents."""
         with self._reading():
             found = self._standing.documents.find(documents)
-        return [Found(one.findings, dict(one.errors)) for one in found]  # a view of errors crosses no border
+        return [DocumentFindings(one.findings, dict(one.errors)) for one in found]  # a view of errors crosses no border
 
     @contextmanager
     def _reading(self, after: int | None = None) -> Iterator[Reader]:
@@ -162,16 +162,16 @@ class Worker:
 
     # -- for a backfill
 
-    def seek(self, share: Share, *, job: Job) -> Sought:
-        """See `Look.seek`."""
+    def seek(self, share: BackfillShare, *, job: BackfillJob) -> Sought:
+        """See `BackfillSearch.seek`."""
         return self._looking(job).seek(share)
 
-    def match(self, documents: Sequence[int], *, job: Job) -> list[Matched]:
-        """See `Look.match`."""
+    def match(self, documents: Sequence[int], *, job: BackfillJob) -> list[MatchedDocument]:
+        """See `BackfillSearch.match`."""
         return self._looking(job).match(documents)
 
-    def _looking(self, job: Job) -> Look:
+    def _looking(self, job: BackfillJob) -> BackfillSearch:
         """The job at hand, for the shares to come."""
         if self._look is None or self._look[0] != job.name:
-            self._look = job.name, Look(self._store, job)
+            self._look = job.name, BackfillSearch(self._store, job)
         return self._look[1]

@@ -16,7 +16,7 @@ from triplewire.matching.finder.rows import Rows
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES, Question, Seed, Shape, Triple, gather, solve
 from triplewire.matching.incremental.fans import Fan
 from triplewire.matching.incremental.lookups import Lookups
-from triplewire.matching.pages import Numbered, Page, page_of
+from triplewire.matching.pages import Numbered, NumberedPage, page_of
 
 
 class SpelledGraph(Lookups, Protocol):
@@ -29,7 +29,7 @@ class SpelledGraph(Lookups, Protocol):
 class PageIndex(Protocol):
     """What finds rows in a page; an `Index` is one."""
 
-    def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+    def find_in(self, page: NumberedPage) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
         """The findings, and what failed."""
 
 
@@ -157,7 +157,7 @@ class RowFinder:
             self._fail(self._queries.query_of(int(entry)), error.reason)
         return self._queries.rows(found, (), only)
 
-    def page(self, triples: Collection[Triple]) -> Page:
+    def page(self, triples: Collection[Triple]) -> NumberedPage:
         """Triples as a document, in which terms are known by their numbers."""
         return page_of(triples, self._graph.spelled, self._number)
 

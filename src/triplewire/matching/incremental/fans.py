@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from triplewire.matching.incremental.answers import Answers, Key
-from triplewire.matching.incremental.groups import BY_CONSTANTS, Group, Origin, Step
+from triplewire.matching.incremental.answers import Key, LookupAnswers
+from triplewire.matching.incremental.groups import BY_CONSTANTS, MatchGroup, MatchStep, Origin
 from triplewire.matching.incremental.lookups import Lookups, Triple
 from triplewire.matching.incremental.plans import FORWARD, SCAN
 
@@ -64,11 +64,11 @@ class PutOff:
         self.seeds: set[tuple[int, int, Triple]] = set()
         self._popular, self._deep = popular, deep
 
-    def without(self, steps: Iterable[Step], answers: Answers) -> list[Step]:
+    def without(self, steps: Iterable[MatchStep], answers: LookupAnswers) -> list[MatchStep]:
         """The steps of those that go on; the others are put off."""
         return [left for step in steps for left in self._left(step, answers) if left.matches]
 
-    def _left(self, step: Step, answers: Answers) -> Iterator[Step]:
+    def _left(self, step: MatchStep, answers: LookupAnswers) -> Iterator[MatchStep]:
         if not self._may_wait(step.group):
             yield step
             return
@@ -78,7 +78,7 @@ class PutOff:
             for row, size in enumerate(sizes):
                 if size > self._popular:
                     self._put_off(step, row, size)
-        yield Step(
+        yield MatchStep(
             step.group,
             step.move,
             [step.matches[row] for row in rows],
@@ -86,13 +86,13 @@ class PutOff:
             [step.keys[row] for row in rows],
         )
 
-    def _may_wait(self, group: Group) -> bool:
+    def _may_wait(self, group: MatchGroup) -> bool:
         """Only in the required part: what an optional part finds decides whether a column has a value."""
         if group.stage is not group.plan.required:
             return False
         return self._deep or (group.lineage != BY_CONSTANTS and group.done.bit_count() == 1)
 
-    def _put_off(self, step: Step, row: int, size: int) -> None:
+    def _put_off(self, step: MatchStep, row: int, size: int) -> None:
         group, move, key = step.group, step.move, step.keys[row]
         position = (move.done ^ group.done).bit_length() - 1
         found = self.fans.get((group.owner, position, move.kind, key))

@@ -43,7 +43,7 @@ _ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingTask:
     """The function that Spark maps over batches of seeds: kind, subject, predicate and object of each.
 
     In a later round, over the numbers of shares of what was put off in the one before.

@@ -46,7 +46,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingTask:
     """The function that Spark maps over batches of documents."""
 
     fitting: PlacedIndex
