@@ -14,7 +14,7 @@ took. A process that dies leaves the backfill to be begun again; nothing of it i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ from typing import Literal
 
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
-from triplewire.engine.differences import document_rows, stored_documents, visible
+from triplewire.engine.differences import document_rows, found_rows, stored_documents, visible
 from triplewire.engine.filling import BackfillJob, BackfillShare, MatchedDocument, planned, put_off
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
@@ -34,7 +34,6 @@ from triplewire.matching import Index
 from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental.fans import Fan, in_rounds
-from triplewire.model import Document
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
 
 MANY = 10_000
@@ -169,29 +168,15 @@ class Confirmation:
         versions = {record.id: record.version for record in writer.documents.by_ids(sorted(found)) if record.present}
         same = {id: one.found for id, one in found.items() if versions.get(id) == one.version}
         known = same if self._is_same_taxonomy else {}
+        names = set(map(str, queries))
+        own = {id: DocumentFindings([f for f in one.findings if f[0] in names], {}) for id, one in known.items()}
         again = (recorded | same.keys()) - known.keys()
         index = Index(self._standing.taxonomy)
         for id, query in queries.items():
             index.add(str(id), query.pattern)
-        bare = {id: Document(f"urn:document:{id}", b"") for id in known}
-        rows = document_rows(_Known(known.values(), queries), bare, writer, errors)
         stored = stored_documents(writer, writer.documents.by_ids(sorted(again)))
-        rows |= document_rows(index, stored, writer, errors)
+        rows = found_rows(own, writer, errors) | document_rows(index, stored, writer, errors)
         return let_in(self._standing, rows, writer.access.of(rows))
-
-
-class _Known:
-    """Gives what was found in documents before, of these queries."""
-
-    def __init__(self, found: Iterable[DocumentFindings], queries: Iterable[int]) -> None:
-        names = set(map(str, queries))
-        self._found = [DocumentFindings([one for one in each.findings if one[0] in names], {}) for each in found]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
-        return self._found
 
 
 # -- now or later

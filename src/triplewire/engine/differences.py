@@ -17,7 +17,7 @@ from triplewire.engine.standing import Standing
 from triplewire.engine.views import QueryView, Views
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.rows import Derivation, Key, Reason, Rows
-from triplewire.matching.findings import Matcher
+from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.matching.pages import Terms
 from triplewire.model import Document
@@ -250,11 +250,17 @@ def document_rows(
     """The rows of each document, by its number."""
     if not documents or not len(matcher):
         return {id: {} for id in documents}
+    return found_rows(dict(zip(documents, matcher.find(list(documents.values())), strict=True)), reader, errors)
+
+
+def found_rows(
+    findings: Mapping[int, DocumentFindings], reader: Reader, errors: dict[int, SubscriptionError]
+) -> dict[int, Rows]:
+    """What was found in documents, by their numbers, as rows."""
     rows: dict[int, Rows] = {}
-    founds = matcher.find(list(documents.values()))
     texts = {
         text
-        for found in founds
+        for found in findings.values()
         for _, row, triples in found.findings
         for text in (*row, *(text for triple in triples for text in triple))
         if text is not None
@@ -263,7 +269,7 @@ def document_rows(
     # places and texts of XML are in no triple: they get their numbers when a row shows them
     number = reader.terms.ids if isinstance(reader, Writer) else reader.terms.find
     numbers = dict(zip(ordered, number(ordered), strict=True))
-    for document, found in zip(documents, founds, strict=True):
+    for document, found in findings.items():
         errors.update({int(id): error for id, error in found.errors.items()})
         own = rows[document] = {}
         for id, row, triples in found.findings:

@@ -16,7 +16,7 @@ from time import perf_counter
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes
 from triplewire.engine.standing import Standing
-from triplewire.engine.workers import Around, Beginnings, Errors, Spent, TimedIndex, Worker, Workers
+from triplewire.engine.workers import Beginnings, Errors, Spent, TimedIndex, Worker, Workers
 from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed
@@ -49,8 +49,7 @@ class SharedFinder(Finder):
     """
 
     def __init__(self, workers: Workers, small: int, *, shares: int = 4, popular: int = POPULAR) -> None:
-        self._workers = workers
-        self.small, self.shares, self.popular = small, shares, popular
+        self.workers, self.small, self.shares, self.popular = workers, small, shares, popular
         self.spent = Spent()
         """Since it was last emptied: whoever wants to know puts a new one there."""
 
@@ -64,15 +63,11 @@ class SharedFinder(Finder):
         """See `Finder.neighbourhoods`."""
         return _SharedNeighbourhoods(self, reader, standing, errors, changes)
 
-    def around(self, shares: Sequence[Beginnings], changes: Changes, popular: int | None) -> Iterable[Around]:
-        """What each share gives."""
-        return self._workers.each(partial(Worker.around, changes=changes, popular=popular), shares)
-
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
         """What each document gives, in the order of the documents."""
         size = -(-len(documents) // self.shares)
         shares = [documents[first : first + size] for first in range(0, len(documents), size)]
-        return list(chain.from_iterable(self._workers.each(Worker.find, shares)))
+        return list(chain.from_iterable(self.workers.each(Worker.find, shares)))
 
 
 class _SharedMatcher:
@@ -140,7 +135,8 @@ class _SharedNeighbourhoods(Neighbourhoods):
     def _taken(self, shares: Sequence[Beginnings], popular: int | None, rows: Rows) -> list[Fan]:
         """Add what workers find; what they have put off."""
         started = perf_counter()
-        around = list(self._shared.around(shares, self._changes(), popular))
+        work = partial(Worker.around, changes=self._changes(), popular=popular)
+        around = list(self._shared.workers.each(work, shares))
         self._spent.waited += perf_counter() - started
         for found in around:
             self._spent.add_share(found.spent)

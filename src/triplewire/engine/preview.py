@@ -22,7 +22,6 @@ from triplewire.algebra.lint import Finding, lint
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.answering import answers_now
 from triplewire.engine.browsing import batch_of
 from triplewire.engine.costs import MOST_COUNTED, Cost, cost_of, selected
@@ -48,6 +47,12 @@ _MOST_BRANCHES_TRIED = 8
 _MOST_TRIED = 256
 _MOST_SHOWN = 5
 _DAY, _HOUR = 86_400, 3_600
+
+
+_Asked = tuple[Scope, Start, str | None]
+"""How it would be subscribed to, and who sees what it sees."""
+_Found = tuple[tuple[Row, ...], int, str | None, "Frequency", tuple[str, ...], tuple[str, ...]]
+"""What a preview tells of the rows of now: the first, how many, a problem; how often; who has the same, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,25 +156,15 @@ def preview(
 ) -> Preview:
     """Look ahead; see the module. Documents that the viewer may not read count nowhere."""
     reader = reader.seen_by(viewer)
-    if isinstance(pattern, PathQuery):
-        return _preview_of_path(reader, pattern, scope, start, limit, viewer)
-    rows: dict[Terms, Derivation] = {}
-    problem = None
-    try:
-        for found in answers_now(reader, standing, pattern, scope, 0).values():
-            for (_, terms), derivation in found.items():
-                rows.setdefault(terms, derivation)
-    except MatchLimitExceeded as error:
-        problem = error.reason
-    example = _example(reader, pattern, rows, standing.taxonomy)
-    equal, covering = _compared(reader, standing, pattern, (scope, start, viewer), example)
+    find = _found_in_xml if pattern.asks_xml else _found
+    rows, count, problem, frequency, equal, covering = find(reader, standing, pattern, (scope, start, viewer), limit)
     return Preview(
-        _told(reader, pattern, list(islice(rows, limit))),
-        len(rows),
+        rows,
+        count,
         problem,
         scope,
         start,
-        _frequency(reader, rows),
+        frequency,
         tuple(_atoms(reader, standing.graph if scope == GRAPH else standing.documents, readable(pattern))),
         cost_of(reader, pattern),
         equal,
@@ -178,12 +173,25 @@ def preview(
     )
 
 
-def _preview_of_path(
-    reader: Reader, query: PathQuery, scope: Scope, start: Start, limit: int, viewer: str | None
-) -> Preview:
+def _found(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
+    """What a subscription would get from the triples of now."""
+    rows: dict[Terms, Derivation] = {}
+    problem = None
+    try:
+        for found in answers_now(reader, standing, pattern, asked[0], 0).values():
+            for (_, terms), derivation in found.items():
+                rows.setdefault(terms, derivation)
+    except MatchLimitExceeded as error:
+        problem = error.reason
+    example = _example(reader, pattern, rows, standing.taxonomy)
+    told = _told(reader, pattern, list(islice(rows, limit)))
+    return told, len(rows), problem, _frequency(reader, rows), *_compared(reader, standing, pattern, asked, example)
+
+
+def _found_in_xml(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
     """What an XPath subscription would get from the documents of now; their versions are its history."""
     index = Index()
-    index.add("asked", query)
+    index.add("asked", pattern)
     rows: list[Row] = []
     matching: list[int] = []
     problem = None
@@ -195,19 +203,8 @@ def _preview_of_path(
             if matches:
                 matching.append(id)
                 rows += [Row(row) for match in matches for row in match.rows]
-    return Preview(
-        tuple(rows[:limit]),
-        len(rows),
-        problem,
-        scope,
-        start,
-        _frequency_of_documents(reader, matching),
-        (),
-        cost_of(reader, query),
-        _equal(reader, query, scope, viewer),
-        (),
-        tuple(lint(query)),
-    )
+    frequency = _frequency_of_documents(reader, matching)
+    return tuple(rows[:limit]), len(rows), problem, frequency, _equal(reader, pattern, asked), ()
 
 
 def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequency:
@@ -218,11 +215,12 @@ def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequen
     return _over_the_history(reader, events, how)
 
 
-def _equal(reader: Reader, query: PathQuery, scope: Scope, viewer: str | None) -> tuple[str, ...]:
+def _equal(reader: Reader, pattern: Pattern, asked: _Asked) -> tuple[str, ...]:
     """Subscriptions with the same expression, whenever they started."""
-    asked = scope, dump_pattern(query), viewer
+    scope, _, viewer = asked
+    wanted = scope, dump_pattern(pattern), viewer
     every = reader.queries.everything()
-    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == asked]
+    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == wanted]
     return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
 
 
@@ -304,7 +302,7 @@ def _compared(
     reader: Reader,
     standing: Standing,
     pattern: Pattern,
-    asked: tuple[Scope, Start, str | None],
+    asked: _Asked,
     example: Sequence[Triple],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subscriptions that have the same answers, and those that have all of them and more."""
