@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -22,7 +22,7 @@ from triplewire.engine.differences import (
     shared,
     stored_documents,
 )
-from triplewire.engine.finders import HERE, Finder
+from triplewire.engine.finders import SharedFinder
 from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.lookups import News
 from triplewire.engine.neighbourhoods import Neighbourhoods
@@ -72,13 +72,13 @@ def apply(
     *,
     strong: Sequence[int],
     meaning: Meaning | None = None,
-    finder: Finder = HERE,
+    finder: SharedFinder | None = None,
 ) -> Applied:
     """Write the revisions, and what they do to rows; the events are in the log then.
 
     A batch with another taxonomy is found in this process: nobody else knows that one yet.
     """
-    return _Application(writer, standing, revisions, strong, meaning, HERE if meaning else finder).run(batch)
+    return _Application(writer, standing, revisions, strong, meaning, None if meaning else finder).run(batch)
 
 
 def told_again(reader: Reader, number: int) -> Applied:
@@ -94,10 +94,10 @@ class _Application:
         revisions: Sequence[Revision],
         strong: Sequence[int],
         meaning: Meaning | None,
-        finder: Finder,
+        finder: SharedFinder | None,
     ) -> None:
         self._writer, self._standing = writer, standing
-        self._finder, self._documents = finder, finder.matcher(standing)
+        self._finder, self._documents = finder, finder.matcher(standing) if finder else standing.documents
         self._revisions, self._strong, self._meaning = revisions, strong, meaning
         self._touched = list(meaning.touched) if meaning is not None else []
         self._applied = Applied(writer.batches.next())
@@ -106,12 +106,12 @@ class _Application:
 
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
-        old = self._finder.neighbourhoods(writer, self._standing, errors, self._no_changes)
+        old = self._neighbourhoods(self._no_changes)
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         leaving = candidates(writer, old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
-        new = self._finder.neighbourhoods(writer, self._standing, errors, self._changes)
+        new = self._neighbourhoods(self._changes)
         new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
@@ -129,7 +129,13 @@ class _Application:
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
         return self._applied
 
-    # -- for those who find elsewhere
+    # -- finding, here or elsewhere
+
+    def _neighbourhoods(self, changes: Callable[[], Changes]) -> Neighbourhoods:
+        """What finds rows in the state as it is now; `changes` tells how that differs from what is committed."""
+        if self._finder is None:
+            return Neighbourhoods(self._writer, self._standing, self._applied.errors)
+        return self._finder.neighbourhoods(self._writer, self._standing, self._applied.errors, changes)
 
     def _no_changes(self) -> Changes:
         return Changes(self._applied.number - 1)

@@ -11,7 +11,7 @@ from typing import Self
 
 from triplewire.documents import Limits
 from triplewire.engine import policies
-from triplewire.engine.finders import HERE, Finder
+from triplewire.engine.finders import SharedFinder
 from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Replicas
 from triplewire.engine.standing import Standing
@@ -32,7 +32,7 @@ class Connected:
         timeout: float = 60.0,
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
-        finder: Finder = HERE,
+        finder: SharedFinder | None = None,
         durable: bool = False,
     ) -> None:
         self.store = Store.open(url, timeout=timeout, durable=durable)

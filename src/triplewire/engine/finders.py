@@ -1,9 +1,10 @@
-"""Finders: where the rows of a batch are looked for.
+"""Finders: the rows of a batch, looked for by workers.
 
 Finding is most of the work of a large batch, and it only reads: the rows around the batch's seeds in the old state and
-in the new one, and the rows of single documents. `Finder` does it in this process. `SharedFinder` cuts it into shares
-for workers. What is found is the same. Limits are not: each share has the whole limit for itself. Where a seed leads to
-a popular node, that node's triples are cut into shares of their own (`matching.incremental.fans`).
+in the new one, and the rows of single documents. A hub does it in its process, unless it has a `SharedFinder`, which
+cuts it into shares for workers. What is found is the same. Limits are not: each share has the whole limit for itself.
+Where a seed leads to a popular node, that node's triples are cut into shares of their own
+(`matching.incremental.fans`).
 """
 
 from __future__ import annotations
@@ -25,24 +26,7 @@ from triplewire.model import Document
 from triplewire.store import Reader
 
 
-class Finder:
-    """Finds in this process."""
-
-    def matcher(self, standing: Standing) -> Matcher:
-        """What finds rows in single documents."""
-        return standing.documents
-
-    def neighbourhoods(
-        self, reader: Reader, standing: Standing, errors: Errors, changes: Callable[[], Changes]
-    ) -> Neighbourhoods:
-        """What finds rows in a state of the store; `changes` tells how it differs from what is committed."""
-        return Neighbourhoods(reader, standing, errors)
-
-
-HERE = Finder()
-
-
-class SharedFinder(Finder):
+class SharedFinder:
     """Cuts large work into shares that workers do; up to `small` seeds or documents are no large work.
 
     `shares` is how many of them are worth while. `popular`: what has more triples is put off by the worker of a share.
@@ -54,13 +38,13 @@ class SharedFinder(Finder):
         """Since it was last emptied: whoever wants to know puts a new one there."""
 
     def matcher(self, standing: Standing) -> Matcher:
-        """See `Finder.matcher`."""
+        """What finds rows in single documents."""
         return _SharedMatcher(self, standing.documents)
 
     def neighbourhoods(
         self, reader: Reader, standing: Standing, errors: Errors, changes: Callable[[], Changes]
     ) -> Neighbourhoods:
-        """See `Finder.neighbourhoods`."""
+        """What finds rows in a state of the store; `changes` tells how it differs from what is committed."""
         return _SharedNeighbourhoods(self, reader, standing, errors, changes)
 
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
