@@ -9,7 +9,7 @@ decides no answer: it may gather too much, never too little.
 from triplewire.matching.incremental.atoms import Atom, atoms_of, enumerating
 from triplewire.matching.incremental.gather import Gathered, Seed, gather
 from triplewire.matching.incremental.groups import Users
-from triplewire.matching.incremental.lookups import Key, Lookups, Memory, Triple
+from triplewire.matching.incremental.lookups import Key, Lookups, Triple
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.patterns import dump_pattern, load_pattern
 from triplewire.matching.incremental.shapes import Shape, Shaped, shape_of, unanchored
@@ -23,7 +23,6 @@ __all__ = [
     "Gathered",
     "Key",
     "Lookups",
-    "Memory",
     "Question",
     "Seed",
     "Shape",
