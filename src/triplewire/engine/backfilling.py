@@ -183,35 +183,35 @@ class Confirmation:
 
 When = Literal["auto", "now", "later"]
 _BEAT = "engine.backfiller"
-"""The setting with the last moment at which somebody was there who does backfills."""
+"""The setting with the last moment at which a backfiller was there."""
 BEATING = timedelta(seconds=10)
-"""How often whoever does backfills says so; one that was silent three times as long is taken for gone."""
+"""How often a backfiller says that it is there; one that was silent three times as long is taken for gone."""
 LARGE = 100_000
 """Triples up to which a store is asked at once: that takes less time than to begin a job."""
 
 
 def is_for_later(reader: Reader, when: When) -> bool:
-    """Whether what answers a new subscription is to be found by somebody else."""
+    """Whether what answers a new subscription is to be found by a backfiller."""
     if when not in ("auto", "now", "later"):
         raise ValueError(f'backfill must be "auto", "now" or "later", not {when!r}')
     if when != "auto":
         return when == "later"
-    return _is_somebody_there(reader) and reader.triples.count() > LARGE
+    return _has_backfiller(reader) and reader.triples.count() > LARGE
 
 
-def _is_somebody_there(reader: Reader) -> bool:
+def _has_backfiller(reader: Reader) -> bool:
     beat = reader.settings.get(_BEAT)
     return beat is not None and datetime.now(UTC) - datetime.fromisoformat(beat) < 3 * BEATING
 
 
 def take_over(writer: Writer) -> None:
-    """What somebody has begun who is gone is to be begun again."""
-    if not _is_somebody_there(writer):
+    """What a backfiller has begun that is gone is to be begun again."""
+    if not _has_backfiller(writer):
         writer.backfills.queue_again()
 
 
 def beat(writer: Writer) -> None:
-    """Say that somebody is there who does backfills."""
+    """Say that a backfiller is there."""
     writer.settings.set(_BEAT, now())
 
 
@@ -278,7 +278,7 @@ def _groups(queries: Sequence[int], found: UnconfirmedRows) -> Iterator[list[int
 
 
 def _confirmed(standing: Standing, writing: Writing, found: UnconfirmedRows, queries: Sequence[int]) -> Filled:
-    """Tell who waits for these queries, in one transaction, or in one for each if that fails."""
+    """Tell the subscriptions that wait for these queries, in one transaction, or in one for each if that fails."""
     if queries[0] in found.errors:
         return _failed(writing, queries[0], found.errors[queries[0]])
     try:

@@ -1,8 +1,8 @@
 """Differences: which rows a batch begins and ends (M6).
 
 Deletions as MDV does it (section 3.5): candidates from the old state, survivors from the new state, then what the new
-triples add; at the end, the net difference with the rows on record. A batch has one `OldState` before its statements
-are written, and one `NewState` after.
+triples add; at the end, the net difference with the rows on record. A batch has `Neighbourhoods` of the old state
+before its statements are written, and of the new one after.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def _wide(
     queries = dict.fromkeys(query for query, _ in hints)
     parts = new.parts(queries)
     wanted = set(map(parts.of, hints))
-    after = new.widened(hints)
+    after = new.widened(hints, parts)
     before = {
         (record.query, record.terms): record
         for query in queries

@@ -1,9 +1,9 @@
-"""Filling: what answers queries already, looked for in shares, by anyone who can read the store.
+"""Filling: what answers queries already, looked for in shares, by workers that can read the store.
 
-A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. Who has a share goes
-through these triples page by page: rows of the graph are gathered around them (`matching.finder`), and the documents
-that state them are matched by whoever has these in a second share. Where they lead to a popular node, that node's
-triples are put off, and are shares of a job of their own.
+A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. A worker goes through
+these triples page by page: rows of the graph are found around them (`matching.finder`), and the documents that state
+them are matched by the worker that has these in a second share. Where they lead to a popular node, that node's triples
+are put off, and are shares of a job of their own.
 
 Invariant: pages need not see one state of the store. The queries stand already, so a row that uses anything that is
 stated anew from now on goes on record with the batch that states it. What is not on record in the end uses only
@@ -177,7 +177,7 @@ def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[
 
 
 class BackfillSearch:
-    """A job in the hands of somebody who looks: what its queries are made of, ready for any share of it."""
+    """A job in the hands of a worker: what its queries are made of, ready for any share of it."""
 
     def __init__(self, store: Store, job: BackfillJob) -> None:
         self._store, self._job = store, job

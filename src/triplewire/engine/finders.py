@@ -35,7 +35,7 @@ class SharedFinder:
     def __init__(self, workers: Workers, small: int, *, shares: int = 4, popular: int = POPULAR) -> None:
         self.workers, self.small, self.shares, self.popular = workers, small, shares, popular
         self.spent = Spent()
-        """Since it was last emptied: whoever wants to know puts a new one there."""
+        """Since it was last emptied: a stream puts a new one there for each batch."""
 
     def matcher(self, standing: Standing) -> Matcher:
         """What finds rows in single documents."""

@@ -144,11 +144,11 @@ class Neighbourhoods:
         found = self._standing.queries(self._reader, queries)
         return RequiredParts({id: query.pattern for id, query in found.items()})
 
-    def widened(self, hints: Collection[Key]) -> Rows:
+    def widened(self, hints: Collection[Key], parts: RequiredParts | None = None) -> Rows:
         """The rows of wide queries: all that have the required columns of a hint."""
         if not hints:
             return {}
-        parts = self.parts(query for query, _ in hints)
+        parts = parts or self.parts(query for query, _ in hints)
         wanted = dict.fromkeys(map(parts.of, hints))
         return {key: why for key, why in self.having(wanted, parts.columns).items() if parts.of(key) in wanted}
 

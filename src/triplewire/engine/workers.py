@@ -36,7 +36,7 @@ Errors = dict[int, SubscriptionError]
 
 
 class Workers(Protocol):
-    """Those who do shares of a work."""
+    """A worker or several, which do shares of a work."""
 
     def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> Iterable[_Result]:
         """What each share gives, in the order of the shares."""
@@ -125,7 +125,7 @@ class Worker:
         """`images` is a folder that workers of this store on this machine share, to map one file instead of many."""
         self._store = store
         self._standing = Standing(most_triples, images)
-        self._look: tuple[str, BackfillSearch] | None = None
+        self._search: tuple[str, BackfillSearch] | None = None
 
     # -- for a batch
 
@@ -164,14 +164,14 @@ class Worker:
 
     def seek(self, share: BackfillShare, *, job: BackfillJob) -> Sought:
         """See `BackfillSearch.seek`."""
-        return self._looking(job).seek(share)
+        return self._searching(job).seek(share)
 
     def match(self, documents: Sequence[int], *, job: BackfillJob) -> list[MatchedDocument]:
         """See `BackfillSearch.match`."""
-        return self._looking(job).match(documents)
+        return self._searching(job).match(documents)
 
-    def _looking(self, job: BackfillJob) -> BackfillSearch:
-        """The job at hand, for the shares to come."""
-        if self._look is None or self._look[0] != job.name:
-            self._look = job.name, BackfillSearch(self._store, job)
-        return self._look[1]
+    def _searching(self, job: BackfillJob) -> BackfillSearch:
+        """The search of the job at hand, kept for the shares to come."""
+        if self._search is None or self._search[0] != job.name:
+            self._search = job.name, BackfillSearch(self._store, job)
+        return self._search[1]

@@ -10,5 +10,5 @@ queries of a hub, which wait at each of their atoms because any of them may chan
 which each conjunction is seeded at one atom only, since all of the graph is there, and the rarest costs least
 (`queries` takes queries apart and chooses). What goes out: `rows`, the queries that went over a limit, and the fans
 that were put off. Shares of the seeds may be cut anywhere, and their rows together are all rows. It does no IO but for
-opening and saving plans, and knows nothing of who shares the work out.
+opening and saving plans, and knows nothing of how the work is shared out.
 """

@@ -49,7 +49,7 @@ class Queries:
     def __init__(self, subscriptions: Iterable[tuple[str, Pattern]] = ()) -> None:
         self.patterns: list[Pattern] = []
         self.subscriptions: list[list[str]] = []
-        """By query, who asks it."""
+        """By query, the subscriptions that ask it."""
         self.kinds: list[Pattern] = []
         self.constants: set[str] = set()
         """The texts of all terms that queries name: they may stand in a row though no triple has them."""

@@ -2,7 +2,7 @@
 
 What comes in: conjunctions, taken apart into shapes, constants and atoms; seeds (triples that fit atoms); lookups into
 one state of the metadata. What goes out: a set of triples that holds every solution that uses a seed, small enough to
-be matched as one document. It never does IO (whoever has the triples answers the lookups), never reads a clock, and
+be matched as one document. It never does IO (a graph answers the lookups), never reads a clock, and
 decides no answer: it may gather too much, never too little.
 """
 

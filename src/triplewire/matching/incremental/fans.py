@@ -1,8 +1,8 @@
 """Fans: what a popular node leads to, put off so that others can share it.
 
-From a publisher with 100,000 datasets one partial match becomes 100,000, all in the hands of whoever has the seed.
-Where that is too much for one, gathering stops there, and names the triples that it would have taken: a *fan*, which
-is a position of a shape and the key of a lookup.
+From a publisher with 100,000 datasets one partial match becomes 100,000, all in the hands of the worker that has the
+seed. Where that is too much for one, gathering stops there, and names the triples that it would have taken: a *fan*,
+which is a position of a shape and the key of a lookup.
 
 Invariant: every solution of a partial match that was put off has a triple of the fan at the fan's position. So the
 triples of the fan, planted there as seeds, find no fewer solutions; and seeds can be shared out.

@@ -1,4 +1,4 @@
-"""Lookups: what gathering asks of whoever has the triples. One call is one batch."""
+"""Lookups: what gathering asks of a graph. One call is one batch."""
 
 from __future__ import annotations
 

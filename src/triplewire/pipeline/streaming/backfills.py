@@ -20,7 +20,7 @@ from triplewire.store.backfills import RUNNING
 POOL = "triplewire-backfill"
 """The name of the pool, and of the group of jobs."""
 _LOOK = 0.5
-"""Seconds between two looks whether somebody waits."""
+"""Seconds between two looks whether a subscription waits."""
 _RECOVERY = 5.0
 """Seconds between two looks whether a query that was over its limit is to be answered again."""
 _PATIENCE = 5.0
@@ -57,7 +57,7 @@ class Backfiller:
             with self._hub.store.writing() as writer:
                 backfilling.leave(writer)
         except StoreError:
-            return  # whoever comes next begins again anyway
+            return  # the next backfiller begins again anyway
 
     def once(self) -> None:
         """Fill those that wait now."""
