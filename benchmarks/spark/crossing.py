@@ -23,9 +23,9 @@ from benchmarks.report import Line, Progress, figure, table
 from benchmarks.spark.streaming import WORKLOAD, change_of, filled
 from benchmarks.targets import Verdict
 from triplewire import Hub, Publish, Retract, pipeline
-from triplewire.engine.finding import Spent
+from triplewire.engine.workers import Spent
 from triplewire.pipeline import streaming
-from triplewire.pipeline.streaming.finder import SparkFinder
+from triplewire.pipeline.streaming.workers import spark_finder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +83,7 @@ def _applied(
     copy = Path(tempfile.mkdtemp(dir=folder))
     shutil.copyfile(folder / "base.db", copy / "hub.db")
     url = f"sqlite:///{copy / 'hub.db'}"
-    finder = SparkFinder(spark.sparkContext, url, small=_SMALL[way])
+    finder = spark_finder(spark.sparkContext, url, small=_SMALL[way])
     with Hub(url, finder=finder) as hub:
         hub.apply(warm)
         finder.spent = Spent()

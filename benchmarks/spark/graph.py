@@ -29,11 +29,12 @@ from benchmarks.spark.batch import comparison
 from benchmarks.spark.processes import cpu_seconds
 from benchmarks.targets import Verdict
 from triplewire import Index, Limits, compile, parse, pipeline
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.spelling import spelled_rows
+from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import FIRST
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.queries import Queries
-from triplewire.matching.whole.reading import kept_of
 from triplewire.model import RDF
 from triplewire.pipeline import outputs, worker
 
@@ -161,9 +162,10 @@ def by_process(index: Index, documents: Path) -> int:
     seeds = (
         (kind, (number(s), number(p), number(o))) for (s, p, o), own in kinds.items() for kind in own if kind in chosen
     )
-    finders, rows = [Finder(plan, triples) for plan in plans], set()
+    finders, rows = [(plan, RowFinder(plan, triples)) for plan in plans], set()
     while share := list(islice(seeds, _SHARE)):
-        rows.update((answer.query, answer.row) for finder in finders for answer in finder.find(share))
+        found = (rows for plan, finder in finders for rows in finder.around(plan.seeds_of(share)))
+        rows.update((each.query, each.row) for some in found for each in spelled_rows(some, triples))
     return sum(len(queries.subscriptions[query]) for query, _ in rows)
 
 

@@ -31,8 +31,8 @@ from triplewire import Hub, Publish, Retract, Subscription, pipeline
 from triplewire.model import RDFS
 from triplewire.pipeline import streaming
 from triplewire.pipeline.streaming.batches import Done
-from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
+from triplewire.pipeline.streaming.workers import spark_finder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -165,7 +165,7 @@ def _both_ways(spark: SparkSession, world: _World, quick: bool, progress: Progre
     """Large batches, applied by the driver alone, and then others like them in shares."""
     size = 50 if quick else _LARGE
     for name, small in (("driver-alone", 1 << 60), ("in-shares", 0)):
-        finder = SparkFinder(spark.sparkContext, world.url, small=small)
+        finder = spark_finder(spark.sparkContext, world.url, small=small)
         with Hub(world.url, finder=finder) as hub:
             taken = []
             for number in range(3):

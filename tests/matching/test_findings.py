@@ -29,7 +29,8 @@ def numbered(document):
     triples = [tuple(map(str, (t.subject, t.predicate, t.object))) for t in document.triples]
     texts = dict(enumerate(sorted({text for triple in triples for text in triple}), 1))
     numbers = {text: number for number, text in texts.items()}
-    page = page_of([tuple(numbers[text] for text in triple) for triple in triples], texts, lambda t: numbers.get(t, -1))
+    written = [tuple(numbers[text] for text in triple) for triple in triples]
+    page = page_of(written, lambda terms: [texts[term] for term in terms], lambda text: numbers.get(text, -1))
     return page, texts
 
 

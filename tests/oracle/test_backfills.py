@@ -19,10 +19,10 @@ from oracle import test_hub_against_recomputation as recomputation
 from oracle.histories import SHAPES, batches, filled, queries, taxonomies
 from oracle.test_crowded_histories import Both, Crowd
 from triplewire import Hub
-from triplewire.engine.backfilling import Here
 from triplewire.engine.filling import put_off
+from triplewire.engine.workers import OneWorker
 from triplewire.errors import UnsupportedQuery
-from triplewire.matching.whole.finding import Finder
+from triplewire.matching.finder.finder import RowFinder
 from triplewire.model import Row
 
 urls = recomputation.urls
@@ -41,18 +41,15 @@ def waits(hub: Hub, id: str) -> bool:
     return id in [record.subscription for record in hub.backfills(limit=1)]
 
 
-class Interrupted(Here):
+class Interrupted(OneWorker):
     """Looks in this process, and lets something else happen before each share of the work."""
 
     def __init__(self, store, interrupt) -> None:
         super().__init__(store)
         self._interrupt = interrupt
 
-    def seek(self, job, shares):
-        yield from super().seek(job, self._with_breaks(shares))
-
-    def match(self, job, shares):
-        yield from super().match(job, self._with_breaks(shares))
+    def each(self, work, shares):
+        yield from super().each(work, self._with_breaks(shares))
 
     def _with_breaks(self, shares):
         for share in shares:
@@ -159,7 +156,7 @@ def popular_nodes():
 
     with (
         patch("triplewire.engine.filling.POPULAR", 0),
-        patch.dict(Finder.__init__.__kwdefaults__, high=0),
+        patch.dict(RowFinder.__init__.__kwdefaults__, high=0),
         patch("triplewire.engine.backfilling.put_off", noted),
     ):
         yield made
@@ -174,11 +171,11 @@ def test_what_is_put_off_and_filled_while_much_happens_agrees_with_recomputation
 
 
 def test_the_datasets_of_a_popular_publisher_are_filled_in_even_shares(urls):
-    class Noting(Here):
-        def seek(self, job, shares):
-            for sought in super().seek(job, shares):
-                sizes.append(len(sought.rows))
-                yield sought
+    class Noting(OneWorker):
+        def each(self, work, shares):
+            for given in super().each(work, shares):
+                sizes.append(len(given.rows))
+                yield given
 
     sizes: list[int] = []
     with Hub(next(urls("sqlite"))) as hub, patch("triplewire.engine.filling._PAGE", 500):

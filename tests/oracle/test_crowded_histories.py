@@ -15,7 +15,8 @@ from tests.contracts.reference import Reference
 
 from oracle.histories import SHAPES, filled
 from triplewire import Hub, Publish, Retract, Schema, TaxonomyError, UnsupportedQuery
-from triplewire.matching.incremental import gather, solve
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.incremental import solve
 from triplewire.model import RDF, RDFS, Document, Row
 from triplewire.schema import SCHEMA
 from triplewire.store import crowds
@@ -165,7 +166,7 @@ def two_are_a_crowd(monkeypatch):
 @pytest.fixture(params=[256, 1], ids=["by shape", "by constants"])
 def hubs_are_high(request, monkeypatch):
     """Where a node counts as a hub, which decides how gathering goes on from it."""
-    for function in (gather, solve):
+    for function in (RowFinder.__init__, solve):
         monkeypatch.setitem(function.__kwdefaults__, "high", request.param)
 
 

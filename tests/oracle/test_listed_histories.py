@@ -120,7 +120,7 @@ def test_a_crowded_history_with_lists_found_in_shares_is_that_of_the_definition(
     url = new_url("sqlite")
     Hub(url).close()
     neighbours = Neighbours(url)
-    crowded.live(ListedCrowd(crowded.Crowd(340), Hub(url, finder=neighbours)))
+    crowded.live(ListedCrowd(crowded.Crowd(340), Hub(url, finder=neighbours.finder)))
     assert neighbours.asked["seeds"]
     neighbours.close()
 

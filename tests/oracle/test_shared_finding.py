@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,16 +16,16 @@ import pytest
 from tests.oracle.test_crowded_histories import follow_with
 
 from triplewire import Hub, Subscription
-from triplewire.engine.finding import Around, Seeker, SharedFinder
+from triplewire.engine.finders import SharedFinder
 from triplewire.engine.overlays import Changes
+from triplewire.engine.workers import Beginnings, Worker
 from triplewire.errors import MatchLimitExceeded, StoreError
-from triplewire.matching.findings import Found
-from triplewire.matching.incremental import Seed, gather
-from triplewire.matching.incremental.fans import POPULAR, Piece
-from triplewire.model import Document
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.incremental.fans import POPULAR
+from triplewire.store import Store
 
 
-class Neighbours(SharedFinder):
+class Neighbours:
     """Three who share the work, whatever there is of it; `asked` counts what they were given."""
 
     def __init__(
@@ -37,37 +36,31 @@ class Neighbours(SharedFinder):
         images: Path | None = None,
         popular: int = POPULAR,
     ) -> None:
-        super().__init__(small, shares=3, popular=popular)
-        self.seekers = [Seeker(url, most_triples=most_triples, images=images) for _ in range(3)]
+        self.finder = SharedFinder(self, small, shares=3, popular=popular)
+        self.stores = [Store.open(url, create=False) for _ in range(3)]
+        self.workers = [Worker(store, most_triples=most_triples, images=images) for store in self.stores]
         self.asked: Counter[str] = Counter()
         self.sizes: list[list[int]] = []
         """How many rows each share of what was put off had."""
 
-    def around(self, seeds: Sequence[Seed], changes: Changes) -> list[Around]:
-        self.asked["seeds"] += len(seeds)
-        shares = [seeds[number::3] for number in range(3)]
-        told = [pickle.dumps((share, changes, self.popular)) for share in shares]
-        return [seeker.around(*pickle.loads(share)) for seeker, share in zip(self.seekers, told, strict=True)]
-
-    def around_pieces(self, shares: Sequence[Sequence[Piece]], changes: Changes, popular: int | None) -> list[Around]:
-        self.asked["pieces"] += sum(map(len, shares))
-        told = [pickle.dumps((share, changes, popular)) for share in shares]
-        found = [self.seekers[n % 3].around_pieces(*pickle.loads(share)) for n, share in enumerate(told)]
-        self.sizes.append([len(one.rows) for one in found])
+    def each(self, work, shares):
+        if work is Worker.find:
+            self.asked["documents"] += sum(map(len, shares))
+        else:
+            self.asked["seeds"] += sum(len(share.seeds) for share in shares)
+            self.asked["pieces"] += sum(len(share.pieces) for share in shares)
+        told = [pickle.dumps((work, share)) for share in shares]
+        found = [self.done(self.workers[number % 3], *pickle.loads(one)) for number, one in enumerate(told)]
+        if work is not Worker.find and shares[0].pieces:
+            self.sizes.append([len(one.rows) for one in found])
         return found
 
-    def find(self, documents: Sequence[Document]) -> list[Found]:
-        self.asked["documents"] += len(documents)
-        told = [pickle.dumps([document]) for document in documents]
-        return [
-            found
-            for number, share in enumerate(told)
-            for found in pickle.loads(pickle.dumps(self.seekers[number % 3].find(pickle.loads(share))))
-        ]
+    def done(self, worker, work, share):
+        return pickle.loads(pickle.dumps(work(worker, share)))
 
     def close(self) -> None:
-        for seeker in self.seekers:
-            seeker.close()
+        for store in self.stores:
+            store.close()
 
 
 @pytest.fixture
@@ -79,7 +72,7 @@ def shared(new_url):
         url = new_url(kind)
         Hub(url).close()
         made.append(Neighbours(url, **about))
-        return Hub(url, finder=made[-1]), made[-1]
+        return Hub(url, finder=made[-1].finder), made[-1]
 
     yield make
     for neighbours in made:
@@ -112,7 +105,7 @@ def test_many_crowded_histories_found_in_shares_are_those_of_the_definition(shar
 @contextmanager
 def all_wide():
     """Everything is large, so that every way is looked at twice, and what has two triples is put off."""
-    with patch.dict(gather.__kwdefaults__, high=0):
+    with patch.dict(RowFinder.__init__.__kwdefaults__, high=0):
         yield
 
 
@@ -174,13 +167,11 @@ def test_whoever_comes_too_late_is_told_that_the_batch_is_over(new_url):
     url = new_url("sqlite")
     with Hub(url) as hub:
         hub.publish("<urn:1> <urn:p> <urn:2> .", uri="urn:d")
-    seeker = Seeker(url)
-    with pytest.raises(StoreError, match="the batch is over"):
-        seeker.around([], Changes(after=0))
-    seeker.close()
+    with closing(Store.open(url)) as store, pytest.raises(StoreError, match="the batch is over"):
+        Worker(store).around(Beginnings(), changes=Changes(after=0))
 
 
-def test_seekers_share_the_files_of_saved_indexes(new_url, tmp_path):
+def test_workers_share_the_files_of_saved_indexes(new_url, tmp_path):
     url = new_url("sqlite")
     text = "SELECT ?x {{ ?x <urn:p> <urn:{}> . ?x <urn:q> ?z }}"
     with Hub(url) as hub:
@@ -188,7 +179,7 @@ def test_seekers_share_the_files_of_saved_indexes(new_url, tmp_path):
     folder = tmp_path / "images"
     folder.mkdir()
     neighbours = Neighbours(url, images=folder)
-    with Hub(url, finder=neighbours) as hub:
+    with Hub(url, finder=neighbours.finder) as hub:
         hub.subscribe(text.format("late"), id="late", scope="graph")
         lines = [f"<urn:{n}> <urn:p> <urn:{n}> . <urn:{n}> <urn:q> 1 ." for n in (3, 70, 599, "late")]
         told = hub.publish("".join(lines), uri="urn:d")

@@ -15,8 +15,8 @@ from triplewire.engine.intake import entry_of
 from triplewire.model import Event
 from triplewire.pipeline.streaming.batches import Batches, Done
 from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of
-from triplewire.pipeline.streaming.finder import SparkFinder
 from triplewire.pipeline.streaming.running import Plan, Stream
+from triplewire.pipeline.streaming.workers import spark_finder
 
 PATIENCE = 600.0
 """Seconds to wait for what should take some: a machine may have much else to do."""
@@ -86,7 +86,7 @@ class MicroBatches(World):
 
     def __init__(self, spark, url: str) -> None:
         Hub(url).close()
-        self.finder = SparkFinder(spark.sparkContext, url, small=0)
+        self.finder = spark_finder(spark.sparkContext, url, small=0)
         super().__init__(Hub(url, finder=self.finder))
         self.spark, self.done, self.numbers = spark, [], count(1)
         self.batches = Batches(self.hub, self.finder, takes_off=False, tell=self.done.append)

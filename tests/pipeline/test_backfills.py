@@ -17,11 +17,12 @@ from engine.workers import SUBSCRIPTIONS, batch
 from triplewire import Hub
 from triplewire.cli.app import app
 from triplewire.engine import backfilling
-from triplewire.engine.backfilling import Here
 from triplewire.engine.names import OwnName
+from triplewire.engine.workers import OneWorker, Worker
 from triplewire.errors import PipelineError, StoreUnavailable
 from triplewire.model import Row
-from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
+from triplewire.pipeline.streaming.backfills import POOL, Backfiller
+from triplewire.pipeline.streaming.workers import SparkWorkers
 
 
 class Told:
@@ -131,17 +132,17 @@ def test_a_driver_that_is_killed_while_it_fills_leaves_every_event_once(new_url,
 # -- what may go wrong, without Spark
 
 
-class Failing(Here):
+class Failing(OneWorker):
     """Looks in this process, and fails at jobs that have a certain query."""
 
     def __init__(self, store, pattern: str, error: Exception) -> None:
         super().__init__(store)
         self._pattern, self._error = pattern, error
 
-    def seek(self, job, shares):
-        if any(self._pattern in pattern for _, _, pattern in job.queries):
+    def each(self, work, shares):
+        if any(self._pattern in pattern for _, _, pattern in work.keywords["job"].queries):
             raise self._error
-        return super().seek(job, shares)
+        return super().each(work, shares)
 
     def cancel(self) -> None:
         pass
@@ -250,8 +251,8 @@ def test_a_backfill_that_was_begun_by_one_that_is_gone_is_begun_again(hub):
 
 
 def test_after_the_end_no_job_is_begun(spark):
-    spread = SparkSpread(spark.sparkContext, "sqlite:///nothing.db")
-    assert spread.match(None, []) == []
-    spread.cancel()
+    workers = SparkWorkers(spark.sparkContext, "sqlite:///nothing.db", pool=POOL)
+    assert workers.each(Worker.find, []) == []
+    workers.cancel()
     with pytest.raises(PipelineError, match="for the next run"):
-        spread.match(None, [[1]])
+        workers.each(Worker.find, [[]])

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from triplewire.cli.streams import lines_of, shown
-from triplewire.engine.finding import Spent
+from triplewire.engine.workers import Spent
 from triplewire.pipeline.streaming.batches import Done
 from triplewire.pipeline.streaming.entries import Waiting
 from triplewire.pipeline.streaming.progress import Meter, status

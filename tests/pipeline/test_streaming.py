@@ -12,6 +12,7 @@ from tests.pipeline.streams import MicroBatches, Running, eventually, frame_of
 
 from triplewire import Access, Hub, PipelineError, Publish, Restrict, Retract, Schema, Unread, parse
 from triplewire.engine.intake import entry_of
+from triplewire.engine.workers import Worker
 from triplewire.model import Row
 from triplewire.pipeline.streaming.parsing import Parse
 from triplewire.pipeline.streaming.progress import status
@@ -141,8 +142,13 @@ def test_a_crowded_history_by_micro_batches_is_that_of_the_definition(spark, url
     """Parsed and found by Spark's workers, each step."""
     world = MicroBatches(spark, url)
     shared = []
-    around = world.finder.around
-    world.finder.around = lambda seeds, changes: shared.append(len(seeds)) or around(seeds, changes)
+    each = world.finder.workers.each
+
+    def noted(work, shares):
+        shared.extend(len(share.seeds) for share in shares if work is not Worker.find)
+        return each(work, shares)
+
+    world.finder.workers.each = noted
     lived = _live(world, Crowd(314))
     assert min(lived[kind] for kind in ("matched", "changed", "unmatched")) > 5, "there was something to compare"
     assert sum(shared) > 20, "the workers were asked"

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
 from triplewire.errors import PatternError
-from triplewire.model import RDF, Term
+from triplewire.model import RDF, Document, Term
+
+if TYPE_CHECKING:
+    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.algebra.taxonomy import Taxonomy
 
 Node = NamedNode | Literal | BlankNode | Variable
 """A place of a triple pattern: a constant or a variable."""
@@ -200,6 +204,29 @@ class Pattern:
     def __reduce__(self) -> tuple[object, ...]:
         """Hashes of text differ between processes: the other one finds its own."""
         return Pattern, (self.answer, self.branches, self.is_normal)
+
+    @property
+    def asks_xml(self) -> bool:
+        """Whether its rows come from the XML of single documents; else they come from triples."""
+        return False
+
+    def rows_in(self, document: Document, taxonomy: Taxonomy) -> list[dict[str, Term]]:
+        """The rows that a document gives alone, by definition."""
+        from triplewire.algebra.evaluate import evaluate
+
+        return evaluate(self, document.triples, taxonomy)
+
+    def why(self, document: Document, taxonomy: Taxonomy) -> list[Reason]:
+        """A reason for each row that a document gives alone."""
+        from triplewire.algebra.explain import why
+
+        return why(self, document.triples, taxonomy)
+
+    def why_not(self, document: Document, taxonomy: Taxonomy) -> WhyNot:
+        """What keeps a document from giving a row."""
+        from triplewire.algebra.explain import why_not
+
+        return why_not(self, document.triples, taxonomy)
 
     def __str__(self) -> str:
         head = " ".join(f"?{name}" for name in self.answer) or "ask"

@@ -14,7 +14,6 @@ from pyoxigraph import NamedNode, Triple, Variable
 
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, render
 from triplewire.algebra.substitution import renamed
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.model import RDF, XSD, Term
 
 _PLAIN = re.compile(
@@ -71,7 +70,7 @@ def word_list(items: Iterable[str], most: int = 5, joint: str = ", ") -> str:
 
 def readable(pattern: Pattern) -> Pattern:
     """The same pattern, no longer in normal form: variables that the text did not name are named by use."""
-    if isinstance(pattern, PathQuery):
+    if pattern.asks_xml:
         return pattern
     return Pattern(pattern.answer, tuple(_readable(branch, pattern.answer) for branch in pattern.branches))
 

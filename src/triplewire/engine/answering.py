@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 from triplewire.algebra.pattern import Conjunction, Pattern
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import Difference, document_rows, new_rows, resources_in, stored_documents
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Neighbourhoods, Reason, Rows
 from triplewire.engine.reasons import Documents, Touched
-from triplewire.engine.standing import GRAPH, Query, Standing
+from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
+from triplewire.matching.finder.finder import RowFinder, SeededQueries
+from triplewire.matching.finder.rows import Reason, Rows
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
 from triplewire.model import Term
 from triplewire.store import MATCHED, NewEvent, Reader, SubscriptionRecord, Writer
@@ -28,7 +29,7 @@ class Untold:
     """Subscriptions that have not heard yet what answers their queries; the rows of `new` ones are not on record."""
 
     asking: list[SubscriptionRecord] = field(default_factory=list)
-    queries: dict[int, Query] = field(default_factory=dict)
+    queries: dict[int, StandingQuery] = field(default_factory=dict)
     new: set[int] = field(default_factory=set)
 
 
@@ -36,16 +37,16 @@ def answers_now(
     reader: Reader, standing: Standing, pattern: Pattern, scope: str, start: int, viewer: str | None = None
 ) -> dict[int, Rows]:
     """The rows of a pattern in the current metadata, by document (0 for the graph); MatchLimitExceeded if too many."""
-    return answers_of(reader, standing, [Query(0, scope, start, pattern, viewer)])
+    return answers_of(reader, standing, [StandingQuery(0, scope, start, pattern, viewer)])
 
 
-def answers_of(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
+def answers_of(reader: Reader, standing: Standing, queries: Sequence[StandingQuery]) -> dict[int, Rows]:
     """The rows of queries in the current metadata, by document (0 for the graph).
 
     Queries of one scope, start and viewer are asked together. Where the limits are too low for that, they are halved,
     until one query alone is over them: MatchLimitExceeded, with the number of the query.
     """
-    groups: defaultdict[tuple[str, int, str | None], list[Query]] = defaultdict(list)
+    groups: defaultdict[tuple[str, int, str | None], list[StandingQuery]] = defaultdict(list)
     for query in queries:
         groups[query.scope, query.start, reader.access.sight_of(query.viewer)].append(query)
     found: defaultdict[int, Rows] = defaultdict(dict)
@@ -64,7 +65,7 @@ def answers_of(reader: Reader, standing: Standing, queries: Sequence[Query]) -> 
     return found
 
 
-def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Query]) -> dict[int, Rows]:
+def _answers_together(reader: Reader, standing: Standing, queries: Sequence[StandingQuery]) -> dict[int, Rows]:
     scope, start = queries[0].scope, queries[0].start
     reader = reader.seen_by(queries[0].viewer)
     index = Index(standing.taxonomy)
@@ -73,16 +74,18 @@ def _answers_together(reader: Reader, standing: Standing, queries: Sequence[Quer
     triples = _concerned(reader, standing, queries, start)
     errors: dict[int, SubscriptionError] = {}
     if scope == GRAPH:
-        rows = {0: Neighbourhoods(reader, standing, errors).rows_in(triples, index)}
+        number = partial(standing.number, reader)
+        finder = RowFinder(SeededQueries(index), StoreLookups(reader), number=number, errors=errors)
+        rows = {0: finder.rows_in(triples)}
     else:
-        has_paths = any(isinstance(query.pattern, PathQuery) for query in queries)
+        has_paths = any(query.pattern.asks_xml for query in queries)
         rows = _document_rows(reader, index, triples, start, errors, has_paths)
     for error in errors.values():
         raise error
     return rows
 
 
-def _concerned(reader: Reader, standing: Standing, queries: Sequence[Query], start: int) -> set[Triple]:
+def _concerned(reader: Reader, standing: Standing, queries: Sequence[StandingQuery], start: int) -> set[Triple]:
     """The triples that answers are made of, looked up once for conjunctions that differ only in their conditions."""
     asked: dict[tuple[Shape, tuple[Term, ...]], tuple[Conjunction, int]] = {}
     for query in queries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -22,17 +22,18 @@ from triplewire.engine.differences import (
     shared,
     stored_documents,
 )
-from triplewire.engine.finding import HERE, Finder
+from triplewire.engine.finders import SharedFinder
 from triplewire.engine.hits import take_changed_hits
 from triplewire.engine.lookups import News
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.overlays import Changes
 from triplewire.engine.reasons import Sights
 from triplewire.engine.recovering import recover
 from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import readable
+from triplewire.engine.views import let_in
 from triplewire.errors import SubscriptionError
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.model import Access, Document
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer
@@ -71,13 +72,13 @@ def apply(
     *,
     strong: Sequence[int],
     meaning: Meaning | None = None,
-    finder: Finder = HERE,
+    finder: SharedFinder | None = None,
 ) -> Applied:
     """Write the revisions, and what they do to rows; the events are in the log then.
 
     A batch with another taxonomy is found in this process: nobody else knows that one yet.
     """
-    return _Application(writer, standing, revisions, strong, meaning, HERE if meaning else finder).run(batch)
+    return _Application(writer, standing, revisions, strong, meaning, None if meaning else finder).run(batch)
 
 
 def told_again(reader: Reader, number: int) -> Applied:
@@ -93,10 +94,10 @@ class _Application:
         revisions: Sequence[Revision],
         strong: Sequence[int],
         meaning: Meaning | None,
-        finder: Finder,
+        finder: SharedFinder | None,
     ) -> None:
         self._writer, self._standing = writer, standing
-        self._finder, self._documents = finder, finder.matcher(standing)
+        self._finder, self._documents = finder, finder.matcher(standing) if finder else standing.documents
         self._revisions, self._strong, self._meaning = revisions, strong, meaning
         self._touched = list(meaning.touched) if meaning is not None else []
         self._applied = Applied(writer.batches.next())
@@ -105,12 +106,12 @@ class _Application:
 
     def run(self, batch: str) -> Applied:
         writer, errors = self._writer, self._applied.errors
-        old = self._finder.neighbourhoods(writer, self._standing, errors, self._no_changes)
+        old = self._neighbourhoods(self._no_changes)
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         leaving = candidates(writer, old, seeds, self._standing)
         before = self._document_rows_before()
         self._write_documents()
-        new = self._finder.neighbourhoods(writer, self._standing, errors, self._changes)
+        new = self._neighbourhoods(self._changes)
         new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
@@ -128,7 +129,13 @@ class _Application:
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
         return self._applied
 
-    # -- for those who find elsewhere
+    # -- finding, here or elsewhere
+
+    def _neighbourhoods(self, changes: Callable[[], Changes]) -> Neighbourhoods:
+        """What finds rows in the state as it is now; `changes` tells how that differs from what is committed."""
+        if self._finder is None:
+            return Neighbourhoods(self._writer, self._standing, self._applied.errors)
+        return self._finder.neighbourhoods(self._writer, self._standing, self._applied.errors, changes)
 
     def _no_changes(self) -> Changes:
         return Changes(self._applied.number - 1)
@@ -155,12 +162,8 @@ class _Application:
 
     def _let_in(self, rows: dict[int, Rows], lists: Mapping[int, Access | None]) -> dict[int, Rows]:
         """The rows of documents that their queries' viewers may read; documents that stay have the lists they had."""
-        writer = self._writer
-        known = {**writer.access.of(id for id in rows if id not in lists), **lists}
-        if not any(known.values()):
-            return rows
-        may_read = readable(self._standing, known)
-        return {id: {key: why for key, why in own.items() if may_read(key[0], id)} for id, own in rows.items()}
+        known = {**self._writer.access.of(id for id in rows if id not in lists), **lists}
+        return let_in(self._standing, rows, known)
 
     def _write_documents(self) -> None:
         writer = self._writer

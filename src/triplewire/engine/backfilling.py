@@ -14,24 +14,26 @@ took. A process that dies leaves the backfill to be begun again; nothing of it i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol
+from functools import partial
+from typing import Literal
 
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import now, tell_answers
-from triplewire.engine.differences import document_rows, stored_documents, visible
-from triplewire.engine.filling import Job, Look, Matched, Share, Sought, planned, put_off
-from triplewire.engine.neighbourhoods import Key, Neighbourhoods, Rows, required_columns
-from triplewire.engine.standing import DOCUMENT, GRAPH, Query, Standing
-from triplewire.engine.views import Views, readable
+from triplewire.engine.differences import document_rows, found_rows, stored_documents, visible
+from triplewire.engine.filling import BackfillJob, BackfillShare, MatchedDocument, planned, put_off
+from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
+from triplewire.engine.views import Views, let_in
+from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.findings import Found
-from triplewire.matching.incremental.fans import ROUNDS, Fan, united
-from triplewire.model import Document
+from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.findings import DocumentFindings
+from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
 
 MANY = 10_000
@@ -40,39 +42,8 @@ _DOCUMENTS = 2_000
 """Documents of a share."""
 
 
-class Spread(Protocol):
-    """Who looks: each share of a job is given to somebody who has the store, and has a `Look` at it."""
-
-    def seek(self, job: Job, shares: Sequence[Share]) -> Iterable[Sought]:
-        """What `Look.seek` gives for each."""
-
-    def match(self, job: Job, shares: Sequence[Sequence[int]]) -> Iterable[list[Matched]]:
-        """What `Look.match` gives for each."""
-
-
-class Here:
-    """Looks in this process."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._look: tuple[str, Look] | None = None
-
-    def seek(self, job: Job, shares: Sequence[Share]) -> Iterator[Sought]:
-        """See `Spread.seek`."""
-        return map(self._looking(job).seek, shares)
-
-    def match(self, job: Job, shares: Sequence[Sequence[int]]) -> Iterator[list[Matched]]:
-        """See `Spread.match`."""
-        return map(self._looking(job).match, shares)
-
-    def _looking(self, job: Job) -> Look:
-        if self._look is None or self._look[0] != job.name:
-            self._look = job.name, Look(self._store, job)
-        return self._look[1]
-
-
 @dataclass(slots=True)
-class Answers:
+class UnconfirmedRows:
     """What was found for queries while batches went on; the first three tell in which state of the store it began."""
 
     since: int
@@ -80,7 +51,7 @@ class Answers:
     generation: int
     graph: defaultdict[int, Rows] = field(default_factory=lambda: defaultdict(dict))
     """By query."""
-    documents: defaultdict[int, list[Matched]] = field(default_factory=lambda: defaultdict(list))
+    documents: defaultdict[int, list[MatchedDocument]] = field(default_factory=lambda: defaultdict(list))
     """By query, those that have rows of it."""
     errors: dict[int, str] = field(default_factory=dict)
     """Queries that went over a limit, with the reasons."""
@@ -90,26 +61,28 @@ class Answers:
         return len(self.graph[query]) + len(self.documents[query])
 
 
-def seek(store: Store, queries: Sequence[QueryRecord], spread: Spread, most_triples: int) -> Answers:
+def seek(store: Store, queries: Sequence[QueryRecord], workers: Workers, most_triples: int) -> UnconfirmedRows:
     """Find what answers queries that stand already; no transaction is open for longer than a page takes."""
     with store.reading() as reader:
-        found = Answers(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
+        found = UnconfirmedRows(reader.batches.last(), taxonomies.number_of(reader), reader.generation)
         job, shares = planned(reader, queries, most_triples)
         documents = set(reader.documents.with_xml()) if job.asks_xml else set()
-    for number in range(ROUNDS + 1):
+
+    def take(job: BackfillJob, shares: Sequence[BackfillShare]) -> list[Fan]:
+        """Add what shares give; what was put off in them."""
         fans: list[Fan] = []
-        for sought in spread.seek(job, shares):
+        for sought in workers.each(partial(Worker.seek, job=job), shares):
             for key, why in sought.rows.items():
                 found.graph[key[0]][key] = why
             found.errors |= sought.errors
-            documents |= sought.documents
+            documents.update(sought.documents)
             fans += sought.fans
-        if not fans:
-            break
-        job, shares = put_off(job, united(fans), is_last=number + 1 == ROUNDS)
+        return fans
+
+    in_rounds(take(job, shares), lambda fans, left: take(*put_off(job, fans, is_last=not left)))
     numbers = sorted(documents)
     parts = [numbers[first : first + _DOCUMENTS] for first in range(0, len(numbers), _DOCUMENTS)]
-    for matched in spread.match(job, parts):
+    for matched in workers.each(partial(Worker.match, job=job), parts):
         for one in matched:
             for query in {int(finding[0]) for finding in one.found.findings}:
                 found.documents[query].append(one)
@@ -120,7 +93,7 @@ def seek(store: Store, queries: Sequence[QueryRecord], spread: Spread, most_trip
 class Confirmation:
     """Brings what was found up to the state that a transaction sees, and tells it."""
 
-    def __init__(self, writer: Writer, standing: Standing, found: Answers) -> None:
+    def __init__(self, writer: Writer, standing: Standing, found: UnconfirmedRows) -> None:
         self._writer, self._standing, self._found = writer, standing, found
         self._is_same_taxonomy = taxonomies.number_of(writer) == found.taxonomy
         self._is_same_state = writer.batches.last() == found.since
@@ -137,7 +110,7 @@ class Confirmation:
         writer.backfills.end([(record.number, told[record.query]) for record in records], now)
         return sum(told[record.query] for record in records)
 
-    def _answers(self, queries: Mapping[int, Query]) -> dict[int, Rows]:
+    def _answers(self, queries: Mapping[int, StandingQuery]) -> dict[int, Rows]:
         """All rows of the queries as things are now, by document (0 for the graph)."""
         answers: dict[int, Rows] = {}
         errors: dict[int, SubscriptionError] = {}
@@ -155,7 +128,7 @@ class Confirmation:
     # -- scope "graph"
 
     def _in_graph(
-        self, queries: Mapping[int, Query], recorded: Sequence[Key], errors: dict[int, SubscriptionError]
+        self, queries: Mapping[int, StandingQuery], recorded: Sequence[Key], errors: dict[int, SubscriptionError]
     ) -> Rows:
         now = Neighbourhoods(self._writer, self._standing, errors)
         found = {key: why for query in queries for key, why in self._found.graph[query].items()}
@@ -164,7 +137,7 @@ class Confirmation:
         doubtful = [key for key in others if not queries[key[0]].wide]
         seen = now.having(doubtful)
         rows |= {key: seen[key] for key in doubtful if key in seen}
-        return rows | self._widened(queries, [key for key in others if queries[key[0]].wide], now)
+        return rows | now.widened([key for key in others if queries[key[0]].wide])
 
     def _holding(self, rows: Rows, views: Views) -> Rows:
         """The rows whose derivations are still there, still mean the same, and are seen by their queries."""
@@ -181,22 +154,10 @@ class Confirmation:
         there = dict(zip(triples, self._writer.triples.visible(triples, 0), strict=True))
         return {key: why for key, why in rows.items() if all(there[triple] for triple in why)}
 
-    def _widened(self, queries: Mapping[int, Query], hints: Sequence[Key], now: Neighbourhoods) -> Rows:
-        """Rows with optional columns: all that have the required columns of one that was found, or is on record."""
-        columns = {query: required_columns(queries[query]) for query, _ in hints}
-
-        def part(key: Key) -> Key:
-            chosen = dict(zip(queries[key[0]].pattern.answer, key[1], strict=True))
-            return key[0], tuple(chosen[name] for name in columns[key[0]])
-
-        asked = list(dict.fromkeys(part(key) for key in hints))
-        wanted = set(asked)
-        return {key: why for key, why in now.having(asked, columns).items() if part(key) in wanted}
-
     # -- scope "document"
 
     def _in_documents(
-        self, queries: Mapping[int, Query], recorded: set[int], errors: dict[int, SubscriptionError]
+        self, queries: Mapping[int, StandingQuery], recorded: set[int], errors: dict[int, SubscriptionError]
     ) -> dict[int, Rows]:
         """What documents gave that are as they were; the others that have rows on record are matched again.
 
@@ -207,68 +168,50 @@ class Confirmation:
         versions = {record.id: record.version for record in writer.documents.by_ids(sorted(found)) if record.present}
         same = {id: one.found for id, one in found.items() if versions.get(id) == one.version}
         known = same if self._is_same_taxonomy else {}
+        names = set(map(str, queries))
+        own = {id: DocumentFindings([f for f in one.findings if f[0] in names], {}) for id, one in known.items()}
         again = (recorded | same.keys()) - known.keys()
         index = Index(self._standing.taxonomy)
         for id, query in queries.items():
             index.add(str(id), query.pattern)
-        bare = {id: Document(f"urn:document:{id}", b"") for id in known}
-        rows = document_rows(_Known(known.values(), queries), bare, writer, errors)
         stored = stored_documents(writer, writer.documents.by_ids(sorted(again)))
-        rows |= document_rows(index, stored, writer, errors)
-        lists = writer.access.of(rows)
-        may_read = readable(self._standing, lists)
-        for id in lists:
-            rows[id] = {key: why for key, why in rows[id].items() if may_read(key[0], id)}
-        return rows
-
-
-class _Known:
-    """Gives what was found in documents before, of these queries."""
-
-    def __init__(self, found: Iterable[Found], queries: Iterable[int]) -> None:
-        names = set(map(str, queries))
-        self._found = [Found([one for one in each.findings if one[0] in names], {}) for each in found]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def find(self, documents: Sequence[Document]) -> list[Found]:
-        return self._found
+        rows = found_rows(own, writer, errors) | document_rows(index, stored, writer, errors)
+        return let_in(self._standing, rows, writer.access.of(rows))
 
 
 # -- now or later
 
 When = Literal["auto", "now", "later"]
 _BEAT = "engine.backfiller"
-"""The setting with the last moment at which somebody was there who does backfills."""
+"""The setting with the last moment at which a backfiller was there."""
 BEATING = timedelta(seconds=10)
-"""How often whoever does backfills says so; one that was silent three times as long is taken for gone."""
+"""How often a backfiller says that it is there; one that was silent three times as long is taken for gone."""
 LARGE = 100_000
 """Triples up to which a store is asked at once: that takes less time than to begin a job."""
 
 
 def is_for_later(reader: Reader, when: When) -> bool:
-    """Whether what answers a new subscription is to be found by somebody else."""
+    """Whether what answers a new subscription is to be found by a backfiller."""
     if when not in ("auto", "now", "later"):
         raise ValueError(f'backfill must be "auto", "now" or "later", not {when!r}')
     if when != "auto":
         return when == "later"
-    return _is_somebody_there(reader) and reader.triples.count() > LARGE
+    return _has_backfiller(reader) and reader.triples.count() > LARGE
 
 
-def _is_somebody_there(reader: Reader) -> bool:
+def _has_backfiller(reader: Reader) -> bool:
     beat = reader.settings.get(_BEAT)
     return beat is not None and datetime.now(UTC) - datetime.fromisoformat(beat) < 3 * BEATING
 
 
 def take_over(writer: Writer) -> None:
-    """What somebody has begun who is gone is to be begun again."""
-    if not _is_somebody_there(writer):
+    """What a backfiller has begun that is gone is to be begun again."""
+    if not _has_backfiller(writer):
         writer.backfills.queue_again()
 
 
 def beat(writer: Writer) -> None:
-    """Say that somebody is there who does backfills."""
+    """Say that a backfiller is there."""
     writer.settings.set(_BEAT, now())
 
 
@@ -300,7 +243,7 @@ Writing = Callable[[], AbstractContextManager[Writer]]
 """Opens a transaction of the hub, which knows then what others have changed."""
 
 
-def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spread, at_once: int) -> Filled | None:
+def fill_queued(store: Store, standing: Standing, writing: Writing, workers: Workers, at_once: int) -> Filled | None:
     """Fill subscriptions that wait, up to so many in one job; None if there are none."""
     with store.reading() as reader:
         if not reader.backfills.queued(1):
@@ -310,14 +253,14 @@ def fill_queued(store: Store, standing: Standing, writing: Writing, spread: Spre
         writer.backfills.begin([one.number for one in queued])
         numbers = list(dict.fromkeys(one.query for one in queued))
         queries = [record for record in writer.queries.by_ids(numbers) if record is not None]
-    found = seek(store, queries, spread, standing.most_triples)
+    found = seek(store, queries, workers, standing.most_triples)
     filled = Filled()
     for group in _groups(numbers, found):
         filled.add(_confirmed(standing, writing, found, group))
     return filled
 
 
-def _groups(queries: Sequence[int], found: Answers) -> Iterator[list[int]]:
+def _groups(queries: Sequence[int], found: UnconfirmedRows) -> Iterator[list[int]]:
     """Queries that are told in one transaction: not many rows, and those that failed each alone."""
     group: list[int] = []
     size = 0
@@ -334,8 +277,8 @@ def _groups(queries: Sequence[int], found: Answers) -> Iterator[list[int]]:
         yield group
 
 
-def _confirmed(standing: Standing, writing: Writing, found: Answers, queries: Sequence[int]) -> Filled:
-    """Tell who waits for these queries, in one transaction, or in one for each if that fails."""
+def _confirmed(standing: Standing, writing: Writing, found: UnconfirmedRows, queries: Sequence[int]) -> Filled:
+    """Tell the subscriptions that wait for these queries, in one transaction, or in one for each if that fails."""
     if queries[0] in found.errors:
         return _failed(writing, queries[0], found.errors[queries[0]])
     try:

@@ -22,6 +22,7 @@ from triplewire.engine.feeds import spread
 from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
+from triplewire.engine.workers import OneWorker, Workers
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
 from triplewire.model import (
     Access,
@@ -146,16 +147,14 @@ class Changing(Connected, AnyHub):
             writer.marks.set(account, reached)
             return reached
 
-    def backfill(
-        self, spread: backfilling.Spread | None = None, *, at_once: int = backfilling.MANY
-    ) -> backfilling.Filled:
+    def backfill(self, workers: Workers | None = None, *, at_once: int = backfilling.MANY) -> backfilling.Filled:
         """Find what answers the subscriptions that wait for that, and let them hear it; batches go on meanwhile.
 
-        `spread` says who looks: this process, if it is not said. `at_once` are filled together. A stream calls this by
-        itself.
+        `workers` are those who look: this process, if none are named. `at_once` are filled together. A stream calls
+        this by itself.
         """
-        found, chosen = backfilling.Filled(), spread or backfilling.Here(self.store)
-        if spread is None:
+        found, chosen = backfilling.Filled(), workers or OneWorker(self.store)
+        if workers is None:
             with self._writing() as writer:
                 backfilling.take_over(writer)
         while True:
@@ -260,7 +259,7 @@ class Changing(Connected, AnyHub):
             return None
         after = taxonomies.revised(writer, revisions)
         touched = taxonomies.touched(writer, self._standing.taxonomy, after)
-        self._taxonomy_number = taxonomies.note_change(writer)
+        self._standing.taxonomy_number = taxonomies.note_change(writer)
         return Meaning(after, touched)
 
     def _outcome(self, writer: Writer, batch: str, applied: Applied, warnings: Sequence[DocumentError] = ()) -> Outcome:
@@ -308,7 +307,7 @@ class Changing(Connected, AnyHub):
             before = self._standing.taxonomy
             taxonomies.save(writer, spelled, names)
             after = taxonomies.read(writer)
-            self._taxonomy_number = taxonomies.note_change(writer)
+            self._standing.taxonomy_number = taxonomies.note_change(writer)
             meaning = Meaning(after, taxonomies.touched(writer, before, after))
             applied = apply(writer, self._standing, [], name, strong=self._book.strong(writer), meaning=meaning)
             return self._outcome(writer, name, applied)

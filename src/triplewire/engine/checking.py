@@ -15,11 +15,9 @@ from triplewire.algebra.evaluate import evaluate
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list
-from triplewire.algebra.xpath.evaluate import rows as path_rows
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.differences import stored_documents
-from triplewire.engine.graphs import StoreGraph, document_graphs, terms_of
+from triplewire.engine.graphs import StoreGraph, terms_of
 from triplewire.engine.standing import GRAPH
 from triplewire.matching.incremental import load_pattern
 from triplewire.model import Row, Term
@@ -76,14 +74,9 @@ def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Patt
         rows = evaluate(pattern, StoreGraph(reader, query.start), taxonomy)
         return _numbered(reader, pattern, 0, rows)
     found: Found = set()
-    if isinstance(pattern, PathQuery):
-        for part in _parts(reader.documents.with_xml(query.start)):
-            for id, document in stored_documents(reader, reader.documents.by_ids(part)).items():
-                found |= _numbered(reader, pattern, id, path_rows(pattern, document))
-        return found
     for records in _parts(_possible(reader, query, pattern)):
-        for record, graph in document_graphs(reader, records):
-            found |= _numbered(reader, pattern, record.id, evaluate(pattern, graph, taxonomy))
+        for id, document in stored_documents(reader, records).items():
+            found |= _numbered(reader, pattern, id, pattern.rows_in(document, taxonomy))
     return found
 
 
@@ -99,7 +92,7 @@ def _possible(reader: Reader, query: QueryRecord, pattern: Pattern) -> Iterator[
     if not all(branch.triples for branch in pattern.branches):
         yield from [record for record, _ in reader.documents.everything(query.start)]
         return
-    ids: set[int] = set()
+    ids = set(reader.documents.with_xml(query.start) if pattern.asks_xml else ())
     for branch in pattern.branches:
         graph = StoreGraph(reader, query.start)
         rarest = min(branch.triples, key=lambda triple: len(graph.candidates(triple)))

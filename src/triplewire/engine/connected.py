@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Self
 
 from triplewire.documents import Limits
-from triplewire.engine import policies, taxonomies
-from triplewire.engine.finding import HERE, Finder
+from triplewire.engine import policies
+from triplewire.engine.finders import SharedFinder
 from triplewire.engine.recovering import Stale
 from triplewire.engine.replica import Replicas
 from triplewire.engine.standing import Standing
@@ -32,7 +32,7 @@ class Connected:
         timeout: float = 60.0,
         limits: Limits | None = None,
         most_triples: int = MOST_TRIPLES,
-        finder: Finder = HERE,
+        finder: SharedFinder | None = None,
         durable: bool = False,
     ) -> None:
         self.store = Store.open(url, timeout=timeout, durable=durable)
@@ -41,7 +41,6 @@ class Connected:
         self._lock = threading.RLock()
         self._standing = Standing(most_triples)
         self._book = policies.Book()
-        self._taxonomy_number = -1
         self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
 
@@ -75,17 +74,12 @@ class Connected:
                     yield writer
             except BaseException:
                 self._standing.forget_uncommitted()
-                self._taxonomy_number = -1
                 raise
             self._standing.settle()
 
     def _catch_up(self, reader: Reader) -> None:
         self._standing.catch_up(reader)
         self._book.catch_up(reader)
-        number = taxonomies.number_of(reader)
-        if number != self._taxonomy_number:
-            self._standing.use_taxonomy(taxonomies.read(reader))
-            self._taxonomy_number = number
 
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, Past(self.store))

@@ -259,8 +259,9 @@ class Consulting(Connected, AnyHub):
     def called(self) -> Mapping[str, Sequence[str]]:
         """What the given taxonomy calls its nodes, by their spelling: names, the one to be shown first."""
         with self._reading() as reader:
-            if self._called[0] != self._taxonomy_number:
-                self._called = self._taxonomy_number, taxonomies.names(reader)
+            number = self._standing.taxonomy_number
+            if self._called[0] != number:
+                self._called = number, taxonomies.names(reader)
             return self._called[1]
 
     @property

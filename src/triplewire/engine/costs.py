@@ -68,9 +68,9 @@ def selected(reader: Reader, lookups: StoreLookups, triple: TriplePattern, most:
         return int(lookups.present([(subject, predicate or 0, value)])[0])
     if subject is not None:
         return lookups.fanouts([(subject, predicate or 0)], most)[0]
-    if value is None and reader.is_partial:  # what is known of a predicate counts what others may read
+    if value is None:
         return reader.triples.amount(predicate or 0, most)
-    return lookups.degrees([(predicate or 0, value or 0)], most)[0]
+    return lookups.degrees([(predicate or 0, value)], most)[0]
 
 
 def _size(expression: Expression) -> int:

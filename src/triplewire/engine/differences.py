@@ -1,27 +1,27 @@
 """Differences: which rows a batch begins and ends (M6).
 
 Deletions as MDV does it (section 3.5): candidates from the old state, survivors from the new state, then what the new
-triples add; at the end, the net difference with the rows on record. A batch has one `OldState` before its statements
-are written, and one `NewState` after.
+triples add; at the end, the net difference with the rows on record. A batch has `Neighbourhoods` of the old state
+before its statements are written, and of the new one after.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.engine.finding import Matcher
-from triplewire.engine.neighbourhoods import Derivation, Key, Neighbourhoods, Reason, Rows, Terms, required_columns
+from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.revisions import Revision, spelled_document
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import View, Views
+from triplewire.engine.views import QueryView, Views
 from triplewire.errors import SubscriptionError
+from triplewire.matching.finder.rows import Derivation, Key, Reason, Rows
+from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
+from triplewire.matching.pages import Terms
 from triplewire.model import Document
-from triplewire.store import DocumentRecord, NewRow, Queries, Reader, RowRecord, Writer, triples_of
-
-Columns = Mapping[int, tuple[str, ...]]
+from triplewire.store import DocumentRecord, NewRow, Queries, Reader, Writer, triples_of
 
 _FEW_PREDICATES = 64
 """With more of them, it costs too much to see that a term is in no triple."""
@@ -126,18 +126,9 @@ def _let_see(reader: Reader, standing: Standing, old: Neighbourhoods, rows: Rows
     """Of wide queries, let rows have derivations that their viewers see: these are told, if they end."""
     wide = {key: why for key, why in rows.items() if key[0] in standing.wide}
     _, hidden = visible(reader, old.views, wide)
-    queries = standing.queries(reader, {query for query, _ in hidden})
-    columns = {query: required_columns(queries[query]) for query in queries}
-    parts = [_part(key, queries[key[0]].pattern.answer, columns[key[0]]) for key in hidden]
     for key in hidden:
         del rows[key]
-    rows |= old.having(dict.fromkeys(parts), columns) if parts else {}
-
-
-def _part(key: Key, answer: Sequence[str], columns: Sequence[str]) -> Key:
-    """What a row has in some of its columns."""
-    chosen = dict(zip(answer, key[1], strict=True))
-    return key[0], tuple(chosen[name] for name in columns)
+    rows |= old.widened(hidden)
 
 
 def graph_difference(
@@ -145,8 +136,7 @@ def graph_difference(
 ) -> Difference:
     """What the batch does to the rows of the graph's queries; the new state is written already, the rows are not."""
     found = new.around([*seeds.added, *(seed for seed in seeds.removed if standing.is_optional(seed))])
-    queries = standing.queries(reader, {query for query, _ in (*found, *candidates) if query in standing.wide})
-    wide = {query: required_columns(queries[query]) for query in queries}
+    wide = standing.wide
     difference = _narrow(
         reader,
         standing,
@@ -158,8 +148,7 @@ def graph_difference(
     difference.found = found if new.views.is_one else {key: why for key, why in found.items() if is_all(key[0])}
     hints = [key for key in (*found, *candidates) if key[0] in wide]
     if hints:
-        answers = {query: queries[query].pattern.answer for query in wide}
-        difference.add(_wide(reader, new, hints, wide, answers, candidates))
+        difference.add(_wide(reader, new, hints, candidates))
     return difference
 
 
@@ -207,11 +196,11 @@ def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
     seen: Rows = {}
     hidden: list[Key] = []
     listed = reader.triples.listed([t for why in rows.values() for t in why]) if views.has_lists else set()
-    by_view: dict[View, list[Key]] = {}
+    by_view: dict[QueryView, list[Key]] = {}
     for key in rows:
         view = views.of(key[0])
         # most rows have nothing to do with access lists: these are looked at together, whoever sees them
-        by_view.setdefault(view if not listed.isdisjoint(rows[key]) else View(view.start), []).append(key)
+        by_view.setdefault(view if not listed.isdisjoint(rows[key]) else QueryView(view.start), []).append(key)
     for (start, viewer), keys in by_view.items():
         if not start and viewer is None:
             seen.update((key, rows[key]) for key in keys)
@@ -230,35 +219,26 @@ def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
 def _wide(
     reader: Reader,
     new: Neighbourhoods,
-    hints: Iterable[Key],
-    columns: Columns,
-    answers: Columns,
+    hints: Sequence[Key],
     candidates: Rows,
 ) -> Difference:
     """Rows with optional columns: all that have the required columns of a hint, before and after."""
-
-    def part(key: Key) -> Key:
-        return _part(key, answers[key[0]], columns[key[0]])
-
-    asked = list(dict.fromkeys(part(key) for key in hints))
-    wanted = set(asked)
-    after = {key: triples for key, triples in new.having(asked, columns).items() if part(key) in wanted}
+    queries = dict.fromkeys(query for query, _ in hints)
+    parts = new.parts(queries)
+    wanted = set(map(parts.of, hints))
+    after = new.widened(hints, parts)
     before = {
         (record.query, record.terms): record
-        for record in _on_record(reader, asked)
-        if part((record.query, record.terms)) in wanted
+        for query in queries
+        for record in reader.rows.of_query(query)
+        if parts.of((record.query, record.terms)) in wanted
     }
     failed = new.errors.keys()
     begun = {key: triples for key, triples in after.items() if key not in before and key[0] not in failed}
     gone = [key for key in before if key not in after and key[0] not in failed]
-    required = {part(key): why for key, why in candidates.items() if key[0] in columns}
-    ended = {key: candidates.get(key) or required.get(part(key), ()) for key in gone}
+    required = {parts.of(key): why for key, why in candidates.items() if key[0] in queries}
+    ended = {key: candidates.get(key) or required.get(parts.of(key), ()) for key in gone}
     return Difference(begun, ended, [(key, 0) for key in begun], [(before[key].id, key[0]) for key in gone])
-
-
-def _on_record(reader: Reader, parts: Iterable[Key]) -> list[RowRecord]:
-    """All rows of the queries."""
-    return [record for query in dict.fromkeys(query for query, _ in parts) for record in reader.rows.of_query(query)]
 
 
 # -- scope "document"
@@ -270,11 +250,17 @@ def document_rows(
     """The rows of each document, by its number."""
     if not documents or not len(matcher):
         return {id: {} for id in documents}
+    return found_rows(dict(zip(documents, matcher.find(list(documents.values())), strict=True)), reader, errors)
+
+
+def found_rows(
+    findings: Mapping[int, DocumentFindings], reader: Reader, errors: dict[int, SubscriptionError]
+) -> dict[int, Rows]:
+    """What was found in documents, by their numbers, as rows."""
     rows: dict[int, Rows] = {}
-    founds = matcher.find(list(documents.values()))
     texts = {
         text
-        for found in founds
+        for found in findings.values()
         for _, row, triples in found.findings
         for text in (*row, *(text for triple in triples for text in triple))
         if text is not None
@@ -283,7 +269,7 @@ def document_rows(
     # places and texts of XML are in no triple: they get their numbers when a row shows them
     number = reader.terms.ids if isinstance(reader, Writer) else reader.terms.find
     numbers = dict(zip(ordered, number(ordered), strict=True))
-    for document, found in zip(documents, founds, strict=True):
+    for document, found in findings.items():
         errors.update({int(id): error for id, error in found.errors.items()})
         own = rows[document] = {}
         for id, row, triples in found.findings:

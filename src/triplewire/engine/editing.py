@@ -20,11 +20,11 @@ from typing import NamedTuple
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.answering import answers_of, name_documents, now, put_on_record
 from triplewire.engine.names import new_name, refuse_unstorable
-from triplewire.engine.neighbourhoods import Reason, Rows
 from triplewire.engine.reasons import Documents, Touched
-from triplewire.engine.standing import Query, Standing
+from triplewire.engine.standing import Standing, StandingQuery
 from triplewire.engine.subscribing import Registration, compiled, drop_unasked, refuse_unserved
 from triplewire.errors import MatchLimitExceeded, SubscriptionChanged
+from triplewire.matching.finder.rows import Reason, Rows
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Scope, Start, Subscription
 from triplewire.store import (
@@ -142,7 +142,7 @@ def _exchange(
     """Let the subscription ask the new query, and tell what that changes."""
     registration = Registration(writer, standing)
     number, new = registration.stand(asked.query, asked.pattern)
-    after = Query(number, asked.query.scope, asked.query.start, asked.pattern, asked.query.viewer)
+    after = StandingQuery(number, asked.query.scope, asked.query.start, asked.pattern, asked.query.viewer)
     made = replace(made, query=number, columns=asked.pattern.answer)
     ended, begun = _difference(writer, standing, record, made, asked.before, after, is_new=bool(new))
     last = writer.log.last_cursor() + len(ended)
@@ -165,7 +165,7 @@ def _difference(
     record: SubscriptionRecord,
     made: SubscriptionRecord,
     before: QueryRecord,
-    after: Query,
+    after: StandingQuery,
     *,
     is_new: bool,
 ) -> tuple[list[NewEvent], list[NewEvent]]:
@@ -180,7 +180,7 @@ def _difference(
     was: dict[int, Rows] = {}
     if ended:
         pattern = load_pattern(before.pattern)
-        old = Query(before.id, before.scope, before.start, pattern, before.viewer)
+        old = StandingQuery(before.id, before.scope, before.start, pattern, before.viewer)
         try:
             was = answers_of(writer, standing, [old])
         except MatchLimitExceeded:  # then these rows end without a derivation
@@ -192,7 +192,7 @@ def _difference(
     )
 
 
-def _found(writer: Writer, standing: Standing, query: Query, id: str) -> dict[int, Rows]:
+def _found(writer: Writer, standing: Standing, query: StandingQuery, id: str) -> dict[int, Rows]:
     try:
         return answers_of(writer, standing, [query])
     except MatchLimitExceeded as error:

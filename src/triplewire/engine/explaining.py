@@ -18,7 +18,6 @@ from triplewire.algebra.explain import Checked, Failure, Reason, follow, why
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list, word_term, word_triple
-from triplewire.algebra.xpath.explain import why_not as why_not_path
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import StoreGraph, document_graphs, spelled_triples
@@ -252,18 +251,20 @@ def why_not_resource(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRec
         return WhyNot(record.id, resource, True)
     query = _query(reader, record)
     reader, pattern = reader.seen_by(query.viewer), load_pattern(query.pattern)
-    if isinstance(pattern, PathQuery):
-        return _why_not_selected(reader, record, pattern, resource)
+    if pattern.asks_xml:
+        return _why_not_selected(reader, taxonomy, record, pattern, resource)
     return _Asked(reader, taxonomy, record).of_resource(resource)
 
 
-def _why_not_selected(reader: Reader, record: SubscriptionRecord, query: PathQuery, resource: Term) -> WhyNot:
+def _why_not_selected(
+    reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, pattern: Pattern, resource: Term
+) -> WhyNot:
     """Why a document gives an XPath subscription nothing; the resource is the document."""
     (document,) = reader.documents.current([resource.value])
     if document is None or not document.present:
         return WhyNot(record.id, resource, False, DOCUMENT, is_mentioned=False, failures=())
     source = Source(document.uri, document.version)
-    told = why_not_path(query, stored_documents(reader, [document])[document.id])
+    told = pattern.why_not(stored_documents(reader, [document])[document.id], taxonomy)
     if told.matches:
         return WhyNot(record.id, resource, False, DOCUMENT, (), source, (source,))
     return WhyNot(record.id, resource, False, DOCUMENT, told.failures, source)

@@ -1,9 +1,9 @@
-"""Filling: what answers queries already, looked for in shares, by anyone who can read the store.
+"""Filling: what answers queries already, looked for in shares, by workers that can read the store.
 
-A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. Who has a share goes
-through these triples page by page: rows of the graph are gathered around them (`matching.whole`), and the documents
-that state them are matched by whoever has these in a second share. Where they lead to a popular node, that node's
-triples are put off, and are shares of a job of their own.
+A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. A worker goes through
+these triples page by page: rows of the graph are found around them (`matching.finder`), and the documents that state
+them are matched by the worker that has these in a second share. Where they lead to a popular node, that node's triples
+are put off, and are shares of a job of their own.
 
 Invariant: pages need not see one state of the store. The queries stand already, so a row that uses anything that is
 stated anew from now on goes on record with the batch that states it. What is not on record in the end uses only
@@ -21,19 +21,18 @@ from uuid import uuid4
 from pyoxigraph import Variable
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
-from triplewire.matching.findings import Found
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.rows import Rows
+from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
 from triplewire.matching.pages import page_of
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.queries import Queries
 from triplewire.store import QueryRecord, Reader, Span, Store
 
 _PAGE = 5_000
@@ -48,7 +47,7 @@ Fixed = tuple[int, int, int]
 """The constants of a triple pattern: subject, predicate and object, 0 for a variable."""
 
 
-class Share(NamedTuple):
+class BackfillShare(NamedTuple):
     """Which triples to begin at: those of whole keys, those of spans, and pieces of what was put off."""
 
     forward: tuple[tuple[int, int], ...] = ()
@@ -58,7 +57,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
+class BackfillJob:
     """What is looked for: queries, each with its scope and pattern; and how many triples there are of each kind.
 
     All that look must begin at the same kinds, so these numbers are taken once.
@@ -77,7 +76,7 @@ class Job:
     @property
     def asks_xml(self) -> bool:
         """Whether there is a query whose answers no triple is a part of."""
-        return any(isinstance(load_pattern(pattern), PathQuery) for _, _, pattern in self.queries)
+        return any(load_pattern(pattern).asks_xml for _, _, pattern in self.queries)
 
     def taken_apart(self, scope: str) -> Queries:
         """The queries of a scope."""
@@ -94,18 +93,20 @@ class Sought(NamedTuple):
     """What was put off."""
 
 
-class Matched(NamedTuple):
+class MatchedDocument(NamedTuple):
     """What a version of a document gives."""
 
     document: int
     version: int
-    found: Found
+    found: DocumentFindings
 
 
-def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -> tuple[Job, list[Share]]:
+def planned(
+    reader: Reader, queries: Iterable[QueryRecord], most_triples: int
+) -> tuple[BackfillJob, list[BackfillShare]]:
     """The job of finding what answers queries, and the shares that it is cut into."""
     spelled = tuple((query.id, query.scope, query.pattern) for query in queries)
-    bare = Job(spelled, most_triples=most_triples)
+    bare = BackfillJob(spelled, most_triples=most_triples)
     counts: dict[str, Mapping[int, int]] = {}
     sources: dict[Fixed, int] = {}
     for scope in (GRAPH, DOCUMENT):
@@ -117,18 +118,18 @@ def planned(reader: Reader, queries: Iterable[QueryRecord], most_triples: int) -
         counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
         for kind in own.rarest(counts[scope]):
             sources |= {one: sizes[one] for one in fixed[kind]}
-    job = Job(spelled, counts, most_triples, bare.name, popular=POPULAR)
+    job = BackfillJob(spelled, counts, most_triples, bare.name, popular=POPULAR)
     return job, list(_shares(reader, sources))
 
 
-def put_off(job: Job, fans: Sequence[Fan], *, is_last: bool) -> tuple[Job, list[Share]]:
+def put_off(job: BackfillJob, fans: Sequence[Fan], *, is_last: bool) -> tuple[BackfillJob, list[BackfillShare]]:
     """The job of finding what was put off in another one, and its shares; in the last one, nothing is put off."""
     places = tuple(sorted({fan.place for fan in fans}))
     shares = shared_out(fans, 1 + sum(fan.size for fan in fans) // _PAGE)
     popular = None if is_last else job.popular
     return (
         replace(job, name=uuid4().hex, places=places, popular=popular),
-        [Share(pieces=tuple(pieces)) for pieces in shares],
+        [BackfillShare(pieces=tuple(pieces)) for pieces in shares],
     )
 
 
@@ -149,22 +150,22 @@ def _sizes(reader: Reader, fixed: Iterable[Fixed]) -> dict[Fixed, int]:
     return dict(zip(asked, found, strict=True)) | {one: 1 for one in fixed if one[0]}
 
 
-def _shares(reader: Reader, sources: Mapping[Fixed, int]) -> Iterator[Share]:
+def _shares(reader: Reader, sources: Mapping[Fixed, int]) -> Iterator[BackfillShare]:
     """Small sources together, large ones in parts."""
     forward: list[tuple[int, int]] = []
     backward: list[tuple[int, int]] = []
     size = 0
     for (s, p, o), count in sorted(sources.items()):
         if not s and (count > _SHARE or not o):
-            yield from (Share(spans=(span,)) for span in _spans(reader, p, o, count))
+            yield from (BackfillShare(spans=(span,)) for span in _spans(reader, p, o, count))
             continue
         (forward if s else backward).append((s, p) if s else (p, o))
         size += count
         if size > _SHARE or len(forward) + len(backward) >= _KEYS:
-            yield Share(tuple(dict.fromkeys(forward)), tuple(backward))
+            yield BackfillShare(tuple(dict.fromkeys(forward)), tuple(backward))
             forward, backward, size = [], [], 0
     if forward or backward:
-        yield Share(tuple(dict.fromkeys(forward)), tuple(backward))
+        yield BackfillShare(tuple(dict.fromkeys(forward)), tuple(backward))
 
 
 def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[Span]:
@@ -175,10 +176,10 @@ def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[
         yield from (Span(one, object, low, high) for one in predicates)
 
 
-class Look:
-    """A job in the hands of somebody who looks: what its queries are made of, ready for any share of it."""
+class BackfillSearch:
+    """A job in the hands of a worker: what its queries are made of, ready for any share of it."""
 
-    def __init__(self, store: Store, job: Job) -> None:
+    def __init__(self, store: Store, job: BackfillJob) -> None:
         self._store, self._job = store, job
         graph, documents = job.taken_apart(GRAPH), job.taken_apart(DOCUMENT)
         with store.reading() as reader:
@@ -202,7 +203,7 @@ class Look:
             if scope != GRAPH:
                 self._documents.add(str(id), load_pattern(pattern))
 
-    def seek(self, share: Share) -> Sought:
+    def seek(self, share: BackfillShare) -> Sought:
         """What there is around the triples of a share."""
         rows: Rows = {}
         documents: set[int] = set()
@@ -210,19 +211,19 @@ class Look:
         fans: list[Fan] = []
         for reader, begins in self._begun(share, documents):
             for plan in self._plans if begins else ():
-                finder = Finder(plan, _Stored(reader), most_triples=self._job.most_triples, popular=self._job.popular)
-                for found in finder.rows(begins):
+                graph, most = StoreLookups(reader), self._job.most_triples
+                finder = RowFinder(plan, graph, most_triples=most, popular=self._job.popular)
+                for found in finder.around(plan.seeds_of(begins)):
                     rows |= {(id, row): why for (query, row), why in found.items() for id in self._ids[query]}
-                errors |= {id: reason for query, reason in finder.errors.items() for id in self._ids[query]}
+                errors |= {id: error.reason for query, error in finder.errors.items() for id in self._ids[query]}
                 fans += finder.fans
         return Sought(rows, documents, errors, tuple(united(fans)))
 
-    def _begun(self, share: Share, documents: set[int]) -> Iterator[tuple[Reader, list[tuple[int, Triple]]]]:
+    def _begun(self, share: BackfillShare, documents: set[int]) -> Iterator[tuple[Reader, list[tuple[int, Triple]]]]:
         """The triples at which rows of the graph begin, with their kinds; the documents at which others do."""
         for reader, triples in self._pages(share):
-            texts = _Texts(reader)
-            yield reader, self._kinds(GRAPH, texts, triples)
-            stated = [triple for _, triple in self._kinds(DOCUMENT, texts, triples)]
+            yield reader, self._kinds(GRAPH, reader, triples)
+            stated = [triple for _, triple in self._kinds(DOCUMENT, reader, triples)]
             documents.update(id for ids in reader.triples.stated_by(stated) for id in ids)
         kinds = {place: kind for kind, place in enumerate(self._job.places)}
         for piece in share.pieces:
@@ -231,21 +232,21 @@ class Look:
                 for first in range(0, len(triples), _PAGE):
                     yield reader, [(kinds[piece.fan.place], one) for one in triples[first : first + _PAGE]]
 
-    def match(self, documents: Sequence[int]) -> list[Matched]:
+    def match(self, documents: Sequence[int]) -> list[MatchedDocument]:
         """What documents give that are there now."""
-        found: list[Matched] = []
+        found: list[MatchedDocument] = []
         for first in range(0, len(documents), _KEYS):
             with self._store.reading() as reader:
                 records = [r for r in reader.documents.by_ids(documents[first : first + _KEYS]) if r.present]
                 stored = stored_documents(reader, records)
             given = self._documents.find(list(stored.values()))
             found += [
-                Matched(record.id, record.version, Found(one.findings, dict(one.errors)))
+                MatchedDocument(record.id, record.version, DocumentFindings(one.findings, dict(one.errors)))
                 for record, one in zip(records, given, strict=True)
             ]
         return found
 
-    def _pages(self, share: Share) -> Iterator[tuple[Reader, list[Triple]]]:
+    def _pages(self, share: BackfillShare) -> Iterator[tuple[Reader, list[Triple]]]:
         """The triples of a share, some at a time, each time with the state in which they were seen."""
         if share.forward or share.backward:
             with self._store.reading() as reader:
@@ -264,39 +265,11 @@ class Look:
                         last = page[-1]
                         yield reader, list(dict.fromkeys(page))
 
-    def _kinds(self, scope: str, texts: _Texts, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
+    def _kinds(self, scope: str, reader: Reader, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
         """The triples with the kinds at which something begins."""
         begins = self._begins[scope]
         if not begins:
             return []
-        page = page_of(triples, texts.spelled(triples), self._numbers.__getitem__)
+        page = page_of(triples, reader.terms.texts, self._numbers.__getitem__)
         found = [(int(kind), triple) for kind, triple in self._fitting[scope].fitting(page)]
         return [(kind, triple) for kind, triple in found if kind in begins]
-
-
-class _Texts:
-    """The texts of terms, in one state of the store."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def of(self, numbers: Sequence[int]) -> list[str]:
-        """See `Texts.of`."""
-        return self._reader.terms.texts(numbers)
-
-    def spelled(self, triples: Iterable[Triple]) -> dict[int, str]:
-        """The texts of all terms of triples."""
-        numbers = list({number for triple in triples for number in triple})
-        return dict(zip(numbers, self.of(numbers), strict=True))
-
-
-class _Stored(StoreLookups):
-    """The store, as a graph in which rows are found."""
-
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
-        self.texts = _Texts(reader)
-
-    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
-        """The documents that state each of these triples; whoever found a row asks for them when it is confirmed."""
-        return [stating[:most] for stating in self._triples.stated_by(triples)]

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from triplewire.algebra.xpath.evaluate import hits, tree_of
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.differences import Difference
-from triplewire.engine.neighbourhoods import Key, Rows
 from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
+from triplewire.matching.finder.rows import Key, Rows
 from triplewire.model import parse_term
 from triplewire.model.event import NODE
 from triplewire.store import Reader

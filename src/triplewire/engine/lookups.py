@@ -56,6 +56,10 @@ class StoreLookups:
         """The numbers of terms, 0 for one that is in no triple."""
         return self._terms.find(texts)
 
+    def spelled(self, numbers: Sequence[int]) -> list[str]:
+        """The texts of terms."""
+        return self._terms.texts(numbers)
+
     def forward(self, keys: Sequence[Key]) -> list[list[Triple]]:
         """The triples of each (subject, predicate)."""
         ask = self._triples.forward

@@ -22,18 +22,18 @@ from triplewire.algebra.lint import Finding, lint
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.answering import answers_now
 from triplewire.engine.browsing import batch_of
 from triplewire.engine.costs import MOST_COUNTED, Cost, cost_of, selected
 from triplewire.engine.differences import stored_documents
 from triplewire.engine.graphs import spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
-from triplewire.engine.neighbourhoods import Derivation, Terms
-from triplewire.engine.standing import GRAPH, Query, Standing
+from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
+from triplewire.matching.finder.rows import Derivation
 from triplewire.matching.incremental import dump_pattern
+from triplewire.matching.pages import Terms
 from triplewire.model import XSD, Document, Row, Scope, Start, Term
 from triplewire.store import Reader
 
@@ -47,6 +47,12 @@ _MOST_BRANCHES_TRIED = 8
 _MOST_TRIED = 256
 _MOST_SHOWN = 5
 _DAY, _HOUR = 86_400, 3_600
+
+
+_Asked = tuple[Scope, Start, str | None]
+"""How it would be subscribed to, and who sees what it sees."""
+_Found = tuple[tuple[Row, ...], int, str | None, "Frequency", tuple[str, ...], tuple[str, ...]]
+"""What a preview tells of the rows of now: the first, how many, a problem; how often; who has the same, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +156,15 @@ def preview(
 ) -> Preview:
     """Look ahead; see the module. Documents that the viewer may not read count nowhere."""
     reader = reader.seen_by(viewer)
-    if isinstance(pattern, PathQuery):
-        return _preview_of_path(reader, pattern, scope, start, limit, viewer)
-    rows: dict[Terms, Derivation] = {}
-    problem = None
-    try:
-        for found in answers_now(reader, standing, pattern, scope, 0).values():
-            for (_, terms), derivation in found.items():
-                rows.setdefault(terms, derivation)
-    except MatchLimitExceeded as error:
-        problem = error.reason
-    example = _example(reader, pattern, rows, standing.taxonomy)
-    equal, covering = _compared(reader, standing, pattern, (scope, start, viewer), example)
+    find = _found_in_xml if pattern.asks_xml else _found
+    rows, count, problem, frequency, equal, covering = find(reader, standing, pattern, (scope, start, viewer), limit)
     return Preview(
-        _told(reader, pattern, list(islice(rows, limit))),
-        len(rows),
+        rows,
+        count,
         problem,
         scope,
         start,
-        _frequency(reader, rows),
+        frequency,
         tuple(_atoms(reader, standing.graph if scope == GRAPH else standing.documents, readable(pattern))),
         cost_of(reader, pattern),
         equal,
@@ -177,12 +173,25 @@ def preview(
     )
 
 
-def _preview_of_path(
-    reader: Reader, query: PathQuery, scope: Scope, start: Start, limit: int, viewer: str | None
-) -> Preview:
+def _found(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
+    """What a subscription would get from the triples of now."""
+    rows: dict[Terms, Derivation] = {}
+    problem = None
+    try:
+        for found in answers_now(reader, standing, pattern, asked[0], 0).values():
+            for (_, terms), derivation in found.items():
+                rows.setdefault(terms, derivation)
+    except MatchLimitExceeded as error:
+        problem = error.reason
+    example = _example(reader, pattern, rows, standing.taxonomy)
+    told = _told(reader, pattern, list(islice(rows, limit)))
+    return told, len(rows), problem, _frequency(reader, rows), *_compared(reader, standing, pattern, asked, example)
+
+
+def _found_in_xml(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
     """What an XPath subscription would get from the documents of now; their versions are its history."""
     index = Index()
-    index.add("asked", query)
+    index.add("asked", pattern)
     rows: list[Row] = []
     matching: list[int] = []
     problem = None
@@ -194,19 +203,8 @@ def _preview_of_path(
             if matches:
                 matching.append(id)
                 rows += [Row(row) for match in matches for row in match.rows]
-    return Preview(
-        tuple(rows[:limit]),
-        len(rows),
-        problem,
-        scope,
-        start,
-        _frequency_of_documents(reader, matching),
-        (),
-        cost_of(reader, query),
-        _equal(reader, query, scope, viewer),
-        (),
-        tuple(lint(query)),
-    )
+    frequency = _frequency_of_documents(reader, matching)
+    return tuple(rows[:limit]), len(rows), problem, frequency, _equal(reader, pattern, asked), ()
 
 
 def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequency:
@@ -217,11 +215,12 @@ def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequen
     return _over_the_history(reader, events, how)
 
 
-def _equal(reader: Reader, query: PathQuery, scope: Scope, viewer: str | None) -> tuple[str, ...]:
+def _equal(reader: Reader, pattern: Pattern, asked: _Asked) -> tuple[str, ...]:
     """Subscriptions with the same expression, whenever they started."""
-    asked = scope, dump_pattern(query), viewer
+    scope, _, viewer = asked
+    wanted = scope, dump_pattern(pattern), viewer
     every = reader.queries.everything()
-    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == asked]
+    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == wanted]
     return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
 
 
@@ -238,9 +237,7 @@ def _over_the_history(reader: Reader, events: int, how: str) -> Frequency:
 
     When something happened to a hidden document, and how often, is hidden as well.
     """
-    batches, first, last = reader.batches.last(), 1, reader.batches.last()
-    if reader.is_partial:
-        batches, first, last = reader.documents.published_by()
+    batches, first, last = reader.documents.published_by()
     if not batches:
         return Frequency(0, 0, "", "", None, "")
     since, until = batch_of(reader, first).committed, batch_of(reader, last).committed
@@ -305,7 +302,7 @@ def _compared(
     reader: Reader,
     standing: Standing,
     pattern: Pattern,
-    asked: tuple[Scope, Start, str | None],
+    asked: _Asked,
     example: Sequence[Triple],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subscriptions that have the same answers, and those that have all of them and more."""
@@ -324,12 +321,12 @@ def _compared(
     return _subscribers(reader, equal), _subscribers(reader, [query for query in wider if query not in equal])
 
 
-def _sees_as_much(query: Query, scope: Scope, start: Start, viewer: str | None) -> bool:
+def _sees_as_much(query: StandingQuery, scope: Scope, start: Start, viewer: str | None) -> bool:
     """The graph has what each document has; who started earlier sees what comes; who has no viewer sees it all."""
     return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 
-def _subscribers(reader: Reader, queries: Sequence[Query]) -> tuple[str, ...]:
+def _subscribers(reader: Reader, queries: Sequence[StandingQuery]) -> tuple[str, ...]:
     found = reader.subscriptions.of_queries([query.id for query in queries])
     return tuple(record.id for records in found for record in records)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from triplewire.engine.neighbourhoods import Derivation, Reason, Rows, Terms
 from triplewire.engine.revisions import Revision
 from triplewire.engine.standing import Standing
+from triplewire.matching.finder.rows import Derivation, Reason, Rows
 from triplewire.matching.incremental import Triple
+from triplewire.matching.pages import Terms
 from triplewire.store import EVERYBODY, Writer
 
 Documents = tuple[tuple[int, int, int], ...]

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from triplewire.engine.answering import answers_of
 from triplewire.engine.differences import Difference
-from triplewire.engine.neighbourhoods import Rows
 from triplewire.engine.standing import Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
+from triplewire.matching.finder.rows import Rows
 from triplewire.store import Reader, RowRecord, Writer
 
 _WAITING = "engine.failed_queries"

@@ -21,9 +21,10 @@ from pathlib import Path
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.xpath.query import PathQuery
+from triplewire.engine import taxonomies
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
-from triplewire.matching.pages import Page
+from triplewire.matching.pages import NumberedPage
 from triplewire.store import Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
@@ -35,7 +36,7 @@ _PATTERNS_KEPT = 20_000
 
 
 @dataclass(slots=True)
-class Query:
+class StandingQuery:
     """A query as the engine works with it: `wide` if optional parts add columns to its rows."""
 
     id: int
@@ -50,11 +51,11 @@ class Query:
 
 
 @dataclass(slots=True)
-class Arrivals:
+class NewQueries:
     """New queries, the atoms that seed them (named by `seed_id`) and their shapes; `number` is that of the change."""
 
     number: int
-    queries: Sequence[Query] = ()
+    queries: Sequence[StandingQuery] = ()
     atoms: Mapping[str, Pattern] = field(default_factory=dict)
     shapes: Mapping[int, Shape] = field(default_factory=dict)
 
@@ -83,6 +84,7 @@ class Standing:
         self.documents, self.graph, self.seeds = Index(), Index(), Index()
         self.shapes: dict[int, Shape] = {}
         self.taxonomy: Taxonomy = EMPTY
+        self.taxonomy_number = -1
         self._starts: dict[int, int] = {}
         self._viewers: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
@@ -92,7 +94,7 @@ class Standing:
         """Documents published after this batch are visible to every graph query."""
         self._number = self._imaged = 0
         self._generation: int | None = None
-        self._queries: OrderedDict[int, Query] = OrderedDict()
+        self._queries: OrderedDict[int, StandingQuery] = OrderedDict()
         self._hearers: dict[int, int] = {}
         self._removed = 0
         self._uncommitted: _Uncommitted | None = None
@@ -100,7 +102,7 @@ class Standing:
     # -- keeping up
 
     def catch_up(self, reader: Reader) -> None:
-        """Know all subscriptions that the store has now."""
+        """Know all subscriptions that the store has now, and the taxonomy."""
         if self._generation is None:
             self._load(reader)
         changes = reader.subscriptions.changes_after(self._number)
@@ -115,8 +117,12 @@ class Standing:
         if reader.generation != self._generation:
             self._numbers.clear()
         self._generation = reader.generation
+        number = taxonomies.number_of(reader)
+        if number != self.taxonomy_number:
+            self.use_taxonomy(taxonomies.read(reader))
+            self.taxonomy_number = number
 
-    def learn(self, arrivals: Arrivals) -> None:
+    def learn(self, arrivals: NewQueries) -> None:
         """Know what this process has just written, without reading it; `forget_uncommitted` takes it back."""
         fresh = self._uncommitted = self._uncommitted or _Uncommitted(self._number)
         self._hearers.clear()
@@ -139,6 +145,7 @@ class Standing:
         """What was learned since the last `settle` was rolled back; its numbers will be given to others."""
         fresh = self._uncommitted
         self._hearers.clear()
+        self.taxonomy_number = -1
         if fresh is None:
             return
         for query in fresh.queries:
@@ -157,12 +164,12 @@ class Standing:
             if record is None:
                 self._drop(id)
             elif str(id) not in (self.graph if record.scope == GRAPH else self.documents):
-                self._add(Query(id, record.scope, record.start, load_pattern(record.pattern), record.viewer))
+                self._add(StandingQuery(id, record.scope, record.start, load_pattern(record.pattern), record.viewer))
                 if record.scope == GRAPH:
                     fresh.append(id)
         self._seed(reader, fresh)
 
-    def _add(self, query: Query) -> None:
+    def _add(self, query: StandingQuery) -> None:
         index = self.graph if query.scope == GRAPH else self.documents
         index.add(str(query.id), query.pattern)
         if query.wide:
@@ -255,14 +262,14 @@ class Standing:
 
     # -- what is known of queries
 
-    def queries(self, reader: Reader, ids: Iterable[int]) -> Mapping[int, Query]:
+    def queries(self, reader: Reader, ids: Iterable[int]) -> Mapping[int, StandingQuery]:
         """These queries, with their patterns; the ones that were asked for lately are kept."""
         wanted = list(dict.fromkeys(ids))
         missing = [id for id in wanted if id not in self._queries]
         for record in reader.queries.by_ids(missing):
             if record is not None:
                 pattern = load_pattern(record.pattern)
-                self._queries[record.id] = Query(record.id, record.scope, record.start, pattern, record.viewer)
+                self._queries[record.id] = StandingQuery(record.id, record.scope, record.start, pattern, record.viewer)
         found = {id: self._queries[id] for id in wanted if id in self._queries}
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
@@ -317,7 +324,7 @@ class Standing:
             for one in spelled
         ]
 
-    def seeds_in(self, page: Page) -> list[Seed]:
+    def seeds_in(self, page: NumberedPage) -> list[Seed]:
         """The atoms that triples of a page fit; an image may have some whose shape is gone with its last query."""
         seeds = []
         for id, triple in self.seeds.fitting(page):
@@ -343,7 +350,7 @@ def _parts_of(seed: str) -> tuple[int, int, int]:
     return int(atom), int(shape), int(position)
 
 
-def _constants(query: Query, branch: int) -> list[str]:
+def _constants(query: StandingQuery, branch: int) -> list[str]:
     return [str(constant) for constant in shape_of(query.pattern.branches[branch]).constants]
 
 

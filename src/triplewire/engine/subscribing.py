@@ -14,11 +14,10 @@ from triplewire.algebra.lint import parts_of
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.answering import Untold, now, tell_existing
 from triplewire.engine.names import refuse_unstorable
-from triplewire.engine.standing import GRAPH, Arrivals, Query, Standing, seed_id
+from triplewire.engine.standing import GRAPH, NewQueries, Standing, StandingQuery, seed_id
 from triplewire.errors import TriplewireError, UnsupportedQuery
 from triplewire.languages import read
 from triplewire.matching.incremental import Shape, atoms_of, dump_pattern, load_pattern, shape_of, unanchored
@@ -104,7 +103,7 @@ def refuse_unserved(pattern: Pattern, scope: str, language: str) -> None:
     """UnsupportedQuery for what could only be answered by combining everything with everything."""
     if scope != GRAPH:
         return
-    if isinstance(pattern, PathQuery):
+    if pattern.asks_xml:
         reason = "XPath asks one document, and the scope is the graph of all"
         raise UnsupportedQuery(reason, language=language, hint='Use scope="document".')
     for branch in pattern.branches:
@@ -174,23 +173,23 @@ class Registration:
             for one, record, pattern in zip(wanted, records, patterns, strict=True):
                 if one.start == "ever" and not self._is_later:
                     self._untold.asking.append(record)
-                    self._untold.queries[record.query] = Query(record.query, one.scope, 0, pattern, one.viewer)
+                    self._untold.queries[record.query] = StandingQuery(record.query, one.scope, 0, pattern, one.viewer)
             if self._is_later:
                 self._queue(records)
             if len(self._untold.asking) >= _MANY:
                 self.tell()
         return patterns
 
-    def stand(self, asked: NewQuery, pattern: Pattern) -> tuple[int, list[Query]]:
+    def stand(self, asked: NewQuery, pattern: Pattern) -> tuple[int, list[StandingQuery]]:
         """Let a query stand; its number, and itself if it did not before. To be learned when somebody asks it."""
         (number,), new = self._queries([asked], [pattern])
         return number, new
 
-    def learn(self, number: int, new: Sequence[Query]) -> None:
+    def learn(self, number: int, new: Sequence[StandingQuery]) -> None:
         """Let this process know queries that stand since the change with a number."""
         atoms = self._attach([query for query in new if query.scope == GRAPH])
         shapes = {place: shape for shape, place in self._shapes.items()}
-        self._standing.learn(Arrivals(number, new, atoms, shapes))
+        self._standing.learn(NewQueries(number, new, atoms, shapes))
 
     def tell(self) -> None:
         """Tell those that start "ever" what answers them already; to be called when all are registered."""
@@ -222,7 +221,7 @@ class Registration:
             patterns.append(pattern)
         return patterns
 
-    def _queries(self, asked: Sequence[NewQuery], patterns: Sequence[Pattern]) -> tuple[list[int], list[Query]]:
+    def _queries(self, asked: Sequence[NewQuery], patterns: Sequence[Pattern]) -> tuple[list[int], list[StandingQuery]]:
         """The number of each query, and those that nobody had."""
         known = zip(asked, self._writer.queries.find_many(asked), strict=True)
         numbers = {query: number for query, number in known if number}
@@ -231,7 +230,8 @@ class Registration:
         numbers.update(zip(new, made, strict=True))
         taxonomies.note_places(self._writer, new.values())
         return [numbers[query] for query in asked], [
-            Query(numbers[query], query.scope, query.start, pattern, query.viewer) for query, pattern in new.items()
+            StandingQuery(numbers[query], query.scope, query.start, pattern, query.viewer)
+            for query, pattern in new.items()
         ]
 
     def _with_terms(self, new: Mapping[NewQuery, Pattern]) -> list[NewQuery]:
@@ -269,7 +269,7 @@ class Registration:
             ]
         )
 
-    def _attach(self, queries: Sequence[Query]) -> dict[str, Pattern]:
+    def _attach(self, queries: Sequence[StandingQuery]) -> dict[str, Pattern]:
         """Write the atoms of graph queries; the patterns that seed them, by name."""
         shaped = [[shape_of(branch).shape for branch in query.pattern.branches] for query in queries]
         fresh = [shape for shape in dict.fromkeys(chain.from_iterable(shaped)) if shape not in self._shapes]

@@ -228,7 +228,7 @@ def search(
         words,
         before=before if before is not None else 1 << 60,
         looked_at=_TERMS_LOOKED_AT,
-        most=_TERMS_LOOKED_AT if reader.is_partial else MOST_HITS + 1,
+        most=MOST_HITS + 1,
     )
     predicates = reader.surveys.predicates(_MOST_PREDICATES)
     seen = list(islice(_seen(reader, found.terms, predicates), MOST_HITS + 1))

@@ -17,7 +17,6 @@ from pyoxigraph import NamedNode
 
 from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.graphs import terms_of
 from triplewire.engine.surveys import MOST_CLASSES, TYPE
 from triplewire.model import Term
@@ -60,8 +59,6 @@ class Budget:
 
 def unheard(reader: Reader, taxonomy: Taxonomy, pattern: Pattern) -> list[Unheard]:
     """What a pattern names and nothing has; nothing where nothing is published, because then that says nothing."""
-    if isinstance(pattern, PathQuery):
-        return []
     named = [*dict.fromkeys(chain.from_iterable(map(_named, pattern.branches)))]
     missing = [(term, role) for term, role in named if not _is_there(reader, taxonomy, term, role)]
     if not missing or not reader.surveys.predicates(1):

@@ -7,22 +7,23 @@ difference, and cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from triplewire.engine.standing import Standing
+from triplewire.matching.finder.rows import Rows
 from triplewire.model import Access
 from triplewire.store import Reader
 
 
-class View(NamedTuple):
+class QueryView(NamedTuple):
     """What queries see who see the same: documents published after a batch, as far as a viewer may read them."""
 
     start: int = 0
     viewer: str | None = None
 
 
-ALL = View()
+ALL = QueryView()
 
 
 class Views:
@@ -32,9 +33,9 @@ class Views:
         self._standing, self._access = standing, reader.access
         self.has_lists = reader.access.has_lists
 
-    def of(self, query: int) -> View:
+    def of(self, query: int) -> QueryView:
         """What a query sees."""
-        return View(self._standing.start_of(query), self.viewer_of(query))
+        return QueryView(self._standing.start_of(query), self.viewer_of(query))
 
     def viewer_of(self, query: int) -> str | None:
         """One who sees the documents that a query sees, whenever it started; None sees all of them."""
@@ -50,18 +51,13 @@ class Views:
         return not self._standing.last_start and not self.has_lists
 
 
-Readable = Callable[[int, int], bool]
-"""Whether a query's viewer may read a document."""
-
-
-def readable(standing: Standing, lists: Mapping[int, Access | None]) -> Readable:
-    """By the access lists of documents; one that is not named has none."""
-
-    def is_readable(query: int, document: int) -> bool:
-        listed = lists.get(document)
-        return listed is None or listed.may_read(standing.viewer_of(query))
-
-    return is_readable
+def let_in(standing: Standing, rows: Mapping[int, Rows], lists: Mapping[int, Access | None]) -> dict[int, Rows]:
+    """The rows of documents that their queries' viewers may read, by the lists of these; one not named has none."""
+    found = dict(rows)
+    for id in found.keys() & lists.keys():
+        if (listed := lists[id]) is not None:
+            found[id] = {key: why for key, why in rows[id].items() if listed.may_read(standing.viewer_of(key[0]))}
+    return found
 
 
 def by_viewer(views: Views, queries: Iterable[int]) -> dict[str | None, set[int]]:

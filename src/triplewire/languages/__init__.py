@@ -12,7 +12,6 @@ from importlib import import_module
 
 from triplewire.algebra.canonical import prepared
 from triplewire.algebra.pattern import Pattern
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.errors import QueryError, UnsupportedQuery
 from triplewire.languages.context import Context
 
@@ -55,7 +54,7 @@ def render(pattern: Pattern, *, language: str, prefixes: Mapping[str, str] | Non
     Compiling that text with the same prefixes gives the pattern again.
     """
     module = _module(language)
-    if language != "xpath" and isinstance(pattern, PathQuery):
+    if language != "xpath" and pattern.asks_xml:
         raise UnsupportedQuery("this asks for XML, which only xpath can say", language=language)
     return str(module.render(pattern, dict(prefixes or {})))
 

@@ -3,7 +3,9 @@
 What comes in: patterns in normal form with ids, documents. What goes out: for each document, the subscriptions that
 it matches and their rows. The index is a set of flat arrays (`image`, `layout`), changed by the `registry`, read by the
 compiled `kernel`; what the kernel leaves open (regular expressions, numbers beyond exact floating point) is checked in
-Python on the few rows that it finds. It never does IO but for saving and loading the index, and never reads a clock.
+Python on the few rows that it finds. For answers whose triples come from several documents, `incremental` gathers what
+could complete them, and `finder` has rows found in that. It never does IO but for saving and loading the index, and
+never reads a clock.
 """
 
 from triplewire.matching.index import Index

@@ -7,7 +7,7 @@ spelling of each term, or the number that they have for it, and a derivation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, H_STEPS, HEADER, M_RECORD, R_PROGRAM, STEP, TEST_NUMBER
 from triplewire.matching.matches import Matches, PathMatch, columns_of
 from triplewire.matching.registry import Registry
+from triplewire.model import Document
 
 Spelled = tuple[str, str, str]
 """A triple, each term in its canonical N-Triples spelling."""
 
 
-class Finding(NamedTuple):
+class FoundRow(NamedTuple):
     """A row of a subscription: the terms of its pattern's `answer` in this order, and the triples of one derivation.
 
     None stands for an optional column without a value.
@@ -32,35 +33,48 @@ class Finding(NamedTuple):
     triples: tuple[Spelled, ...]
 
 
-class Found(NamedTuple):
+class DocumentFindings(NamedTuple):
     """What one document gives: findings (a row once for each derivation), and the subscriptions that failed on it."""
 
-    findings: list[Finding]
+    findings: list[FoundRow]
     errors: Mapping[str, SubscriptionError]
 
 
-class Answers(NamedTuple):
+class Matcher(Protocol):
+    """What finds the rows of documents, each alone; an `Index` is one."""
+
+    def __len__(self) -> int:
+        """How many queries there are."""
+
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
+        """What each document gives."""
+
+
+class DocumentAnswers(NamedTuple):
     """What one document answers: subscription, the names of its columns and a row, each row once; and who failed."""
 
     rows: list[tuple[str, tuple[str, ...], tuple[str | None, ...]]]
     errors: Mapping[str, SubscriptionError]
 
 
-def spell(matches: Sequence[Matches], registry: Registry) -> list[Found]:
+def spell(matches: Sequence[Matches], registry: Registry) -> list[DocumentFindings]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
-    return [Found([*map(Finding._make, reader.findings(each)), *_path_findings(each)], each.errors) for each in matches]
+    return [
+        DocumentFindings([*map(FoundRow._make, reader.findings(each)), *_path_findings(each)], each.errors)
+        for each in matches
+    ]
 
 
-def answer(matches: Sequence[Matches], registry: Registry) -> list[Answers]:
+def answer(matches: Sequence[Matches], registry: Registry) -> list[DocumentAnswers]:
     """The rows of documents that were just matched, without their derivations."""
     reader = _Reader(registry, matches)
-    return [Answers([*reader.answers(each), *_path_answers(each)], each.errors) for each in matches]
+    return [DocumentAnswers([*reader.answers(each), *_path_answers(each)], each.errors) for each in matches]
 
 
-def _path_findings(matches: Matches) -> Iterable[Finding]:
+def _path_findings(matches: Matches) -> Iterable[FoundRow]:
     """The rows of XPath subscriptions: no triple is behind them."""
-    return [Finding(subscription, row, ()) for subscription, _, row in _path_answers(matches)]
+    return [FoundRow(subscription, row, ()) for subscription, _, row in _path_answers(matches)]
 
 
 def _path_answers(matches: Matches) -> Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -78,7 +92,7 @@ def spell_triples(matches: Sequence[Matches], registry: Registry) -> list[list[t
     return [reader.spelled_triples(each) for each in matches]
 
 
-class Tables:
+class MatchTables:
     """What the kernel wrote for a batch, and the tables of the image that say what it means; each is read once."""
 
     def __init__(self, registry: Registry, matches: Sequence[Matches]) -> None:
@@ -86,13 +100,13 @@ class Tables:
         self._terms, self._records, self._code = image.terms, image["records"], registry.code
         self.constants = image["constants"]
         self.out = matches[0].written()[1] if matches else np.zeros(0, dtype=np.int32)  # one for the whole batch
-        self.names = Memory(lambda number: image.ids.get(number).decode())
+        self.names = MadeOnce(lambda number: image.ids.get(number).decode())
         """The ids of subscriptions."""
-        self.texts = Memory(lambda number: self._terms.get(number).decode())
+        self.texts = MadeOnce(lambda number: self._terms.get(number).decode())
         """The terms of the image, spelled out."""
-        self.steps = Memory(self._triple_steps)
+        self.steps = MadeOnce(self._triple_steps)
         """The places of a program's triples."""
-        self.columns = Memory(lambda number: columns_of(self._terms.get(number)))
+        self.columns = MadeOnce(lambda number: columns_of(self._terms.get(number)))
 
     def programs(self, told: Array) -> Array:
         """The program that matched, for each who is told."""
@@ -108,9 +122,9 @@ class _Reader:
     """Reads the matches of a batch, and spells them out."""
 
     def __init__(self, registry: Registry, matches: Sequence[Matches]) -> None:
-        self._tables = tables = Tables(registry, matches)
+        self._tables = tables = MatchTables(registry, matches)
         self._values = tables.out.tolist()
-        self._fixed = Memory(lambda place: tables.texts[int(tables.constants[place])])
+        self._fixed = MadeOnce(lambda place: tables.texts[int(tables.constants[place])])
 
     def findings(self, matches: Matches) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
         """Subscription, row and derivation, for every row of every match of a document.
@@ -189,7 +203,7 @@ class _Reader:
         return _Terms(text, self._values, base, self._fixed)
 
 
-class Memory(dict[int, Any]):
+class MadeOnce(dict[int, Any]):
     """What was made for a number."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
@@ -206,7 +220,7 @@ class _Terms:
 
     __slots__ = ("_base", "_fixed", "_known", "_text", "_values", "at", "constants")
 
-    def __init__(self, text: bytes, values: list[int], base: int, fixed: Memory) -> None:
+    def __init__(self, text: bytes, values: list[int], base: int, fixed: MadeOnce) -> None:
         self._text, self._values, self._base, self._fixed = text, values, base, fixed
         self._known: dict[int, str] = {}
         self.at = self.constants = 0

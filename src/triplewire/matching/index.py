@@ -52,8 +52,8 @@ from triplewire.model import Document, parse_term
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
     from triplewire.algebra.explain import Reason, WhyNot
     from triplewire.matching.explanation import Explanation
-    from triplewire.matching.findings import Answers, Found, Spelled
-    from triplewire.matching.pages import Numbered, Numbers, Page
+    from triplewire.matching.findings import DocumentAnswers, DocumentFindings, Spelled
+    from triplewire.matching.pages import Numbered, NumberedPage, Numbers
     from triplewire.matching.xml.paths import PathMatches
 
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
@@ -272,21 +272,21 @@ class Index:
         ids = {number: self._image.ids.get(number).decode() for number in found.failed}
         return {ids[n]: MatchLimitExceeded(reason, subscription=ids[n]) for n, reason in found.failed.items()}
 
-    def find(self, documents: Iterable[Document]) -> list[Found]:
+    def find(self, documents: Iterable[Document]) -> list[DocumentFindings]:
         """`match_many` for those who keep the answers: rows and derivations as spellings, at once."""
         with self._lock:
             from triplewire.matching.findings import spell
 
             return spell(self.match_many(documents), self._registry)
 
-    def answer(self, documents: Iterable[Document]) -> list[Answers]:
+    def answer(self, documents: Iterable[Document]) -> list[DocumentAnswers]:
         """`match_many` for those who hand the rows on: each distinct row as spellings, without derivations."""
         with self._lock:
             from triplewire.matching.findings import answer
 
             return answer(self.match_many(documents), self._registry)
 
-    def find_in(self, page: Page) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+    def find_in(self, page: NumberedPage) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
         """The findings in a document whose terms have numbers, by these; and the subscriptions that failed."""
         with self._lock:
             from triplewire.matching.pages import number
@@ -294,7 +294,7 @@ class Index:
             matches = self.match(page.document)
             return number(matches, self._registry, page), matches.errors
 
-    def fitting(self, page: Page) -> list[tuple[str, Numbers]]:
+    def fitting(self, page: NumberedPage) -> list[tuple[str, Numbers]]:
         """Where every subscription is of one triple: each triple that fits one, with the subscription."""
         with self._lock:
             from triplewire.matching.pages import number_triples
@@ -372,25 +372,11 @@ class Index:
 
     def why(self, id: str, document: Document) -> list[Reason]:
         """For each row that the document gives a subscription, the triples and conditions that made it."""
-        pattern = self.pattern(id)
-        if isinstance(pattern, PathQuery):
-            from triplewire.algebra.xpath.explain import why as why_path
-
-            return why_path(pattern, document)
-        from triplewire.algebra.explain import why
-
-        return why(pattern, document.triples, self.taxonomy)
+        return self.pattern(id).why(document, self.taxonomy)
 
     def why_not(self, id: str, document: Document) -> WhyNot:
         """What keeps the document from matching a subscription: the first atom or condition that fails."""
-        pattern = self.pattern(id)
-        if isinstance(pattern, PathQuery):
-            from triplewire.algebra.xpath.explain import why_not as why_not_path
-
-            return why_not_path(pattern, document)
-        from triplewire.algebra.explain import why_not
-
-        return why_not(pattern, document.triples, self.taxonomy)
+        return self.pattern(id).why_not(document, self.taxonomy)
 
     # -- files
 

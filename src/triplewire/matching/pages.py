@@ -6,13 +6,13 @@ thousands at a time. So they are read as arrays, where `findings` spells out one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from triplewire.matching.findings import Tables
+from triplewire.matching.findings import MatchTables
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION
 from triplewire.matching.matches import Matches
@@ -26,7 +26,7 @@ Terms = tuple[int, ...]
 """A row, by the numbers of its terms; 0 where there is no value."""
 
 
-class Page(NamedTuple):
+class NumberedPage(NamedTuple):
     """A document of terms that have numbers: where each of them begins, in order, which it is; how to number others.
 
     Its lines are in an order of their own: those of a subject together, and of these those of a predicate.
@@ -46,9 +46,12 @@ class Numbered(NamedTuple):
     triples: tuple[Numbers, ...]
 
 
-def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callable[[str], int]) -> Page:
-    """Write triples down as a document; `texts` has the spellings of their terms."""
-    ordered = sorted(triples)
+def page_of(
+    triples: Collection[Numbers], spelled: Callable[[Sequence[int]], Sequence[str]], number: Callable[[str], int]
+) -> NumberedPage:
+    """Write triples down as a document; `spelled` gives the texts of their terms."""
+    ordered, terms = sorted(triples), list({term for triple in triples for term in triple})
+    texts = dict(zip(terms, spelled(terms), strict=True))
     text = "".join([f"{texts[s]} {texts[p]} {texts[o]} .\n" for s, p, o in ordered])
     long = {term: len(spelled) if spelled.isascii() else len(spelled.encode()) for term, spelled in texts.items()}
     flat, count = list(chain.from_iterable(ordered)), 3 * len(ordered)
@@ -56,15 +59,15 @@ def page_of(triples: Iterable[Numbers], texts: Mapping[int, str], number: Callab
     widths[2::3] += 2  # the dot and the end of the line
     starts = np.cumsum(widths) - widths
     document = Document("urn:triplewire:page", text.encode())
-    return Page(document, starts, np.array(flat, dtype=np.int64), number)
+    return NumberedPage(document, starts, np.array(flat, dtype=np.int64), number)
 
 
-def number(matches: Matches, registry: Registry, page: Page) -> list[Numbered]:
+def number(matches: Matches, registry: Registry, page: NumberedPage) -> list[Numbered]:
     """The findings in a page that was just matched: a row once for each derivation."""
     return _Reader(registry, matches, page).findings()
 
 
-def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tuple[str, Numbers]]:
+def number_triples(matches: Matches, registry: Registry, page: NumberedPage) -> list[tuple[str, Numbers]]:
     """The subscriptions of one triple each that a page matches, with the triples."""
     return _Reader(registry, matches, page).triples()
 
@@ -72,8 +75,8 @@ def number_triples(matches: Matches, registry: Registry, page: Page) -> list[tup
 class _Reader:
     """Reads the matches of a page; a line of `told` is a subscription and where the kernel wrote its match."""
 
-    def __init__(self, registry: Registry, matches: Matches, page: Page) -> None:
-        self._tables, self._matches, self._page = Tables(registry, [matches]), matches, page
+    def __init__(self, registry: Registry, matches: Matches, page: NumberedPage) -> None:
+        self._tables, self._matches, self._page = MatchTables(registry, [matches]), matches, page
         self._told = matches.written()[0]
 
     def findings(self) -> list[Numbered]:

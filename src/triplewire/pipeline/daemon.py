@@ -14,12 +14,12 @@ from pyspark.sql.pandas import serializers  # noqa: F401  # with pandas and pyar
 from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variable
 from triplewire.documents import parse
 from triplewire.matching import Index
-from triplewire.matching.findings import Found
+from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import FIRST
 
 
-def warm() -> list[Found]:
+def warm() -> list[DocumentFindings]:
     """Use the parser, the kernel and the search in sorted triples once, so that what they load is there."""
     flat_triples({}, FIRST).present([(1, 1, 1)])
     index = Index()

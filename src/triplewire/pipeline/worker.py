@@ -14,7 +14,7 @@ from triplewire.documents import Limits
 from triplewire.errors import DocumentError
 from triplewire.isolation import Died, isolated
 from triplewire.matching import Index
-from triplewire.matching.findings import Answers
+from triplewire.matching.findings import DocumentAnswers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
@@ -180,7 +180,7 @@ def read_one(each: Given, read: Reader, limits: Limits) -> Document | Bad:
         return Bad(uri, None, _unexpected(error))
 
 
-def _answered(index: Index, documents: list[Document]) -> Iterator[Answers | Bad]:
+def _answered(index: Index, documents: list[Document]) -> Iterator[DocumentAnswers | Bad]:
     """The answers of each document; together, or one by one if that does not go well."""
     with suppress(Exception):  # which is told below, of the document that it belongs to
         yield from index.answer(documents)

@@ -137,7 +137,13 @@ class DocumentReader:
         return [_version(row) for row in found]
 
     def published_by(self) -> tuple[int, int, int]:
-        """How many batches published or retracted documents that are found here, and the first and the last of them."""
+        """How many batches there were, the first and the last of them; with a viewer, of those that it can know of.
+
+        These are the batches that published or retracted documents which are found here.
+        """
+        if not self._seen:
+            last = self._sql.counter("batches")
+            return last, min(last, 1), last
         found = self._sql.first(
             "SELECT count(DISTINCT v.batch), min(v.batch), max(v.batch) FROM versions v JOIN documents d"
             f" ON d.id = v.document WHERE v.version > 0{self._seen}",

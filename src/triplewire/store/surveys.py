@@ -75,7 +75,11 @@ class SurveyReader:
         return [(s, p, o) for s, p, o in self._sql.keyed(text, keys, *self._viewer, most)]
 
     def terms_with(self, words: Sequence[Sequence[str]], *, before: int, looked_at: int, most: int) -> FoundTerms:
-        """Terms with one spelling of each word in their text, from those with a number under `before` down."""
+        """Terms with one spelling of each word in their text, from those with a number under `before` down.
+
+        With a viewer there may be more of them than `most`, because documents that it may not read have terms, too.
+        """
+        most = looked_at if self._seen else most
         last = min(before - 1, self._sql.counter("terms"))
         first = max(0, last - looked_at)
         tests = "".join(f" AND ({' OR '.join(['lower(text) LIKE ? ESCAPE ?'] * len(word))})" for word in words)

@@ -37,8 +37,6 @@ class Reader:
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
         self._sql = sql
-        self.is_partial = False
-        """Whether there are documents here that are not seen."""
         self.generation = sql.counter(GENERATION)
         self.access = AccessReader(sql)
         self.terms = TermReader(sql, generations.memory(self.generation))
@@ -69,7 +67,6 @@ class Reader:
         if sight is None:
             return self
         found: Reader = copy(self)
-        found.is_partial = True
         found.documents = DocumentReader(self._sql, sight)
         found.triples = TripleReader(self._sql, found.documents, sight)
         found.surveys = SurveyReader(self._sql, sight)
@@ -99,7 +96,6 @@ class Writer(Reader):
 
     def __init__(self, sql: Sql, generations: Generations) -> None:
         self._sql = sql
-        self.is_partial = False
         self.generation = sql.counter(GENERATION)
         self.access = AccessWriter(sql)
         self.terms = TermWriter(sql, generations.memory(self.generation))

@@ -147,8 +147,11 @@ class TripleReader:
 
     def amount(self, predicate: int, most: int) -> int:
         """How many statements a predicate has, counted up to `most`; 0 is any predicate."""
-        text = "SELECT count(*) FROM (SELECT 1 FROM statements st WHERE %s%s LIMIT ?) counted"
         which, values = ("st.p = ?", (predicate,)) if predicate else ("1 = 1", ())
+        if not self._seen:
+            counted = self._sql.number(f"SELECT coalesce(sum(statements), 0) FROM predicates st WHERE {which}", *values)
+            return min(most, counted)
+        text = "SELECT count(*) FROM (SELECT 1 FROM statements st WHERE %s%s LIMIT ?) counted"
         return self._sql.number(text % (which, self._seen), *values, *self._viewer, most)
 
     def unused(self, terms: Iterable[int]) -> set[int]:

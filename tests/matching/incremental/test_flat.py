@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.matching.incremental.memory import Memory
 
 from strategies import LITERALS, NODES, PREDICATES, graphs
-from triplewire.matching.incremental import Memory
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
 

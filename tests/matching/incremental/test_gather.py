@@ -6,10 +6,11 @@ from collections import Counter
 
 import pytest
 from pyoxigraph import Literal, Triple
+from tests.matching.incremental.memory import Memory
 
 from strategies import iri
 from triplewire.algebra.pattern import Conjunction, Optional, TriplePattern, variable
-from triplewire.matching.incremental import Memory, Seed, gather, shape_of, solve
+from triplewire.matching.incremental import Seed, gather, shape_of, solve
 
 D, E, P, N, X, Y = map(variable, "depnxy")
 TYPE, TITLE, PUBLISHER, NAME, THEME, MEMBER = map(iri, ("type", "title", "publisher", "name", "theme", "member"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.matching.incremental.memory import Memory
 from tests.matching.incremental.worlds import (
     Registry,
     as_set,
@@ -25,7 +26,7 @@ from tests.matching.incremental.worlds import (
 from strategies import graphs, taxonomies
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
 from triplewire.algebra.pattern import Pattern, columns_of
-from triplewire.matching.incremental import Memory, atoms_of, gather, solve
+from triplewire.matching.incremental import atoms_of, gather, solve
 
 relaxed = settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

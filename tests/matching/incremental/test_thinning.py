@@ -6,13 +6,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
+from tests.matching.incremental.memory import Memory
 from tests.matching.incremental.worlds import Registry, whole_using, worlds
 
 from strategies import iri, taxonomies
 from triplewire.algebra.evaluate import Graph
 from triplewire.algebra.pattern import Conjunction, TriplePattern, variable
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.matching.incremental import Memory, thinned
+from triplewire.matching.incremental import thinned
 
 D, P = variable("d"), variable("p")
 TYPE, THEME, PUBLISHER, NAME = map(iri, ("type", "theme", "publisher", "name"))

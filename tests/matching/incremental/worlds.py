@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode, Triple
+from tests.matching.incremental.memory import Memory
 
 from strategies import NODES, PREDICATES, VARIABLES, conditions, conjunctions
 from triplewire.algebra.evaluate import Graph, evaluate, solutions, substitute
 from triplewire.algebra.pattern import Conjunction, Optional, TriplePattern, variable
-from triplewire.matching.incremental import Memory, Seed, atoms_of, dump_pattern, gather, shape_of
+from triplewire.matching.incremental import Seed, atoms_of, dump_pattern, gather, shape_of
 
 nodes = st.sampled_from(NODES)
 dense_graphs = st.lists(st.builds(Triple, nodes, st.sampled_from(PREDICATES), nodes), max_size=14, unique=True)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triplewire.matching.incremental.numbering import Numbering
-from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, Part, has_collision, join, open_image
-from triplewire.pipeline.graph.writing import TermWriter, TripleWriter
+from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, ImagePart, has_collision, join, open_image
+from triplewire.pipeline.graph.writing import TermPartWriter, TriplePartWriter
 
 small = st.integers(1, 3)
 statements = st.lists(st.tuples(small, small, small, st.integers(1, 5)), unique=True, max_size=30)
@@ -38,15 +38,15 @@ def test_image_has_every_triple_once_with_its_documents(tmp_path_factory, rows, 
         ordered = [tuple(row[place] for place in order) for row in rows]
         pieces = cut(ordered, lambda row: row[:3], parts)
         for number, piece in enumerate(pieces):
-            with Part(folder, table, number) as part:
-                writer = TripleWriter(part, states=table == BY_SUBJECT)
+            with ImagePart(folder, table, number) as part:
+                writer = TriplePartWriter(part, states=table == BY_SUBJECT)
                 for chunk in chunks(piece, size):
                     writer.add(list(np.array(chunk, dtype=np.int64).T))
                 writer.end()
         join(folder, table, range(len(pieces)))
     pairs = sorted([*texts.items(), *texts.items()])
-    with Part(folder, TERMS, 0) as part:
-        terms = TermWriter(part)
+    with ImagePart(folder, TERMS, 0) as part:
+        terms = TermPartWriter(part)
         for chunk in chunks(pairs, size):
             numbers = np.array([number for number, _ in chunk], dtype=np.int64)
             terms.add(numbers, pyarrow.array([text.encode() for _, text in chunk]))
@@ -60,15 +60,15 @@ def test_image_has_every_triple_once_with_its_documents(tmp_path_factory, rows, 
 
 
 def test_two_texts_with_one_number_are_noticed(tmp_path):
-    with Part(tmp_path, TERMS, 0) as part:
-        TermWriter(part).add(np.array([3, 3], dtype=np.int64), pyarrow.array([b"a", b"b"]))
+    with ImagePart(tmp_path, TERMS, 0) as part:
+        TermPartWriter(part).add(np.array([3, 3], dtype=np.int64), pyarrow.array([b"a", b"b"]))
     join(tmp_path, TERMS, [0])
     assert has_collision(tmp_path)
 
 
 def test_part_that_was_not_finished_leaves_nothing(tmp_path):
     def fail():
-        with Part(tmp_path, TERMS, 0) as part:
+        with ImagePart(tmp_path, TERMS, 0) as part:
             part.write("text", b"a")
             raise OSError("the disk is full")
 
@@ -79,6 +79,6 @@ def test_part_that_was_not_finished_leaves_nothing(tmp_path):
 
 def test_part_that_is_written_again_replaces_itself(tmp_path):
     for text in (b"first", b"again"):
-        with Part(tmp_path, TERMS, 0) as part:
-            TermWriter(part).add(np.array([3], dtype=np.int64), pyarrow.array([text]))
+        with ImagePart(tmp_path, TERMS, 0) as part:
+            TermPartWriter(part).add(np.array([3], dtype=np.int64), pyarrow.array([text]))
     assert (tmp_path / f"{TERMS}.text.0").read_bytes() == b"again"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import functions as f
-from tests.matching.whole.process import distinct, expected_rows, served, sparql, union_of
+from tests.matching.finder.process import distinct, expected_rows, served, sparql, union_of
 from tests.pipeline.stages import noted
 
 from oracle.histories import documents as random_documents

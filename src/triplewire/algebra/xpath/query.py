@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.xpath.normal import normal_form
 from triplewire.algebra.xpath.syntax import NODES, NUMBER, STRING, Expression, from_plain, namespaces_of, plain, render
 from triplewire.algebra.xpath.syntax import type_of as type_of_expression
+from triplewire.model import Document, Term
 from triplewire.model.event import DOCUMENT, NODE, TEXT
+
+if TYPE_CHECKING:
+    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.algebra.taxonomy import Taxonomy
 
 _ANSWERS = {NODES: (DOCUMENT, NODE, TEXT), NUMBER: (DOCUMENT, TEXT), STRING: (DOCUMENT, TEXT)}
 
@@ -21,6 +26,7 @@ class PathQuery(Pattern):
 
     Why a pattern: an index, a hub and a command take it wherever they take one. It has no branches, because no triple
     is a part of its answers; so what is said of triples holds for it, and what finds rows looks at `expression`.
+    No taxonomy makes a difference to it.
     """
 
     expression: Expression = field(kw_only=True)
@@ -43,6 +49,29 @@ class PathQuery(Pattern):
 
     def __reduce__(self) -> tuple[object, ...]:
         return PathQuery._of_normal, (self.expression,)
+
+    @property
+    def asks_xml(self) -> bool:
+        """See `Pattern.asks_xml`."""
+        return True
+
+    def rows_in(self, document: Document, taxonomy: Taxonomy) -> list[dict[str, Term]]:
+        """See `Pattern.rows_in`."""
+        from triplewire.algebra.xpath.evaluate import rows
+
+        return rows(self, document)
+
+    def why(self, document: Document, taxonomy: Taxonomy) -> list[Reason]:
+        """See `Pattern.why`."""
+        from triplewire.algebra.xpath.explain import why
+
+        return why(self, document)
+
+    def why_not(self, document: Document, taxonomy: Taxonomy) -> WhyNot:
+        """See `Pattern.why_not`."""
+        from triplewire.algebra.xpath.explain import why_not
+
+        return why_not(self, document)
 
     @property
     def type(self) -> str:

@@ -77,12 +77,8 @@ def _explain_document(
 
 def _told(document: Document, id: str, index: Index) -> tuple[list[Reason], str]:
     """The reasons for which a document matches; or in words, why it does not."""
-    from triplewire.algebra.explain import why, why_not
     from triplewire.algebra.wording import readable
 
-    if index.path_query(id) is not None:
-        reasons = index.why(id, document)
-        return reasons, "" if reasons else str(index.why_not(id, document))
-    told = readable(index.pattern(id)), document.triples, index.taxonomy
-    reasons = why(*told)
-    return reasons, "" if reasons else str(why_not(*told))
+    pattern = readable(index.pattern(id))
+    reasons = pattern.why(document, index.taxonomy)
+    return reasons, "" if reasons else str(pattern.why_not(document, index.taxonomy))

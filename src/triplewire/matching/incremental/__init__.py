@@ -2,14 +2,14 @@
 
 What comes in: conjunctions, taken apart into shapes, constants and atoms; seeds (triples that fit atoms); lookups into
 one state of the metadata. What goes out: a set of triples that holds every solution that uses a seed, small enough to
-be matched as one document. It never does IO (whoever has the triples answers the lookups), never reads a clock, and
+be matched as one document. It never does IO (a graph answers the lookups), never reads a clock, and
 decides no answer: it may gather too much, never too little.
 """
 
 from triplewire.matching.incremental.atoms import Atom, atoms_of, enumerating
 from triplewire.matching.incremental.gather import Gathered, Seed, gather
 from triplewire.matching.incremental.groups import Users
-from triplewire.matching.incremental.lookups import Key, Lookups, Memory, Triple
+from triplewire.matching.incremental.lookups import Key, Lookups, Triple
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.patterns import dump_pattern, load_pattern
 from triplewire.matching.incremental.shapes import Shape, Shaped, shape_of, unanchored
@@ -23,7 +23,6 @@ __all__ = [
     "Gathered",
     "Key",
     "Lookups",
-    "Memory",
     "Question",
     "Seed",
     "Shape",

@@ -13,7 +13,7 @@ Asked = Iterable[tuple[int, Sequence[Key]]]
 """Kinds of moves with keys."""
 
 
-class Answers:
+class LookupAnswers:
     """Counts and triples by kind of move and key. The key of a scan is its predicate and 0."""
 
     def __init__(self, lookups: Lookups, least: int) -> None:

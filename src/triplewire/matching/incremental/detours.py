@@ -11,9 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from triplewire.matching.incremental.answers import Answers, Key
+from triplewire.matching.incremental.answers import Key, LookupAnswers
 from triplewire.matching.incremental.fans import PutOff
-from triplewire.matching.incremental.groups import BY_CONSTANTS, Group, Origin, Step, Users, Ways, bound_by
+from triplewire.matching.incremental.groups import (
+    BY_CONSTANTS,
+    MatchGroup,
+    MatchStep,
+    MatchWays,
+    Origin,
+    Users,
+    bound_by,
+)
 from triplewire.matching.incremental.plans import BACKWARD, FORWARD, PRESENT, SCAN, Bindings
 
 COUNTED = 100_000
@@ -26,7 +34,12 @@ class Detours:
     """Decides for one round's partial matches that have only large moves left."""
 
     def __init__(
-        self, ways: list[Ways], answers: Answers, users: Users | None, most_triples: int, put_off: PutOff | None
+        self,
+        ways: list[MatchWays],
+        answers: LookupAnswers,
+        users: Users | None,
+        most_triples: int,
+        put_off: PutOff | None,
     ) -> None:
         self._ways, self._answers, self._users, self._most = ways, answers, users, most_triples
         self._put_off = put_off
@@ -34,10 +47,10 @@ class Detours:
             way.look(SCAN)
         self._count(ways)
 
-    def _count(self, ways: list[Ways]) -> None:
+    def _count(self, ways: list[MatchWays]) -> None:
         self._answers.count([(move.kind, keys) for way in ways for move, keys in way.columns], COUNTED)
 
-    def by_constants(self) -> Iterator[tuple[Group, Bindings, Origin]]:
+    def by_constants(self) -> Iterator[tuple[MatchGroup, Bindings, Origin]]:
         """The partial matches with constants filled in that are the better way; those they come from are gone."""
         open_ways = [way for way in self._ways if self._users is not None and _open_constants(way.group)]
         constants = self._constants(open_ways)
@@ -50,7 +63,7 @@ class Detours:
                 yield from ((way.group, match, way.origins[row]) for match in filled[row])
             way.keep([row for row in range(len(way.matches)) if row not in taken])
 
-    def _constants(self, ways: list[Ways]) -> dict[int, _Constants]:
+    def _constants(self, ways: list[MatchWays]) -> dict[int, _Constants]:
         """The constants of those who use the atoms that seeded the partial matches, if they are few enough."""
         atoms = sorted({atom for way in ways for origin in way.origins for atom in origin})
         if not atoms or self._users is None:
@@ -58,10 +71,10 @@ class Detours:
         most = max(max(self._smallest_sizes(way)) for way in ways)
         return dict(zip(atoms, self._users(atoms, most), strict=True))
 
-    def _smallest_sizes(self, way: Ways) -> list[int]:
+    def _smallest_sizes(self, way: MatchWays) -> list[int]:
         return [min(row) for row in zip(*way.sizes(self._answers), strict=True)]
 
-    def _filled(self, way: Ways, constants: dict[int, _Constants]) -> dict[int, list[Bindings]]:
+    def _filled(self, way: MatchWays, constants: dict[int, _Constants]) -> dict[int, list[Bindings]]:
         """The partial matches of a row with each user's constants; without the rows that have too many users."""
         found: dict[int, list[Bindings]] = {}
         for row, (match, origin, size) in enumerate(
@@ -73,14 +86,14 @@ class Detours:
                 found[row] = list(dict.fromkeys(wider for wider in made if wider is not None))
         return found
 
-    def _costs(self, made: list[tuple[Group, Bindings]]) -> dict[tuple[Group, Bindings], int]:
+    def _costs(self, made: list[tuple[MatchGroup, Bindings]]) -> dict[tuple[MatchGroup, Bindings], int]:
         """What each would take: itself, and the triples of its smallest move."""
-        by_bound: defaultdict[tuple[Group, int], list[Bindings]] = defaultdict(list)
+        by_bound: defaultdict[tuple[MatchGroup, int], list[Bindings]] = defaultdict(list)
         for group, match in made:
             by_bound[group, bound_by(match)].append(match)
         ways = []
         for (group, bound), matches in by_bound.items():
-            way = Ways(replace(group, bound=bound), matches, [BY_CONSTANTS] * len(matches))
+            way = MatchWays(replace(group, bound=bound), matches, [BY_CONSTANTS] * len(matches))
             for kind in (PRESENT, FORWARD, BACKWARD, SCAN):
                 way.look(kind)
             ways.append((group, way))
@@ -95,12 +108,12 @@ class Detours:
             )
         }
 
-    def smallest(self) -> tuple[list[Step], set[int]]:
+    def smallest(self) -> tuple[list[MatchStep], set[int]]:
         """The steps of all others by their smallest moves, and the owners for whom these are too large.
 
         Without those that are put off.
         """
-        steps: list[Step] = []
+        steps: list[MatchStep] = []
         for way in self._ways:
             chosen: defaultdict[int, list[int]] = defaultdict(list)
             for i, row in enumerate(zip(*way.sizes(self._answers), strict=True)):
@@ -120,7 +133,7 @@ class Detours:
         return sum(self._answers.sizes(kind, [key])[0] for kind, key in keys)
 
 
-def _open_constants(group: Group) -> list[tuple[int, int]]:
+def _open_constants(group: MatchGroup) -> list[tuple[int, int]]:
     """(place among the constants, variable) of those that could still lead somewhere."""
     if group.lineage == BY_CONSTANTS:
         return []
@@ -128,7 +141,7 @@ def _open_constants(group: Group) -> list[tuple[int, int]]:
     return [(i, slot) for i, slot in enumerate(group.plan.constants) if not closed >> slot & 1]
 
 
-def _fill(group: Group, match: Bindings, constants: tuple[int, ...]) -> Bindings | None:
+def _fill(group: MatchGroup, match: Bindings, constants: tuple[int, ...]) -> Bindings | None:
     """The partial match with constants; None if it has others, or one of a required place is no term of the store."""
     wider = list(match)
     for slot, value in zip(group.plan.constants, constants, strict=True):

@@ -1,8 +1,8 @@
 """Fans: what a popular node leads to, put off so that others can share it.
 
-From a publisher with 100,000 datasets one partial match becomes 100,000, all in the hands of whoever has the seed.
-Where that is too much for one, gathering stops there, and names the triples that it would have taken: a *fan*, which
-is a position of a shape and the key of a lookup.
+From a publisher with 100,000 datasets one partial match becomes 100,000, all in the hands of the worker that has the
+seed. Where that is too much for one, gathering stops there, and names the triples that it would have taken: a *fan*,
+which is a position of a shape and the key of a lookup.
 
 Invariant: every solution of a partial match that was put off has a triple of the fan at the fan's position. So the
 triples of the fan, planted there as seeds, find no fewer solutions; and seeds can be shared out.
@@ -10,11 +10,11 @@ triples of the fan, planted there as seeds, find no fewer solutions; and seeds c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from triplewire.matching.incremental.answers import Answers, Key
-from triplewire.matching.incremental.groups import BY_CONSTANTS, Group, Origin, Step
+from triplewire.matching.incremental.answers import Key, LookupAnswers
+from triplewire.matching.incremental.groups import BY_CONSTANTS, MatchGroup, MatchStep, Origin
 from triplewire.matching.incremental.lookups import Lookups, Triple
 from triplewire.matching.incremental.plans import FORWARD, SCAN
 
@@ -64,11 +64,11 @@ class PutOff:
         self.seeds: set[tuple[int, int, Triple]] = set()
         self._popular, self._deep = popular, deep
 
-    def without(self, steps: Iterable[Step], answers: Answers) -> list[Step]:
+    def without(self, steps: Iterable[MatchStep], answers: LookupAnswers) -> list[MatchStep]:
         """The steps of those that go on; the others are put off."""
         return [left for step in steps for left in self._left(step, answers) if left.matches]
 
-    def _left(self, step: Step, answers: Answers) -> Iterator[Step]:
+    def _left(self, step: MatchStep, answers: LookupAnswers) -> Iterator[MatchStep]:
         if not self._may_wait(step.group):
             yield step
             return
@@ -78,7 +78,7 @@ class PutOff:
             for row, size in enumerate(sizes):
                 if size > self._popular:
                     self._put_off(step, row, size)
-        yield Step(
+        yield MatchStep(
             step.group,
             step.move,
             [step.matches[row] for row in rows],
@@ -86,13 +86,13 @@ class PutOff:
             [step.keys[row] for row in rows],
         )
 
-    def _may_wait(self, group: Group) -> bool:
+    def _may_wait(self, group: MatchGroup) -> bool:
         """Only in the required part: what an optional part finds decides whether a column has a value."""
         if group.stage is not group.plan.required:
             return False
         return self._deep or (group.lineage != BY_CONSTANTS and group.done.bit_count() == 1)
 
-    def _put_off(self, step: Step, row: int, size: int) -> None:
+    def _put_off(self, step: MatchStep, row: int, size: int) -> None:
         group, move, key = step.group, step.move, step.keys[row]
         position = (move.done ^ group.done).bit_length() - 1
         found = self.fans.get((group.owner, position, move.kind, key))
@@ -115,6 +115,18 @@ def united(fans: Iterable[Fan]) -> list[Fan]:
         atoms = tuple(dict.fromkeys([*same.atoms, *fan.atoms]))
         found[key] = fan._replace(atoms=atoms, size=max(same.size, fan.size))
     return [found[key] for key in sorted(found)]
+
+
+def in_rounds(fans: Iterable[Fan], find: Callable[[list[Fan], int], Iterable[Fan]]) -> None:
+    """Have rows found around what was put off, and around what that puts off in turn.
+
+    `find` is told how many rounds are left, and gives what it puts off; if none is left, it must not put off anything.
+    """
+    for left in reversed(range(ROUNDS)):
+        waiting = united(fans)
+        if not waiting:
+            return
+        fans = find(waiting, left)
 
 
 def shared_out(fans: Sequence[Fan], shares: int, least: int = 1) -> list[list[Piece]]:

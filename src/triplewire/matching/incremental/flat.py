@@ -99,6 +99,10 @@ class FlatTriples:
         """The numbers of terms, 0 for one that is not known."""
         return self.texts.find(texts)
 
+    def spelled(self, numbers: Sequence[int]) -> list[str]:
+        """The texts of terms that are there."""
+        return self.texts.of(numbers)
+
     def forward(self, keys: Sequence[Key]) -> list[list[Triple]]:
         """The triples of each (subject, predicate)."""
         return self._spo.rows(self._forward(keys))

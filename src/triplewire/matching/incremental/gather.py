@@ -11,7 +11,7 @@ from triplewire.matching.incremental.fans import Fan, PutOff
 from triplewire.matching.incremental.groups import REQUIRED, Origin, Users
 from triplewire.matching.incremental.lookups import Lookups, Triple
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES, Neighbourhood
-from triplewire.matching.incremental.plans import Bindings, Plan, plan_of
+from triplewire.matching.incremental.plans import Bindings, ShapePlan, plan_of
 from triplewire.matching.incremental.shapes import Shape
 
 
@@ -74,14 +74,14 @@ def gather(
     return Gathered(found.triples, found.refused, tuple(put_off.fans.values()), frozenset(put_off.seeds))
 
 
-def plans_of(shapes: Mapping[int, Shape], lookups: Lookups) -> dict[int, Plan]:
+def plans_of(shapes: Mapping[int, Shape], lookups: Lookups) -> dict[int, ShapePlan]:
     """The plans of shapes; their predicates are looked up together."""
     texts = list(dict.fromkeys(text for shape in shapes.values() for text in shape.predicates))
     numbers = dict(zip(texts, lookups.terms(texts), strict=True))
     return {key: plan_of(shape, tuple(numbers[text] for text in shape.predicates)) for key, shape in shapes.items()}
 
 
-def _bound(plan: Plan, position: int, triples: Mapping[Triple, list[int]]) -> dict[Bindings, Origin]:
+def _bound(plan: ShapePlan, position: int, triples: Mapping[Triple, list[int]]) -> dict[Bindings, Origin]:
     """The partial matches that triples make at a position; a triple that does not fit it makes none."""
     subject, predicate, slot, object = plan.atoms[position]
     found: dict[Bindings, Origin] = {}
@@ -93,7 +93,7 @@ def _bound(plan: Plan, position: int, triples: Mapping[Triple, list[int]]) -> di
     return found
 
 
-def _plant(found: Neighbourhood, owner: int, plan: Plan, position: int, matches: dict[Bindings, Origin]) -> None:
+def _plant(found: Neighbourhood, owner: int, plan: ShapePlan, position: int, matches: dict[Bindings, Origin]) -> None:
     """Put in the partial matches of a position: one of the required ones, or the way from an optional part to them."""
     assert plan.required is not None
     bound = plan.atoms[position].mask

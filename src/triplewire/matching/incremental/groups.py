@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from triplewire.matching.incremental.answers import Answers, Key
+from triplewire.matching.incremental.answers import Key, LookupAnswers
 from triplewire.matching.incremental.lookups import Triple
-from triplewire.matching.incremental.plans import Bindings, Move, Plan, Stage
+from triplewire.matching.incremental.plans import Bindings, Move, PlanStage, ShapePlan
 
 Users = Callable[[Sequence[int], int], list[list[tuple[int, ...]] | None]]
 """From atoms and `most` to the constants of the conjunctions that use each atom; None if there are more than `most`."""
@@ -23,7 +23,7 @@ BY_CONSTANTS: Origin = (-1,)
 
 
 @dataclass(eq=False, slots=True)
-class Group:
+class MatchGroup:
     """Partial matches of one shape that have matched the same triple patterns and bound the same variables.
 
     `lineage` keeps apart what must not become one: those that go by constants; and those from optional seeds by their
@@ -32,8 +32,8 @@ class Group:
     """
 
     owner: int
-    plan: Plan
-    stage: Stage
+    plan: ShapePlan
+    stage: PlanStage
     done: int
     bound: int
     lineage: Origin
@@ -47,22 +47,22 @@ class Group:
 
 
 @dataclass(slots=True)
-class Step:
+class MatchStep:
     """Partial matches of a group that make one move, with the move's keys."""
 
-    group: Group
+    group: MatchGroup
     move: Move
     matches: list[Bindings]
     origins: list[Origin]
     keys: Sequence[Key]
 
 
-class Ways:
+class MatchWays:
     """Partial matches of a group that must choose: `columns` has the moves looked at, with the keys of all of them."""
 
     __slots__ = ("columns", "group", "matches", "origins")
 
-    def __init__(self, group: Group, matches: list[Bindings], origins: list[Origin]) -> None:
+    def __init__(self, group: MatchGroup, matches: list[Bindings], origins: list[Origin]) -> None:
         self.group, self.matches, self.origins = group, matches, origins
         self.columns: list[tuple[Move, Sequence[Key]]] = []
 
@@ -76,16 +76,16 @@ class Ways:
         self.origins = [self.origins[i] for i in rows]
         self.columns = [(move, [keys[i] for i in rows]) for move, keys in self.columns]
 
-    def sizes(self, answers: Answers) -> list[list[int]]:
+    def sizes(self, answers: LookupAnswers) -> list[list[int]]:
         """How many triples each move has, for each of the partial matches."""
         return [answers.sizes(move.kind, keys) for move, keys in self.columns]
 
-    def step(self, column: int, rows: Sequence[int] | None = None) -> Step:
+    def step(self, column: int, rows: Sequence[int] | None = None) -> MatchStep:
         """The move of a column for some of the partial matches, or all."""
         move, keys = self.columns[column]
         if rows is None:
-            return Step(self.group, move, self.matches, self.origins, keys)
-        return Step(
+            return MatchStep(self.group, move, self.matches, self.origins, keys)
+        return MatchStep(
             self.group,
             move,
             [self.matches[i] for i in rows],

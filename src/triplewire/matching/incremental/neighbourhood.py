@@ -12,22 +12,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from triplewire.matching.incremental.answers import Answers, Key
+from triplewire.matching.incremental.answers import Key, LookupAnswers
 from triplewire.matching.incremental.detours import Detours
 from triplewire.matching.incremental.fans import PutOff
 from triplewire.matching.incremental.groups import (
     BY_CONSTANTS,
-    Group,
+    MatchGroup,
+    MatchStep,
+    MatchWays,
     Origin,
-    Step,
     Users,
-    Ways,
     bound_by,
     extended,
     projected,
 )
 from triplewire.matching.incremental.lookups import Lookups, Triple
-from triplewire.matching.incremental.plans import BACKWARD, FORWARD, PRESENT, Bindings, Plan, Stage
+from triplewire.matching.incremental.plans import BACKWARD, FORWARD, PRESENT, Bindings, PlanStage, ShapePlan
 
 HIGH = 256
 """How many triples a move may have before another way is looked for."""
@@ -44,23 +44,25 @@ class Neighbourhood:
     ) -> None:
         self.triples: set[Triple] = set()
         self.refused: dict[int, str] = {}
-        self._answers = Answers(lookups, high + 1)
+        self._answers = LookupAnswers(lookups, high + 1)
         self._users = users
         self._put_off = put_off
         self._high, self._most = high, most_triples
-        self._groups: dict[tuple[int, Stage, int, int, Origin], Group] = {}
-        self._active: dict[Group, None] = {}
+        self._groups: dict[tuple[int, PlanStage, int, int, Origin], MatchGroup] = {}
+        self._active: dict[MatchGroup, None] = {}
         self._spent: defaultdict[int, int] = defaultdict(int)
 
-    def group(self, owner: int, plan: Plan, stage: Stage, done: int, bound: int, lineage: Origin) -> Group:
+    def group(
+        self, owner: int, plan: ShapePlan, stage: PlanStage, done: int, bound: int, lineage: Origin
+    ) -> MatchGroup:
         """The group of partial matches that have come this far."""
         key = (owner, stage, done, bound, lineage)
         found = self._groups.get(key)
         if found is None:
-            found = self._groups[key] = Group(owner, plan, stage, done, bound, lineage)
+            found = self._groups[key] = MatchGroup(owner, plan, stage, done, bound, lineage)
         return found
 
-    def put(self, group: Group, matches: dict[Bindings, Origin]) -> None:
+    def put(self, group: MatchGroup, matches: dict[Bindings, Origin]) -> None:
         """Partial matches that have come this far; those that came before are passed over."""
         known = group.known
         fresh = {match: origin for match, origin in matches.items() if match not in known} if known else matches
@@ -73,7 +75,7 @@ class Neighbourhood:
             group.waiting.update(fresh)
             self._active[group] = None
 
-    def _finish(self, group: Group, matches: dict[Bindings, Origin]) -> None:
+    def _finish(self, group: MatchGroup, matches: dict[Bindings, Origin]) -> None:
         """A stage is complete: its triples are found, or it was a path to the required ones."""
         plan, stage = group.plan, group.stage
         if stage is not plan.required and stage not in plan.parts:
@@ -86,7 +88,7 @@ class Neighbourhood:
                     bases = dict.fromkeys([projected(match, part.mask) for match in matches], BY_CONSTANTS)
                     self.put(self.group(group.owner, plan, part, 0, group.bound & part.mask, BY_CONSTANTS), bases)
 
-    def _collect(self, group: Group, matches: dict[Bindings, Origin]) -> None:
+    def _collect(self, group: MatchGroup, matches: dict[Bindings, Origin]) -> None:
         """Take the triples of complete matches; where variables stayed open, all that were found there."""
         for atom in group.stage.atoms:
             if not atom.mask & ~group.bound:
@@ -98,7 +100,7 @@ class Neighbourhood:
                 self.triples.update(self._answers.found[kind][key])
 
     def begin_required(
-        self, owner: int, plan: Plan, bound: int, lineage: Origin, matches: dict[Bindings, Origin]
+        self, owner: int, plan: ShapePlan, bound: int, lineage: Origin, matches: dict[Bindings, Origin]
     ) -> None:
         """From an optional seed: the required triple patterns, with what is known of their variables."""
         assert plan.required is not None
@@ -114,10 +116,10 @@ class Neighbourhood:
             for group in groups:
                 waiting, group.waiting = group.waiting, {}
                 if group.owner not in self.refused:
-                    turns.append(Ways(group, list(waiting), list(waiting.values())))
+                    turns.append(MatchWays(group, list(waiting), list(waiting.values())))
             self._round(turns)
 
-    def _round(self, turns: list[Ways]) -> None:
+    def _round(self, turns: list[MatchWays]) -> None:
         for way in turns:
             way.look(PRESENT)
         steps = [way.step(0) for way in turns if way.columns]
@@ -137,10 +139,10 @@ class Neighbourhood:
         for step in steps:
             self._take(step)
 
-    def _count(self, ways: list[Ways]) -> None:
+    def _count(self, ways: list[MatchWays]) -> None:
         self._answers.count([(move.kind, keys) for way in ways for move, keys in way.columns], self._high + 1)
 
-    def _goes_forward(self, way: Ways, steps: list[Step], along: list[tuple[int, Sequence[Key]]]) -> bool:
+    def _goes_forward(self, way: MatchWays, steps: list[MatchStep], along: list[tuple[int, Sequence[Key]]]) -> bool:
         """True if all go forward by one move, or none is left.
 
         The other forward moves are looked up along: what hangs from one subject takes one lookup.
@@ -160,7 +162,7 @@ class Neighbourhood:
         ]
         return True
 
-    def _is_left(self, way: Ways, steps: list[Step]) -> bool:
+    def _is_left(self, way: MatchWays, steps: list[MatchStep]) -> bool:
         """Each goes by its smallest move; True if some are left, to which every move is large."""
         sizes = way.sizes(self._answers)
         if not sizes:
@@ -175,7 +177,7 @@ class Neighbourhood:
         way.keep(left)
         return bool(left)
 
-    def _detours(self, ways: list[Ways]) -> list[Step]:
+    def _detours(self, ways: list[MatchWays]) -> list[MatchStep]:
         """By constants where that is less; else by the smallest move, within the limit."""
         detours = Detours(ways, self._answers, self._users, self._most, self._put_off)
         for group, match, origin in detours.by_constants():
@@ -188,7 +190,7 @@ class Neighbourhood:
             self._refuse(owner)
         return [step for step in steps if step.group.owner not in self.refused]
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: MatchStep) -> None:
         """Make a move."""
         group, move = step.group, step.move
         found = self._answers.found[move.kind]

@@ -26,7 +26,7 @@ NOWHERE = -1
 """The number of a predicate that no triple has; 0 would be any."""
 
 
-class Places(NamedTuple):
+class AtomPlaces(NamedTuple):
     """A triple pattern of a stage: numbers of variables; `slot` is -1 if the predicate is the term `predicate`."""
 
     subject: int
@@ -76,7 +76,7 @@ class Move:
     """One more triple pattern: the lookup's key is made of what is bound, the triples found bind or check the rest."""
 
     kind: int
-    places: Places
+    places: AtomPlaces
     slot: int
     """The variable whose value is the key's predicate; -1: it is `places.predicate`, which is 0 for any."""
     sets: tuple[tuple[int, int], ...]
@@ -96,13 +96,13 @@ class Move:
 
 
 @dataclass(eq=False, slots=True)
-class Stage:
+class PlanStage:
     """Triple patterns that are matched together; its moves are found when they are first asked for.
 
     `kept` are the variables that later stages need, as bits.
     """
 
-    atoms: tuple[Places, ...]
+    atoms: tuple[AtomPlaces, ...]
     kept: int = 0
     mask: int = 0
     full: int = 0
@@ -164,7 +164,7 @@ class Stage:
         )
 
 
-def _united(atoms: Iterable[Places]) -> int:
+def _united(atoms: Iterable[AtomPlaces]) -> int:
     mask = 0
     for atom in atoms:
         mask |= atom.mask
@@ -172,7 +172,7 @@ def _united(atoms: Iterable[Places]) -> int:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Plan:
+class ShapePlan:
     """A shape with the numbers of its predicates.
 
     Invariant: where `required` or a part is None, it has a predicate that no triple has.
@@ -180,11 +180,11 @@ class Plan:
 
     width: int
     constants: tuple[int, ...]
-    required: Stage | None
-    parts: tuple[Stage | None, ...]
-    atoms: tuple[Places, ...]
+    required: PlanStage | None
+    parts: tuple[PlanStage | None, ...]
+    atoms: tuple[AtomPlaces, ...]
     """By position."""
-    paths: tuple[Stage | None, ...]
+    paths: tuple[PlanStage | None, ...]
     """By position, from optional ones: what leads to a required variable, empty if the position has one; or None."""
 
     @property
@@ -194,17 +194,19 @@ class Plan:
 
 
 @lru_cache(maxsize=65536)
-def plan_of(shape: Shape, predicates: tuple[int, ...]) -> Plan:
+def plan_of(shape: Shape, predicates: tuple[int, ...]) -> ShapePlan:
     """The plan of a shape; `predicates` are the numbers of `shape.predicates`, 0 for one that no triple has."""
     numbers = {text: number or NOWHERE for text, number in zip(shape.predicates, predicates, strict=True)}
 
-    def stage(triples: Sequence[tuple[int, int | str, int]]) -> tuple[Places, ...]:
-        return tuple(Places(s, 0, p, o) if isinstance(p, int) else Places(s, numbers[p], -1, o) for s, p, o in triples)
+    def stage(triples: Sequence[tuple[int, int | str, int]]) -> tuple[AtomPlaces, ...]:
+        return tuple(
+            AtomPlaces(s, 0, p, o) if isinstance(p, int) else AtomPlaces(s, numbers[p], -1, o) for s, p, o in triples
+        )
 
     required, *parts = (stage(part) for part in (shape.required, *shape.optionals))
     atoms = required + tuple(atom for part in parts for atom in part)
     paths = [_path(part, i, _united(required)) for part in parts for i in range(len(part))]
-    return Plan(
+    return ShapePlan(
         max((atom.mask.bit_length() for atom in atoms), default=0),
         shape.constants,
         _possible(required, _united(atom for part in parts for atom in part)),
@@ -214,11 +216,11 @@ def plan_of(shape: Shape, predicates: tuple[int, ...]) -> Plan:
     )
 
 
-def _possible(atoms: tuple[Places, ...], kept: int) -> Stage | None:
-    return Stage(atoms, kept) if all(atom.predicate != NOWHERE for atom in atoms) else None
+def _possible(atoms: tuple[AtomPlaces, ...], kept: int) -> PlanStage | None:
+    return PlanStage(atoms, kept) if all(atom.predicate != NOWHERE for atom in atoms) else None
 
 
-def _path(part: tuple[Places, ...], start: int, required: int) -> Stage | None:
+def _path(part: tuple[AtomPlaces, ...], start: int, required: int) -> PlanStage | None:
     """The shortest way from a triple pattern of an optional part to a required variable.
 
     Why no other of the part's triple patterns: they may be missing in the state that is asked. Of the changed triples
@@ -229,7 +231,7 @@ def _path(part: tuple[Places, ...], start: int, required: int) -> Stage | None:
     for way in ways:
         last = part[way[-1]].mask
         if last & required:
-            return Stage(tuple(part[i] for i in way[1:]), required)
+            return PlanStage(tuple(part[i] for i in way[1:]), required)
         near = [i for i, atom in enumerate(part) if i not in seen and atom.mask & last]
         seen.update(near)
         ways += [(*way, i) for i in near]

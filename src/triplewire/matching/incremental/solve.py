@@ -10,7 +10,7 @@ from triplewire.matching.incremental.gather import Gathered, plans_of
 from triplewire.matching.incremental.groups import BY_CONSTANTS, Origin, bound_by
 from triplewire.matching.incremental.lookups import Lookups
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES, Neighbourhood
-from triplewire.matching.incremental.plans import Bindings, Plan
+from triplewire.matching.incremental.plans import Bindings, ShapePlan
 from triplewire.matching.incremental.shapes import Shaped, shape_of
 
 Question = tuple[Conjunction, Mapping[str, int]]
@@ -54,7 +54,7 @@ def solve(
         found.run()
         return found
 
-    like: dict[Plan, int] = {}
+    like: dict[ShapePlan, int] = {}
     owners = {first: like.setdefault(plan, first) for first, plan in plans.items()}
     found = search(owners)
     triples, reasons = found.triples, found.refused
@@ -73,7 +73,7 @@ def _numbers(shaped: list[Shaped], lookups: Lookups) -> dict[str, int]:
     return dict(zip(texts, lookups.terms(texts), strict=True))
 
 
-def _fixed(plan: Plan, shaped: Shaped, numbers: Mapping[str, int], bindings: Mapping[str, int]) -> Bindings | None:
+def _fixed(plan: ShapePlan, shaped: Shaped, numbers: Mapping[str, int], bindings: Mapping[str, int]) -> Bindings | None:
     """The partial match with the constants and what is given; None if a required constant is in no triple."""
     assert plan.required is not None
     match = [0] * plan.width

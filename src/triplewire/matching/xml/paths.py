@@ -27,7 +27,7 @@ _RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
 
 
 @dataclass(slots=True, eq=False)
-class Standing:
+class StandingPath:
     """A query of the index: who wants it, and how it waits."""
 
     query: PathQuery
@@ -45,7 +45,7 @@ class Standing:
 class Entry:
     """An alternative of a query: the condition that it waits with, and the others, each with its place."""
 
-    standing: Standing
+    standing: StandingPath
     waiting: Condition
     node: Node
     others: tuple[tuple[Node, Condition], ...]
@@ -65,7 +65,7 @@ class PathMatches:
         entries: Sequence[Entry | None],
         lock: RLock,
         sure: list[Entries | Part],
-        verified: list[Standing],
+        verified: list[StandingPath],
         failed: dict[int, str],
     ) -> None:
         self._entries, self._lock, self._sure, self._verified = entries, lock, sure, verified
@@ -100,15 +100,15 @@ class PathIndex:
         self._automaton = Automaton()
         self._machine, self._marks = Machine(self._automaton), Marks()
         self._grams = Grams()
-        self._standing: dict[PathQuery, Standing] = {}
-        self._by_number: dict[int, Standing] = {}
+        self._standing: dict[PathQuery, StandingPath] = {}
+        self._by_number: dict[int, StandingPath] = {}
         self.entries: list[Entry | None] = []
         self._free: list[int] = []
         self._lock = RLock()
         """Held while entries change, and while matches are named by them: others may look at matches meanwhile."""
         self._untold: WeakSet[PathMatches] = WeakSet()
         """Matches that somebody holds, and has perhaps not looked at."""
-        self._always: dict[Standing, None] = {}
+        self._always: dict[StandingPath, None] = {}
         """Queries that nothing in a document rules out: they are evaluated every time."""
 
     def __len__(self) -> int:
@@ -128,7 +128,7 @@ class PathIndex:
 
     # -- how they wait
 
-    def standing(self, number: int) -> Standing:
+    def standing(self, number: int) -> StandingPath:
         """How the query of a subscription waits."""
         return self._by_number[number]
 
@@ -138,11 +138,11 @@ class PathIndex:
         assert found is not None
         return found
 
-    def is_unguarded(self, standing: Standing) -> bool:
+    def is_unguarded(self, standing: StandingPath) -> bool:
         """True if a query has no condition, and is evaluated on every document."""
         return standing in self._always
 
-    def sharing(self, condition: Condition, but: Standing) -> int:
+    def sharing(self, condition: Condition, but: StandingPath) -> int:
         """How many other subscriptions wait with the same condition."""
         alike = {entry.standing for entry in self.entries if entry is not None and entry.waiting[:4] == condition[:4]}
         return sum(len(standing.numbers) for standing in alike if standing is not but) + len(but.numbers) - 1
@@ -177,9 +177,9 @@ class PathIndex:
                 for entry in standing.entries:
                     self._take_out(entry)
 
-    def _enter(self, query: PathQuery) -> Standing:
+    def _enter(self, query: PathQuery) -> StandingPath:
         demand = demand_of(query.expression)
-        standing = Standing(query, demand.is_exact)
+        standing = StandingPath(query, demand.is_exact)
         if frozenset() in demand.alternatives:
             self._always[standing] = None
         else:
@@ -187,7 +187,7 @@ class PathIndex:
                 standing.entries.append(self._wait(standing, alternative))
         return standing
 
-    def _wait(self, standing: Standing, alternative: Alternative) -> int:
+    def _wait(self, standing: StandingPath, alternative: Alternative) -> int:
         """Wait with the condition that is likely to be met least often."""
         nodes = {condition: self._automaton.enter(condition.place) for condition in sorted(alternative, key=str)}
         waiting = min(nodes, key=lambda condition: self._likelihood(condition, nodes[condition]))
@@ -239,7 +239,7 @@ class PathIndex:
     def match(self, xml: bytes) -> PathMatches:
         """The queries that the XML of a document matches."""
         scan = Scan(self._automaton, self._grams, xml, self._machine, self._marks)
-        verified: list[Standing] = []
+        verified: list[StandingPath] = []
         failed: dict[int, str] = {}
         if self._always or any(scan.maybe):
             budget = _Budget(xml, self._max_steps, scan)
@@ -254,7 +254,7 @@ class PathIndex:
         self._untold.add(matches)
         return matches
 
-    def _candidates(self, scan: Scan) -> Iterable[Standing]:
+    def _candidates(self, scan: Scan) -> Iterable[StandingPath]:
         """The queries that are left to evaluate: the document may meet all conditions of an alternative."""
         found = dict.fromkeys(self._always)
         for entries in scan.maybe:
@@ -265,7 +265,7 @@ class PathIndex:
                     found[entry.standing] = None
         return found
 
-    def _verify(self, standing: Standing, tree: Tree, verified: list[Standing], failed: dict[int, str]) -> None:
+    def _verify(self, standing: StandingPath, tree: Tree, verified: list[StandingPath], failed: dict[int, str]) -> None:
         test = standing.test
         if test is None:
             test = standing.test = compiled(Call("boolean", (standing.query.expression,)))
@@ -290,7 +290,7 @@ class _Budget:
             self._tree = tree_of(self._xml)
         return self._tree
 
-    def problem(self, standing: Standing) -> str | None:
+    def problem(self, standing: StandingPath) -> str | None:
         """Why a query is not evaluated on this document, if it is not."""
         if standing.safe < 0:
             standing.safe = safe_size(standing.query.expression, self._max_steps)
@@ -312,7 +312,7 @@ class _Budget:
             "make it more selective, or raise max_steps"
         )
 
-    def _steps(self, standing: Standing, shape: Shape) -> float:
+    def _steps(self, standing: StandingPath, shape: Shape) -> float:
         nodes, size, depth = shape
         return cost(standing.query.expression, nodes=nodes, size=size, depth=depth)
 

@@ -3,7 +3,7 @@
 What comes in: documents, as for matching one by one, and an index. What goes out: rows, each with documents behind it;
 documents that could not be read; subscriptions that were not served. `matching` has the stages; `reading`, `writing`
 and `finding` run in workers; `image` are the files between them. What a row is and how it is found is
-`matching.whole`'s, on top of what serves the hub.
+`matching.finder`'s, on top of what serves the hub.
 """
 
 from triplewire.pipeline.graph.matching import GraphMatch, match_graph

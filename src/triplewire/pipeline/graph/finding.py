@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow
 
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.plan import SeedPlan, load_plans
+from triplewire.matching.finder.spelling import SpelledRow, spelled_rows
 from triplewire.matching.incremental.fans import Fan, Piece, united
 from triplewire.matching.incremental.flat import FlatTriples
 from triplewire.matching.incremental.lookups import Triple
 from triplewire.matching.incremental.numbering import Numbering
-from triplewire.matching.whole.finding import Answer, Finder
-from triplewire.matching.whole.plan import Plan, load_plans
 from triplewire.pipeline.graph.image import open_image
 from triplewire.pipeline.tally import Tally
 
@@ -42,7 +43,7 @@ _ROWS = 10_000
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingTask:
     """The function that Spark maps over batches of seeds: kind, subject, predicate and object of each.
 
     In a later round, over the numbers of shares of what was put off in the one before.
@@ -60,15 +61,20 @@ class Finding:
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         plans, triples = _opened(self.plans, self.image, self.numbering)
-        finders = [Finder(plan, triples, most_triples=self.most_triples, popular=self.popular) for plan in plans]
+        finders = [RowFinder(plan, triples, most_triples=self.most_triples, popular=self.popular) for plan in plans]
         seeds = self._put_off(triples, batches) if self.round else _seeds(batches)
         while share := list(islice(seeds, _SHARE)):
-            answers = (answer for finder in finders for answer in finder.find(share))
+            found = (
+                rows
+                for plan, finder in zip(plans, finders, strict=True)
+                for rows in finder.around(plan.seeds_of(share))
+            )
+            answers = (row for rows in found for row in spelled_rows(rows, triples))
             while some := list(islice(answers, _ROWS)):
                 self.tally.add(Tally(rows=len(some)))
                 yield self._told(some)
         for finder in finders:
-            yield self._batch(query=list(finder.errors), reason=list(finder.errors.values()))
+            yield self._batch(query=list(finder.errors), reason=[error.reason for error in finder.errors.values()])
             fans = [fan._replace(size=triples.size(fan)) for fan in united(finder.fans)]
             yield self._batch(fan=[spelled(fan) for fan in fans])
 
@@ -78,7 +84,7 @@ class Finding:
                 for kind, piece in self.shares[share]:
                     yield from ((kind, triple) for triple in triples.piece(piece))
 
-    def _told(self, answers: list[Answer]) -> pyarrow.RecordBatch:
+    def _told(self, answers: list[SpelledRow]) -> pyarrow.RecordBatch:
         queries, rows, documents = zip(*answers, strict=True)
         return self._batch(query=queries, row=rows, documents=documents)
 
@@ -104,7 +110,7 @@ def fan_of(numbers: Sequence[int]) -> Fan:
 
 
 @lru_cache(maxsize=1)
-def _opened(plans: str, image: str, numbering: Numbering) -> tuple[list[Plan], FlatTriples]:
+def _opened(plans: str, image: str, numbering: Numbering) -> tuple[list[SeedPlan], FlatTriples]:
     """What a worker has open, for the tasks to come."""
     return load_plans(Path(plans)), open_image(Path(image), numbering)
 

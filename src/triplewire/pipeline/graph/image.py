@@ -35,7 +35,7 @@ _LOOKED_AT = 1_000_000
 """How many rows of a mapped column are compared at once."""
 
 
-class Part:
+class ImagePart:
     """A part of a table in the making."""
 
     def __init__(self, folder: Path, table: str, number: int) -> None:

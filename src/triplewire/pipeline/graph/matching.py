@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Self
 from triplewire.documents import Limits, parse
 from triplewire.errors import PipelineError, UnsupportedQuery
 from triplewire.matching import Index
+from triplewire.matching.finder.plan import save_plans
+from triplewire.matching.finder.queries import Queries
 from triplewire.matching.incremental import MOST_TRIPLES
-from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, shared_out, united
+from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, in_rounds, shared_out
 from triplewire.matching.incremental.numbering import FIRST, Numbering
-from triplewire.matching.whole.plan import save_plans
-from triplewire.matching.whole.queries import Queries
 from triplewire.pipeline.batch import chosen, tries_once
-from triplewire.pipeline.graph.finding import FOUND, Finding, fan_of
+from triplewire.pipeline.graph.finding import FOUND, FindingTask, fan_of
 from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
-from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, Reading
+from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, ReadingTask
 from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
 from triplewire.pipeline.images import is_one_machine, place
 from triplewire.pipeline.inputs import local_glob
@@ -210,7 +210,7 @@ class _Run:
         """Statements, terms and bad documents, in one table."""
         fitting = place(self.spark, self.queries.fitting(self.index.taxonomy))
         careful = tries_once(self.spark)
-        reading = Reading(fitting, self.numbering, read, limits, self.tally, careful)
+        reading = ReadingTask(fitting, self.numbering, read, limits, self.tally, careful)
         table = documents.mapInArrow(reading, READ)
         table.write.mode("overwrite").parquet(f"file://{self._path('read')}")
 
@@ -260,17 +260,17 @@ class _Run:
         seeds = fits.join(f.broadcast(chosen), "kind", "left_semi").select("kind", "s", "p", "o")
         tasks = self._tasks(sum(counts.get(kind, 0) for kind in kinds))
         shares = seeds.repartition(tasks, "s", "p", "o").dropDuplicates(["kind", "s", "p", "o"])
-        finding = Finding(self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally, POPULAR)
+        finding = FindingTask(
+            self._path("plans"), self._path("image"), self.numbering, most_triples, self.tally, POPULAR
+        )
         fans = self._found(shares.sortWithinPartitions("kind", "s"), finding)
-        for number in range(1, ROUNDS + 1):
-            if fans:
-                fans = self._find_put_off(replace(finding, round=number), fans)
+        in_rounds(fans, lambda fans, left: self._find_put_off(replace(finding, round=ROUNDS - left), fans))
         for name in ("image", "plans", *(f"put-off-{number}" for number in range(1, ROUNDS + 1))):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         failed = self._table("found").where("reason IS NOT NULL").select("query", "reason").collect()
         return {row.query: row.reason for row in failed}
 
-    def _find_put_off(self, finding: Finding, fans: list[Fan]) -> list[Fan]:
+    def _find_put_off(self, finding: FindingTask, fans: list[Fan]) -> list[Fan]:
         """What there is around popular nodes: their triples are seeds, in shares of one size, a task for each."""
         places = sorted({fan.place for fan in fans})
         plans = self._path(f"put-off-{finding.round}")
@@ -282,13 +282,13 @@ class _Run:
         numbers = self.spark.range(0, len(shares), 1, len(shares))
         return self._found(numbers, replace(finding, plans=plans, popular=popular, shares=pieces))
 
-    def _found(self, shares: DataFrame, finding: Finding) -> list[Fan]:
+    def _found(self, shares: DataFrame, finding: FindingTask) -> list[Fan]:
         """Have rows found, into the table; what was put off."""
         found = shares.mapInArrow(finding, FOUND)
         found.write.mode("append" if finding.round else "overwrite").parquet(f"file://{self._path('found')}")
         table = self._table("found").where("fan IS NOT NULL")
         fans = table.where(table["round"] == finding.round).select("fan").distinct().collect()
-        return united(fan_of(row.fan) for row in fans)
+        return [fan_of(row.fan) for row in fans]
 
     def _numbers(self, name: str, values: Iterable[int], kind: str) -> DataFrame:
         import pyarrow

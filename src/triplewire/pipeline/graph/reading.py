@@ -12,8 +12,8 @@ import pyarrow
 from triplewire.documents import Limits
 from triplewire.isolation import Died, isolated
 from triplewire.matching import Index
+from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental.numbering import Numbering, Numbers
-from triplewire.matching.whole.reading import kept_of
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
@@ -46,7 +46,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingTask:
     """The function that Spark maps over batches of documents."""
 
     fitting: PlacedIndex

@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.compute
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.pipeline.graph.image import BY_SUBJECT, TERMS, Part
+from triplewire.pipeline.graph.image import BY_SUBJECT, TERMS, ImagePart
 
 WRITTEN = "part int, rows long"
 """The schema of what a task tells: the number of its part, and how many rows it has."""
@@ -26,18 +26,18 @@ class WritingTriples:
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         number = _part_number()
-        with Part(Path(self.folder), self.table, number) as part:
-            triples = TripleWriter(part, states=self.table == BY_SUBJECT)
+        with ImagePart(Path(self.folder), self.table, number) as part:
+            triples = TriplePartWriter(part, states=self.table == BY_SUBJECT)
             for batch in batches:
                 triples.add([column.to_numpy() for column in batch.columns])
             triples.end()
         yield _told(number, triples.rows)
 
 
-class TripleWriter:
+class TriplePartWriter:
     """Writes each triple once, and with `states` how many documents state it, and which."""
 
-    def __init__(self, part: Part, *, states: bool) -> None:
+    def __init__(self, part: ImagePart, *, states: bool) -> None:
         self.rows = 0
         self._part, self._states = part, states
         self._last = np.zeros(3, dtype=np.int64)
@@ -76,17 +76,17 @@ class WritingTerms:
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         number = _part_number()
-        with Part(Path(self.folder), TERMS, number) as part:
-            terms = TermWriter(part)
+        with ImagePart(Path(self.folder), TERMS, number) as part:
+            terms = TermPartWriter(part)
             for batch in batches:
                 terms.add(batch.column(0).to_numpy(), batch.column(1).cast(pyarrow.binary()))
         yield _told(number, terms.rows)
 
 
-class TermWriter:
+class TermPartWriter:
     """Writes each pair of a number and a text once."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: ImagePart) -> None:
         self.rows = 0
         self._part = part
         self._last: tuple[int, bytes] | None = None

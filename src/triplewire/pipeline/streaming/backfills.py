@@ -1,114 +1,30 @@
 """Backfills beside a stream: what answers new subscriptions already is found by Spark's workers, while batches go on.
 
-What is looked for, and what it means, is the engine's (`filling`, `backfilling`); here its shares become Spark's tasks.
-They have a scheduler pool of their own, so that a micro-batch need not wait until a backfill is done.
+What is looked for, and what it means, is the engine's (`filling`, `backfilling`); Spark's workers do the shares. They
+have a scheduler pool of their own, so that a micro-batch need not wait until a backfill is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import lru_cache
+from collections.abc import Callable
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-from py4j.protocol import Py4JError
 
 from triplewire.engine import Hub, backfilling
 from triplewire.engine.answering import now
 from triplewire.engine.backfilling import Filled
-from triplewire.engine.filling import Job, Look, Matched, Share, Sought
-from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
-from triplewire.pipeline.streaming.stores import opened
+from triplewire.errors import StoreBusy, StoreError, StoreUnavailable
+from triplewire.pipeline.streaming.workers import SparkWorkers
 from triplewire.store.backfills import RUNNING
-
-if TYPE_CHECKING:
-    from pyspark import Broadcast, SparkContext
-
-_Share = TypeVar("_Share")
-_Result = TypeVar("_Result")
 
 POOL = "triplewire-backfill"
 """The name of the pool, and of the group of jobs."""
 _LOOK = 0.5
-"""Seconds between two looks whether somebody waits."""
+"""Seconds between two looks whether a subscription waits."""
 _RECOVERY = 5.0
 """Seconds between two looks whether a query that was over its limit is to be answered again."""
 _PATIENCE = 5.0
 """Seconds to wait when the store cannot be used."""
-
-
-class SparkSpread:
-    """Hands the shares of a backfill to the workers of a Spark; each of them reads the store."""
-
-    def __init__(self, context: SparkContext, url: str) -> None:
-        self._context, self._url = context, url
-        self._is_over = False
-
-    def seek(self, job: Job, shares: Sequence[Share]) -> list[Sought]:
-        """See `Spread.seek`."""
-        return self._given(job, shares, _seek)
-
-    def match(self, job: Job, shares: Sequence[Sequence[int]]) -> list[list[Matched]]:
-        """See `Spread.match`."""
-        return self._given(job, shares, _match)
-
-    def cancel(self) -> None:
-        """Let go of what is under way, and begin nothing more."""
-        self._is_over = True
-        with suppress(Py4JError):  # Spark may be gone already
-            self._context.cancelJobGroup(POOL)
-
-    def _given(self, job: Job, shares: Sequence[_Share], work: Callable[[Look, _Share], _Result]) -> list[_Result]:
-        if not shares:
-            return []
-        if self._is_over:
-            raise PipelineError("the stream is being stopped; this backfill is for the next run")
-        self._context.setJobGroup(POOL, "what answers new subscriptions already")
-        self._context.setLocalProperty("spark.scheduler.pool", POOL)
-        sent = self._context.broadcast(job)
-        try:
-            return self._context.parallelize(shares, len(shares)).map(_Task(self._url, sent, work)).collect()
-        finally:
-            sent.destroy()
-
-
-def _seek(look: Look, share: Share) -> Sought:
-    return look.seek(share)
-
-
-def _match(look: Look, documents: Sequence[int]) -> list[Matched]:
-    return look.match(documents)
-
-
-class _Task(Generic[_Share, _Result]):
-    """What runs in a worker."""
-
-    def __init__(self, url: str, job: Broadcast[Job], work: Callable[[Look, _Share], _Result]) -> None:
-        self._url, self._job, self._work = url, job, work
-
-    def __call__(self, share: _Share) -> _Result:
-        return self._work(_look(self._url, _Named(self._job.value)), share)
-
-
-class _Named:
-    """A job, known by its name."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Named) and other.job.name == self.job.name
-
-    def __hash__(self) -> int:
-        return hash(self.job.name)
-
-
-@lru_cache(maxsize=1)
-def _look(url: str, named: _Named) -> Look:
-    """The job that a worker has at hand, for the shares to come."""
-    return Look(opened(url), named.job)
 
 
 class Backfiller:
@@ -118,8 +34,8 @@ class Backfiller:
     failed. The others, and the stream, go on.
     """
 
-    def __init__(self, hub: Hub, spread: SparkSpread, tell: Callable[[str], None]) -> None:
-        self._hub, self._spread, self._tell = hub, spread, tell
+    def __init__(self, hub: Hub, workers: SparkWorkers, tell: Callable[[str], None]) -> None:
+        self._hub, self._workers, self._tell = hub, workers, tell
         self._at_once = backfilling.MANY
         self._beaten = self._looked = 0.0
 
@@ -141,7 +57,7 @@ class Backfiller:
             with self._hub.store.writing() as writer:
                 backfilling.leave(writer)
         except StoreError:
-            return  # whoever comes next begins again anyway
+            return  # the next backfiller begins again anyway
 
     def once(self) -> None:
         """Fill those that wait now."""
@@ -150,7 +66,7 @@ class Backfiller:
 
     def cancel(self) -> None:
         """End what is under way; it is begun again by the next one."""
-        self._spread.cancel()
+        self._workers.cancel()
 
     def _begin(self) -> None:
         """What another stream has begun, or failed to do, is to be done."""
@@ -171,7 +87,7 @@ class Backfiller:
 
     def _fill(self, stop: Event) -> None:
         try:
-            filled = self._hub.backfill(self._spread, at_once=self._at_once)
+            filled = self._hub.backfill(self._workers, at_once=self._at_once)
         except (StoreUnavailable, StoreBusy):
             self._queue_again()
             raise

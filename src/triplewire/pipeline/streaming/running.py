@@ -16,13 +16,13 @@ from triplewire.engine import Hub
 from triplewire.errors import PipelineError, StoreBusy, StoreError, StoreUnavailable
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.pipeline.streaming import INTAKE, kafka
-from triplewire.pipeline.streaming.backfills import Backfiller, SparkSpread
+from triplewire.pipeline.streaming.backfills import POOL, Backfiller
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
-from triplewire.pipeline.streaming.finder import SMALL, SparkFinder
 from triplewire.pipeline.streaming.landing import Landing
 from triplewire.pipeline.streaming.listening import Ear
 from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
+from triplewire.pipeline.streaming.workers import SMALL, SparkWorkers, spark_finder
 from triplewire.store import Store
 from triplewire.store.privacy import private_folder
 
@@ -102,7 +102,8 @@ class Stream:
         heard: Callable[[Done], None] = lambda done: None,
     ) -> None:
         self._spark, self._plan, self._tell, self._heard = spark, plan, tell, heard
-        self._finder = SparkFinder(spark.sparkContext, plan.store, small=plan.small, most_triples=plan.most_triples)
+        context, most = spark.sparkContext, plan.most_triples
+        self._finder = spark_finder(context, plan.store, small=plan.small, most_triples=most)
         # Durable, because what a batch has applied leaves the log that it came from: a journal, a topic, a folder.
         self._hub = Hub(
             plan.store, limits=plan.limits, most_triples=plan.most_triples, finder=self._finder, durable=True
@@ -112,7 +113,8 @@ class Stream:
         self._landing = None if plan.folder is None else Landing(plan.folder, self._store)
         self._ear = Ear(self.meter.hear)
         spark.streams.addListener(self._ear)
-        self._backfiller = Backfiller(self._hub, SparkSpread(spark.sparkContext, plan.store), tell)
+        beside = SparkWorkers(context, plan.store, most_triples=most, pool=POOL)
+        self._backfiller = Backfiller(self._hub, beside, tell)
         self._stop = Event()
         self._batches = self._fresh_batches()
 

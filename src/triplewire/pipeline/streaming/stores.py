@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from triplewire.engine.finding import Seeker
+    from triplewire.engine.workers import Worker
     from triplewire.store import Store
 
 
@@ -21,15 +21,15 @@ def opened(url: str) -> Store:
 
 
 @cache
-def seeker(url: str, most_triples: int) -> Seeker:
-    """Who finds rows in the store of a url: it keeps the subscriptions in memory, and catches up when they change.
+def worker(url: str, most_triples: int) -> Worker:
+    """The worker of this process for a store: it keeps the subscriptions in memory, and catches up when they change.
 
     Saved indexes are mapped from a folder that Spark gives to all workers of an executor, and takes away in the end.
     """
     from pyspark import SparkFiles
 
-    from triplewire.engine.finding import Seeker
+    from triplewire.engine.workers import Worker
 
     folder = Path(SparkFiles.getRootDirectory()) / f"indexes-{sha256(url.encode()).hexdigest()[:16]}"
     folder.mkdir(exist_ok=True)
-    return Seeker(url, most_triples=most_triples, images=folder)
+    return Worker(opened(url), most_triples=most_triples, images=folder)

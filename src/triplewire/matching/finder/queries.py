@@ -12,9 +12,9 @@ from pyoxigraph import Variable
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.matching.finder.plan import NumberLists, SeedPlan, WideBranch
 from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
 from triplewire.matching.index import Index
-from triplewire.matching.whole.plan import Lists, Plan, Wide
 
 _NO_LIMIT = (1 << 31) - 1
 """What one triple must be is tested once for each triple, however many a document has."""
@@ -49,7 +49,7 @@ class Queries:
     def __init__(self, subscriptions: Iterable[tuple[str, Pattern]] = ()) -> None:
         self.patterns: list[Pattern] = []
         self.subscriptions: list[list[str]] = []
-        """By query, who asks it."""
+        """By query, the subscriptions that ask it."""
         self.kinds: list[Pattern] = []
         self.constants: set[str] = set()
         """The texts of all terms that queries name: they may stand in a row though no triple has them."""
@@ -99,7 +99,7 @@ class Queries:
         """The kinds at which all conjunctions would begin, if there are `counts` triples of each."""
         return {branch.kinds[_rarest_place(branch, counts)] for branch in self._branches}
 
-    def plans(self, counts: Mapping[int, int], index: Index, number: Callable[[str], int]) -> list[Plan]:
+    def plans(self, counts: Mapping[int, int], index: Index, number: Callable[[str], int]) -> list[SeedPlan]:
         """Where to begin, if there are `counts` triples of each kind; taxonomy and limits are those of an index.
 
         `number` gives the numbers of constants from their texts.
@@ -110,7 +110,9 @@ class Queries:
         rarest = [(branch, _rarest_place(branch, counts)) for branch in self._branches]
         return self._planned([_Beginning(branch, at, branch.kinds[at]) for branch, at in rarest], index, number)
 
-    def fan_plans(self, places: Sequence[tuple[int, int]], index: Index, number: Callable[[str], int]) -> list[Plan]:
+    def fan_plans(
+        self, places: Sequence[tuple[int, int]], index: Index, number: Callable[[str], int]
+    ) -> list[SeedPlan]:
         """Where to begin with what was put off: all conjunctions of a shape at a position of it.
 
         The kind of a triple of a fan is the number of the fan's place in this list.
@@ -125,7 +127,7 @@ class Queries:
         ]
         return self._planned(begins, index, number)
 
-    def _planned(self, begins: Sequence[_Beginning], index: Index, number: Callable[[str], int]) -> list[Plan]:
+    def _planned(self, begins: Sequence[_Beginning], index: Index, number: Callable[[str], int]) -> list[SeedPlan]:
         narrow, wide = _Building(index, number), _Building(index, number)
         by_query: defaultdict[int, list[_Beginning]] = defaultdict(list)
         for begin in begins:
@@ -152,7 +154,7 @@ class _Building:
         self._index = Index(like.taxonomy, max_rows=max_rows, max_steps=max_steps)
         self._number = number
         self._queries: list[int] = []
-        self._wide: dict[int, Wide] = {}
+        self._wide: dict[int, WideBranch] = {}
         self._atoms: dict[_Key, int] = {}
         self._uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self._constants: defaultdict[int, dict[tuple[int, ...], None]] = defaultdict(dict)
@@ -169,7 +171,7 @@ class _Building:
             self._seed(entry, begin)
 
     def add_wide(self, begin: _Beginning, answer: tuple[str, ...]) -> None:
-        """A branch of a query with optional parts: an entry that tells its seed too (`Wide` says why)."""
+        """A branch of a query with optional parts: an entry that tells its seed too (`WideBranch` says why)."""
         branch = begin.branch
         triple = shape_of(branch.conjunction).triples[begin.position]
         columns = columns_of(branch.conjunction)
@@ -182,7 +184,7 @@ class _Building:
         ]
         places = [names.index(name) if name in columns else -1 for name in answer]
         atom = self._seed(entry, begin)
-        self._wide[entry] = Wide(atom, tuple(places), (seed[0], seed[1], seed[2]))
+        self._wide[entry] = WideBranch(atom, tuple(places), (seed[0], seed[1], seed[2]))
 
     def _enter(self, query: int, pattern: Pattern) -> int:
         entry = len(self._queries)
@@ -198,18 +200,18 @@ class _Building:
         self._constants[atom][tuple(self._number(str(constant)) for constant in constants)] = None
         return atom
 
-    def plan(self, shapes: list[Shape]) -> Plan:
+    def plan(self, shapes: list[Shape]) -> SeedPlan:
         """The plan of what was added."""
         atoms = range(len(self._atoms))
         keys = [(kind, shape, position, atom) for (shape, position, kind), atom in self._atoms.items()]
         widths = [len(shapes[shape].constants) for shape, _, _ in self._atoms]
-        return Plan(
+        return SeedPlan(
             self._index,
-            tuple(shapes),
+            dict(enumerate(shapes)),
             self._wide,
             np.array(self._queries, dtype=np.int64),
             np.array(sorted(keys), dtype=np.int64).reshape(-1, 4),
-            Lists.of([list(self._uses[atom]) for atom in atoms]),
-            Lists.of([[number for row in self._constants[atom] for number in row] for atom in atoms]),
+            NumberLists.of([list(self._uses[atom]) for atom in atoms]),
+            NumberLists.of([[number for row in self._constants[atom] for number in row] for atom in atoms]),
             np.array(widths, dtype=np.int64),
         )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
-from tests.matching.whole.process import Process, distinct, expected_rows, served, sparql, union_of
+from tests.matching.finder.process import Process, distinct, expected_rows, served, sparql, union_of
 
 from oracle.histories import documents, queries
 from strategies import iri, taxonomies

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from pyoxigraph import Literal, Triple
-from tests.matching.whole.process import Process, expected_rows, sparql
+from tests.matching.finder.process import Process, expected_rows, sparql
 
 from strategies import iri
 from triplewire.algebra.taxonomy import EMPTY

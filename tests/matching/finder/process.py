@@ -14,14 +14,15 @@ from triplewire.engine.subscribing import refuse_unserved
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index
+from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.plan import load_plans, save_plans
+from triplewire.matching.finder.queries import Queries
+from triplewire.matching.finder.spelling import spelled_rows
+from triplewire.matching.finder.statements import kept_of
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
-from triplewire.matching.incremental.fans import ROUNDS, shared_out, triples_of, united
+from triplewire.matching.incremental.fans import ROUNDS, in_rounds, shared_out, triples_of
 from triplewire.matching.incremental.flat import flat_triples
 from triplewire.matching.incremental.numbering import Numbering
-from triplewire.matching.whole.finding import Finder
-from triplewire.matching.whole.plan import load_plans, save_plans
-from triplewire.matching.whole.queries import Queries
-from triplewire.matching.whole.reading import kept_of
 from triplewire.model import parse_triple
 from triplewire.model.spelling import triples_of as spelled_triples
 
@@ -68,36 +69,41 @@ class Process:
         self.pieces = []
         """By round, the triples of each share of what was put off."""
         fans = self._find(plans, [seeds[share::shares] for share in range(shares)], popular)
-        for number in range(ROUNDS):
-            if fans:
-                places = sorted({fan.place for fan in fans})
-                plans = queries.fan_plans(places, Index(taxonomy, **limits), numbering.number)
-                cut = [
-                    [(places.index(piece.fan.place), triple) for piece in share for triple in self.cut(piece, number)]
-                    for share in shared_out(fans, shares)
-                ]
-                self.pieces.append([len(share) for share in cut])
-                fans = self._find(plans, cut, popular if number + 1 < ROUNDS else None)
-        assert not fans
 
-    def cut(self, piece, number):
+        def find(fans, left):
+            places = sorted({fan.place for fan in fans})
+            plans = queries.fan_plans(places, Index(taxonomy, **limits), numbering.number)
+            cut = [
+                [(places.index(piece.fan.place), triple) for piece in share for triple in self.cut(piece, left)]
+                for share in shared_out(fans, shares)
+            ]
+            self.pieces.append([len(share) for share in cut])
+            found = self._find(plans, cut, popular if left else None)
+            assert left or not found
+            return found
+
+        in_rounds(fans, find)
+
+    def cut(self, piece, left):
         """Both ways to cut a fan: by the places of its triples, and by their numbers."""
-        return self.triples.piece(piece) if number % 2 == 0 else triples_of(piece, self.triples)
+        return self.triples.piece(piece) if (ROUNDS - left) % 2 else triples_of(piece, self.triples)
 
     def _find(self, plans, shares, popular):
         """What there is around seeds, each with its kind; gives what was put off."""
         fans = []
         for share in shares:
-            for finder in [Finder(plan, self.triples, popular=popular, **self.bounds) for plan in plans]:
-                for query, row, uris in finder.find(share):
+            for plan in plans:
+                finder = RowFinder(plan, self.triples, popular=popular, **self.bounds)
+                found = finder.around(plan.seeds_of(share))
+                for query, row, uris in (each for rows in found for each in spelled_rows(rows, self.triples)):
                     named = zip(self.queries.patterns[query].answer, row, strict=True)
                     key = frozenset((name, text) for name, text in named if text is not None)
                     for id in self.queries.subscriptions[query]:
                         self.rows[id].setdefault(key, uris)
-                for query, reason in finder.errors.items():
-                    self.errors |= dict.fromkeys(self.queries.subscriptions[query], reason)
+                for query, error in finder.errors.items():
+                    self.errors |= dict.fromkeys(self.queries.subscriptions[query], error.reason)
                 fans += finder.fans
-        return united(fans)
+        return fans
 
 
 def union_of(several):

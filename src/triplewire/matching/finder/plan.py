@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from triplewire.matching.incremental import Shape, Triple
+from triplewire.matching.finder.finder import SeededQueries
+from triplewire.matching.finder.rows import Rows
+from triplewire.matching.incremental import Seed, Shape, Triple
 from triplewire.matching.index import Index
 from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.pages import Numbered
 
 
-class Wide(NamedTuple):
+class WideBranch(NamedTuple):
     """A branch with optional parts: where its seed and its answer are in the rows of its entry.
 
     A row that lacks an optional column is an answer only if the column's triples are not in the graph. Those around a
@@ -40,8 +43,8 @@ class Wide(NamedTuple):
         return tuple([row[place] if place >= 0 else 0 for place in self.columns])
 
 
-class Lists(NamedTuple):
-    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
+class NumberLists(NamedTuple):
+    """NumberLists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
 
     starts: Array
     values: Array
@@ -51,7 +54,7 @@ class Lists(NamedTuple):
         return self.values[self.starts[number] : self.starts[number + 1]].tolist()
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+    def of(cls, lists: Sequence[Sequence[int]]) -> NumberLists:
         """These lists."""
         starts = np.zeros(len(lists) + 1, dtype=np.int64)
         np.cumsum([len(one) for one in lists], out=starts[1:])
@@ -59,7 +62,7 @@ class Lists(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SeedPlan(SeededQueries):
     """Where queries begin, and the index that finds their rows.
 
     An *entry* of the index is a query, or a branch of one that is wide; an *atom* is a kind of triple at a position of
@@ -67,28 +70,69 @@ class Plan:
     """
 
     index: Index
-    shapes: tuple[Shape, ...]
-    wide: dict[int, Wide]
+    shapes: Mapping[int, Shape]
+    wide: dict[int, WideBranch]
     queries: Array
     """By entry, its query."""
     seeds: Array
     """Rows of kind, shape, position and atom, by kind."""
-    uses: Lists
+    entries: NumberLists
     """By atom, the entries that are seeded there."""
-    constants: Lists
+    constants: NumberLists
     """By atom, the constants of these entries' conjunctions, one conjunction after the other."""
     widths: Array
     """By atom, how many constants a conjunction has there."""
+    _places: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict, init=False, compare=False)
+    """By kind, where its triples are seeds; those that were asked for."""
 
     @property
     def kinds(self) -> list[int]:
         """The kinds of triples that are seeds."""
         return np.unique(self.seeds[:, 0]).tolist()
 
-    def places_of(self, kind: int) -> list[tuple[int, int, int]]:
+    @property
+    def is_deep(self) -> bool:
+        """See `SeededQueries.is_deep`: rows of wide branches are told by their seeds."""
+        return not self.wide
+
+    def seeds_of(self, share: Iterable[tuple[int, Triple]]) -> list[Seed]:
+        """The seeds that triples of the graph are, each given with a kind that it is of."""
+        return [
+            Seed(shape, position, triple, atom)
+            for kind, triple in share
+            for shape, position, atom in self._places_of(kind)
+        ]
+
+    def _places_of(self, kind: int) -> list[tuple[int, int, int]]:
         """Where a triple of a kind is a seed: shapes, positions and atoms."""
-        first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
-        return [(shape, position, atom) for _, shape, position, atom in self.seeds[first:last].tolist()]
+        if kind not in self._places:
+            first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
+            self._places[kind] = [(shape, place, atom) for _, shape, place, atom in self.seeds[first:last].tolist()]
+        return self._places[kind]
+
+    def uses(self, atom: int) -> list[int]:
+        """See `SeededQueries.uses`."""
+        return self.entries(atom)
+
+    def query_of(self, entry: int) -> int:
+        """See `SeededQueries.query_of`."""
+        return int(self.queries[entry])
+
+    def rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:
+        """See `SeededQueries.rows`; of a wide branch only those that have a seed where it was planted."""
+        planted = {(seed.atom, seed.triple) for seed in seeds} if self.wide else set()
+        rows: Rows = {}
+        for id, row, derivation in found:
+            entry = int(id)
+            if only is not None and entry not in only:
+                continue
+            wide = self.wide.get(entry)
+            if wide is not None:
+                if (wide.atom, wide.seed_in(row)) not in planted:
+                    continue
+                row = wide.answer_in(row)
+            rows.setdefault((int(self.queries[entry]), row), derivation)
+        return rows
 
     def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
         """`Users`: the constants of the conjunctions that are seeded at each atom; None if more than `most`."""
@@ -110,7 +154,7 @@ class Plan:
         for name, array in self._arrays().items():
             np.save(folder / f"{name}.npy", array)
         plain = {
-            "shapes": [shape.encode() for shape in self.shapes],
+            "shapes": [shape.encode() for shape in self.shapes.values()],
             "wide": self.wide,
             "limits": self.index.limits,
         }
@@ -120,15 +164,15 @@ class Plan:
         return {
             "queries": self.queries,
             "seeds": self.seeds,
-            "use_starts": self.uses.starts,
-            "uses": self.uses.values,
+            "use_starts": self.entries.starts,
+            "uses": self.entries.values,
             "constant_starts": self.constants.starts,
             "constants": self.constants.values,
             "widths": self.widths,
         }
 
     @classmethod
-    def load(cls, folder: Path) -> Plan:
+    def load(cls, folder: Path) -> SeedPlan:
         """The plan that was saved, mapped into memory."""
         plain = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
         names = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
@@ -136,28 +180,28 @@ class Plan:
         max_rows, max_steps = plain["limits"]
         return cls(
             Index.load(folder / "index", max_rows=max_rows, max_steps=max_steps),
-            tuple(map(Shape.decode, plain["shapes"])),
+            dict(enumerate(map(Shape.decode, plain["shapes"]))),
             {int(entry): _wide(*fields) for entry, fields in plain["wide"].items()},
             queries,
             seeds,
-            Lists(lists[0], lists[1]),
-            Lists(lists[2], lists[3]),
+            NumberLists(lists[0], lists[1]),
+            NumberLists(lists[2], lists[3]),
             widths,
         )
 
 
-def _wide(atom: int, columns: list[int], seed: list[list[int]]) -> Wide:
+def _wide(atom: int, columns: list[int], seed: list[list[int]]) -> WideBranch:
     s, p, o = ((place, number) for place, number in seed)
-    return Wide(atom, tuple(columns), (s, p, o))
+    return WideBranch(atom, tuple(columns), (s, p, o))
 
 
-def save_plans(plans: Sequence[Plan], folder: Path) -> None:
+def save_plans(plans: Sequence[SeedPlan], folder: Path) -> None:
     """Write plans to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, plan in enumerate(plans):
         plan.save(folder / str(number))
 
 
-def load_plans(folder: Path) -> list[Plan]:
+def load_plans(folder: Path) -> list[SeedPlan]:
     """The plans that were saved."""
-    return [Plan.load(path) for path in sorted(folder.iterdir())]
+    return [SeedPlan.load(path) for path in sorted(folder.iterdir())]

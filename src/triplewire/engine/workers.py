@@ -1,0 +1,177 @@
+"""Workers: those among whom finding is shared out. Each has the store open, only reads, and is given shares of a work.
+
+A *work* is a method of `Worker` with all but the share given (`partial(Worker.around, changes=…)`), so that it can
+cross to another process. There are two kinds. Batches: the rows around seeds, and those of documents, in the state that
+the batch leads to, while another process applies it. Backfills: what answers queries already (`filling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple, Protocol, TypeVar
+
+from triplewire.engine.filling import BackfillJob, BackfillSearch, BackfillShare, MatchedDocument, Sought
+from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.overlays import Changes, Overlaid
+from triplewire.engine.standing import Standing
+from triplewire.errors import StoreError, SubscriptionError
+from triplewire.matching.finder.finder import PageIndex
+from triplewire.matching.finder.rows import Rows
+from triplewire.matching.findings import DocumentFindings
+from triplewire.matching.incremental import MOST_TRIPLES, Seed
+from triplewire.matching.incremental.fans import Fan, Piece
+from triplewire.matching.pages import Numbered, NumberedPage
+from triplewire.model import Document
+from triplewire.store import Reader, Store
+
+_Share = TypeVar("_Share")
+_Result = TypeVar("_Result")
+
+Errors = dict[int, SubscriptionError]
+"""The queries that failed, by number."""
+
+
+class Workers(Protocol):
+    """A worker or several, which do shares of a work."""
+
+    def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> Iterable[_Result]:
+        """What each share gives, in the order of the shares."""
+
+
+class OneWorker:
+    """Does all shares in this process, one after the other."""
+
+    def __init__(self, store: Store) -> None:
+        self._worker = Worker(store)
+
+    def each(self, work: Callable[[Worker, _Share], _Result], shares: Iterable[_Share]) -> Iterator[_Result]:
+        """See `Workers.each`."""
+        return (work(self._worker, share) for share in shares)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What finding took: seconds of lookups and of matching, added up over all workers; how many seeds there were.
+
+    `waited` is how long the process that applies the batch waited for it; `shares` has the seconds of each share.
+    """
+
+    lookup: float = 0.0
+    match: float = 0.0
+    waited: float = 0.0
+    seeds: int = 0
+    shares: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def looking_up(self) -> Iterator[None]:
+        """Note how long it takes what is done meanwhile, as far as it is no matching."""
+        started, matched = perf_counter(), self.match
+        yield
+        taken = perf_counter() - started
+        self.lookup += taken - (self.match - matched)
+        self.waited += taken
+
+    def add_share(self, other: Spent) -> None:
+        """Take in what a share took; its seeds are some of these."""
+        self.lookup += other.lookup
+        self.match += other.match
+        self.shares.append(other.lookup + other.match)
+
+
+class Beginnings(NamedTuple):
+    """Where a share of a batch begins: at seeds, or at pieces of what was put off."""
+
+    seeds: Sequence[Seed] = ()
+    pieces: Sequence[Piece] = ()
+
+
+class Around(NamedTuple):
+    """What a share of the seeds gives."""
+
+    rows: Rows
+    errors: Errors
+    spent: Spent
+    fans: tuple[Fan, ...] = ()
+    """What was put off."""
+
+
+class TimedIndex:
+    """An index that notes how long it matches."""
+
+    def __init__(self, index: PageIndex, spent: Spent) -> None:
+        self._index, self._spent = index, spent
+
+    def find_in(self, page: NumberedPage) -> tuple[list[Numbered], Mapping[str, SubscriptionError]]:
+        """See `PageIndex.find_in`."""
+        started = perf_counter()
+        found = self._index.find_in(page)
+        self._spent.match += perf_counter() - started
+        return found
+
+
+class Worker:
+    """Does shares of works, one after the other; it writes nothing.
+
+    For a batch, it reads the committed state and lays the batch's changes over it. It knows the subscriptions and the
+    taxonomy that are committed: the process that applies the batch is the only one that writes now, so these are the
+    ones that it knows, too.
+    """
+
+    def __init__(self, store: Store, *, most_triples: int = MOST_TRIPLES, images: Path | None = None) -> None:
+        """`images` is a folder that workers of this store on this machine share, to map one file instead of many."""
+        self._store = store
+        self._standing = Standing(most_triples, images)
+        self._search: tuple[str, BackfillSearch] | None = None
+
+    # -- for a batch
+
+    def around(self, begin: Beginnings, *, changes: Changes, popular: int | None = None) -> Around:
+        """The rows around where a share begins, in the state that the changes lead to.
+
+        More than `popular` triples are put off. The other process may still wait for atoms of a query that is gone;
+        here it is not even known.
+        """
+        errors: Errors = {}
+        spent = Spent()
+        with self._reading(changes.after) as reader, spent.looking_up():
+            index = TimedIndex(self._standing.graph, spent)
+            near = Neighbourhoods(Overlaid(reader, changes), self._standing, errors, index)
+            near.popular, shapes = popular, self._standing.shapes
+            rows = near.around([seed for seed in begin.seeds if seed.shape in shapes])
+            rows |= near.around_pieces(piece for piece in begin.pieces if piece.fan.shape in shapes)
+        return Around(rows, errors, spent, tuple(near.fans))
+
+    def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
+        """The rows of documents."""
+        with self._reading():
+            found = self._standing.documents.find(documents)
+        return [DocumentFindings(one.findings, dict(one.errors)) for one in found]  # a view of errors crosses no border
+
+    @contextmanager
+    def _reading(self, after: int | None = None) -> Iterator[Reader]:
+        with self._store.reading() as reader:
+            last = reader.batches.last()
+            if after is not None and last != after:
+                raise StoreError(f"{self._store.url}: batch {last} is the last one, not {after}: the batch is over")
+            self._standing.catch_up(reader)
+            yield reader
+
+    # -- for a backfill
+
+    def seek(self, share: BackfillShare, *, job: BackfillJob) -> Sought:
+        """See `BackfillSearch.seek`."""
+        return self._searching(job).seek(share)
+
+    def match(self, documents: Sequence[int], *, job: BackfillJob) -> list[MatchedDocument]:
+        """See `BackfillSearch.match`."""
+        return self._searching(job).match(documents)
+
+    def _searching(self, job: BackfillJob) -> BackfillSearch:
+        """The search of the job at hand, kept for the shares to come."""
+        if self._search is None or self._search[0] != job.name:
+            self._search = job.name, BackfillSearch(self._store, job)
+        return self._search[1]

@@ -1,0 +1,52 @@
+"""Rows of a graph spelled out, with the documents behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from triplewire.matching.finder.finder import SpelledGraph
+from triplewire.matching.finder.rows import Rows
+from triplewire.matching.incremental import Triple
+
+MOST_DOCUMENTS = 100
+"""How many documents are told for a row, if that leaves one for each triple: some triples are in every document."""
+
+
+class StatedGraph(SpelledGraph, Protocol):
+    """Triples that documents state."""
+
+    def documents(self, triples: Sequence[Triple], most: int) -> list[list[int]]:
+        """The numbers of documents that state each of these triples, at most so many; their uris are texts."""
+
+
+class SpelledRow(NamedTuple):
+    """A row of a query, in the order of its answer, and the uris of documents that state the triples which make it.
+
+    None stands for a column without a value.
+    """
+
+    query: int
+    row: tuple[str | None, ...]
+    documents: tuple[str, ...]
+
+
+def spelled_rows(rows: Rows, graph: StatedGraph) -> Iterator[SpelledRow]:
+    """The rows, spelled out."""
+    stated = _stated({triple for derivation in rows.values() for triple in derivation}, graph)
+    numbers = list({number for _, row in rows for number in row if number})
+    texts: dict[int, str | None] = dict(zip(numbers, graph.spelled(numbers), strict=True))
+    texts[0] = None
+    for (query, row), derivation in rows.items():
+        most = max(1, MOST_DOCUMENTS // len(derivation))
+        documents = {uri for triple in derivation for uri in stated[triple][:most]}
+        yield SpelledRow(query, tuple([texts[number] for number in row]), tuple(sorted(documents)))
+
+
+def _stated(triples: Collection[Triple], graph: StatedGraph) -> dict[Triple, list[str]]:
+    """The uris of the documents that state each triple."""
+    asked = list(triples)
+    lists = graph.documents(asked, MOST_DOCUMENTS)
+    numbers = list({number for one in lists for number in one})
+    uris = dict(zip(numbers, graph.spelled(numbers), strict=True))
+    return {triple: [uris[number] for number in one] for triple, one in zip(asked, lists, strict=True)}
