@@ -45,7 +45,7 @@ def flattened(conditions: Iterable[Expression]) -> tuple[Expression, ...]:
     return tuple(found)
 
 
-class Ways(NamedTuple):
+class SplitWays(NamedTuple):
     """What splitting would come to."""
 
     number: int
@@ -56,7 +56,7 @@ class Ways(NamedTuple):
     """How many triple patterns and operations one of them would have, on average."""
 
 
-def ways_to_split(conditions: Iterable[Expression], triples: int, most: int, most_atoms: int) -> Ways:
+def ways_to_split(conditions: Iterable[Expression], triples: int, most: int, most_atoms: int) -> SplitWays:
     """How far flattened conditions can be split into at most `most` conjunctions, of `most_atoms` in all.
 
     Narrow ones go first; of several that are equally wide all are split, or none: their order must not count.
@@ -64,7 +64,7 @@ def ways_to_split(conditions: Iterable[Expression], triples: int, most: int, mos
     sizes: dict[int, list[int]] = {}
     for condition in conditions:
         sizes.setdefault(_ways(condition, most), []).append(_operations(condition))
-    found = Ways(1, 1, triples + sum(map(sum, sizes.values())))
+    found = SplitWays(1, 1, triples + sum(map(sum, sizes.values())))
     for width, alike in sorted(sizes.items()):
         if width == 1:
             continue
@@ -72,7 +72,7 @@ def ways_to_split(conditions: Iterable[Expression], triples: int, most: int, mos
         size = found.size - sum(alike) + sum(alike) // width
         if count > most or count * size > most_atoms:
             break
-        found = Ways(count, width, size)
+        found = SplitWays(count, width, size)
     return found
 
 

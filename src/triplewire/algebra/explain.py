@@ -146,7 +146,7 @@ def _worded(part: Part) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
+class PatternWhyNot:
     """Why a pattern does not match: a failure for each branch, the one that got furthest first."""
 
     matches: bool
@@ -167,13 +167,13 @@ class WhyNot:
         return "\n".join(f"alternative {failure.branch + 1}: {failure}" for failure in self.failures)
 
 
-def why_not(pattern: Pattern, triples: Iterable[Triple], taxonomy: Taxonomy = EMPTY) -> WhyNot:
+def why_not(pattern: Pattern, triples: Iterable[Triple], taxonomy: Taxonomy = EMPTY) -> PatternWhyNot:
     """Where each branch of the pattern fails on the triples; `matches` is true if one does not."""
     graph = Graph(triples)
     if any(next(solutions(branch, graph, taxonomy), None) is not None for branch in pattern.branches):
-        return WhyNot(True)
+        return PatternWhyNot(True)
     failures = [_failure(number, branch, graph, taxonomy) for number, branch in enumerate(pattern.branches)]
-    return WhyNot(False, tuple(sorted(failures, key=lambda failure: -len(failure.matched))))
+    return PatternWhyNot(False, tuple(sorted(failures, key=lambda failure: -len(failure.matched))))
 
 
 def follow(number: int, branch: Conjunction, graph: Graph, taxonomy: Taxonomy, given: Binding) -> Reason | Failure:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra import core, labels
-from triplewire.algebra.conditions import Ways, arranged, flattened, spelled, split, tidy, ways_to_split
+from triplewire.algebra.conditions import SplitWays, arranged, flattened, spelled, split, tidy, ways_to_split
 from triplewire.algebra.core import fold
 from triplewire.algebra.labels import label
 from triplewire.algebra.pattern import (
@@ -80,7 +80,7 @@ def _split_branches(branches: tuple[Conjunction, ...]) -> list[Conjunction]:
     return found
 
 
-def _affordable(ways: list[Ways]) -> int:
+def _affordable(ways: list[SplitWays]) -> int:
     """The largest number of branches that one branch may become, so that all together stay within the limits."""
     branches, atoms, few = len(ways), 0, 1
     for count in sorted({way.number for way in ways}):

@@ -17,7 +17,7 @@ from triplewire.errors import PatternError
 from triplewire.model import RDF, Document, Term
 
 if TYPE_CHECKING:
-    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.algebra.explain import PatternWhyNot, Reason
     from triplewire.algebra.taxonomy import Taxonomy
 
 Node = NamedNode | Literal | BlankNode | Variable
@@ -222,7 +222,7 @@ class Pattern:
 
         return why(self, document.triples, taxonomy)
 
-    def why_not(self, document: Document, taxonomy: Taxonomy) -> WhyNot:
+    def why_not(self, document: Document, taxonomy: Taxonomy) -> PatternWhyNot:
         """What keeps a document from giving a row."""
         from triplewire.algebra.explain import why_not
 

@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 
 @dataclass(slots=True)
-class Setting:
+class StreamSetting:
     """What the scenes share; `cursor` is the last event that was told."""
 
     stage: Stage
@@ -70,7 +70,7 @@ def _begin(stage: Stage) -> None:
 
             stream = Stream(spark, Plan(url, str(landing), Path(folder) / "checkpoint"))
             with _running(stream) as has_failed:
-                setting = Setting(stage, hub, landing, stream, has_failed)
+                setting = StreamSetting(stage, hub, landing, stream, has_failed)
                 for scene in (dropped, changed, broken, withdrawn):
                     scene(setting)
 
@@ -99,7 +99,7 @@ def _running(stream: Stream) -> Iterator[Event]:
             raise errors[0]
 
 
-def dropped(setting: Setting) -> None:
+def dropped(setting: StreamSetting) -> None:
     """The catalogue, and the offices that publish it."""
     stage = setting.stage
     stage.show("triplewire run --store town.db --source landing/", style="green")
@@ -111,14 +111,14 @@ def dropped(setting: Setting) -> None:
     _heard(setting, lambda: setting.stream.meter.progress.entries >= expected)
 
 
-def changed(setting: Setting) -> None:
+def changed(setting: StreamSetting) -> None:
     """A new version."""
     setting.stage.talk("A file is written again: the car parks are counted by the minute now.")
     _drop(setting, files.HERE / "later" / "parking.ttl")
     _heard(setting, lambda: _has_news(setting))
 
 
-def broken(setting: Setting) -> None:
+def broken(setting: StreamSetting) -> None:
     """A document that nobody can read, in the stream."""
     setting.stage.talk("One file is broken. It is set aside with the reason, and nobody else has to wait for it:")
     _drop(setting, files.broken())
@@ -127,7 +127,7 @@ def broken(setting: Setting) -> None:
     setting.stage.show(*(rejection.reason.rpartition("/")[2] for rejection in setting.hub.rejected()), style="yellow")
 
 
-def withdrawn(setting: Setting) -> None:
+def withdrawn(setting: StreamSetting) -> None:
     """A marker takes a document back."""
     stage = setting.stage
     stage.talk("A marker beside a file takes its document back. The bathing water is withdrawn:")
@@ -147,7 +147,7 @@ def withdrawn(setting: Setting) -> None:
     )
 
 
-def _drop(setting: Setting, path: Path) -> None:
+def _drop(setting: StreamSetting, path: Path) -> None:
     """Copy a file into the folder as one should: under another name first, so that nobody sees half of it."""
     half = setting.landing / f"_{path.name}"
     shutil.copyfile(path, half)
@@ -155,11 +155,11 @@ def _drop(setting: Setting, path: Path) -> None:
     half.rename(setting.landing / path.name)
 
 
-def _has_news(setting: Setting) -> bool:
+def _has_news(setting: StreamSetting) -> bool:
     return any(setting.hub.events(s.name, after=setting.cursor, limit=1) for s in LISTENERS)
 
 
-def _heard(setting: Setting, is_over: Callable[[], object]) -> None:
+def _heard(setting: StreamSetting, is_over: Callable[[], object]) -> None:
     """What everybody hears, in the order of the log, when it is over."""
     _wait(setting, is_over)
     events: list[model.Event] = []
@@ -170,7 +170,7 @@ def _heard(setting: Setting, is_over: Callable[[], object]) -> None:
     tell_events(setting.stage, events)
 
 
-def _wait(setting: Setting, is_over: Callable[[], object]) -> None:
+def _wait(setting: StreamSetting, is_over: Callable[[], object]) -> None:
     until = time.monotonic() + PATIENCE
     with setting.stage.console.status("Spark is at work; its workers come up with the first batch"):
         while not is_over():

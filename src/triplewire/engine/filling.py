@@ -33,7 +33,7 @@ from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
 from triplewire.matching.pages import page_of
-from triplewire.store import QueryRecord, Reader, Span, Store
+from triplewire.store import QueryRecord, Reader, Store, TripleSpan
 
 _PAGE = 5_000
 """Triples, or documents, that are looked at in one state of the store."""
@@ -52,7 +52,7 @@ class BackfillShare(NamedTuple):
 
     forward: tuple[tuple[int, int], ...] = ()
     backward: tuple[tuple[int, int], ...] = ()
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TripleSpan, ...] = ()
     pieces: tuple[Piece, ...] = ()
 
 
@@ -168,12 +168,12 @@ def _shares(reader: Reader, sources: Mapping[Fixed, int]) -> Iterator[BackfillSh
         yield BackfillShare(tuple(dict.fromkeys(forward)), tuple(backward))
 
 
-def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[Span]:
+def _spans(reader: Reader, predicate: int, object: int, count: int) -> Iterator[TripleSpan]:
     parts, last = 1 + count // _SHARE, reader.triples.last_term()
     bounds = [last * part // parts for part in range(parts)] + [last]
     predicates = [predicate] if predicate or not object else list(reader.triples.predicates())
     for low, high in pairwise(bounds):
-        yield from (Span(one, object, low, high) for one in predicates)
+        yield from (TripleSpan(one, object, low, high) for one in predicates)
 
 
 class BackfillSearch:

@@ -10,6 +10,6 @@ from triplewire.feeds.atom_feed import atom
 from triplewire.feeds.json_feeds import json_feed
 from triplewire.feeds.rss_feeds import rss1, rss2
 from triplewire.feeds.subscriptions import subscriptions_in
-from triplewire.feeds.syntaxes import FEEDS, Syntax
+from triplewire.feeds.syntaxes import FEEDS, FeedSyntax
 
-__all__ = ["FEEDS", "Syntax", "atom", "json_feed", "rss1", "rss2", "subscriptions_in"]
+__all__ = ["FEEDS", "FeedSyntax", "atom", "json_feed", "rss1", "rss2", "subscriptions_in"]

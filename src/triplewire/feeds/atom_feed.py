@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from lxml import etree
 
 from triplewire.feeds.elements import add, written
-from triplewire.feeds.entries import Entry, entries, legal, newest, rfc3339
+from triplewire.feeds.entries import FeedEntry, entries, legal, newest, rfc3339
 from triplewire.model import Event, Time
 
 _ATOM = "http://www.w3.org/2005/Atom"
@@ -54,7 +54,7 @@ def atom(
     return written(feed)
 
 
-def _tell(feed: etree._Element, entry: Entry) -> None:
+def _tell(feed: etree._Element, entry: FeedEntry) -> None:
     if entry.kind == "unmatched":
         deleted = add(feed, f"{{{_TOMBSTONES}}}deleted-entry", ref=entry.row_id, when=rfc3339(entry.time))
         add(deleted, f"{{{_TOMBSTONES}}}comment", f"{entry.headline}\n{entry.text}")

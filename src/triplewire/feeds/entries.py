@@ -31,7 +31,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """An event to be told: `id` is the event's, `row_id` is the same for all events of one row.
 
     `title` names what the row is about; `headline` says as well what became of it; `link` is its first web address.
@@ -51,7 +51,7 @@ class Entry:
         return self.title if self.kind == "matched" else f"{_SAID[self.kind]}: {self.title}"
 
 
-def entries(events: Iterable[Event], *, uri: str) -> list[Entry]:
+def entries(events: Iterable[Event], *, uri: str) -> list[FeedEntry]:
     """An entry for each event, the newest first."""
     _require_absolute(uri)
     newest_first = sorted(events, key=lambda event: event.cursor, reverse=True)
@@ -63,7 +63,7 @@ def rfc3339(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def newest(found: list[Entry], updated: Time | None) -> datetime:
+def newest(found: list[FeedEntry], updated: Time | None) -> datetime:
     """When the feed was last new: as it is said, else the newest event's time, else never."""
     return moment(updated) if updated is not None else max((entry.time for entry in found), default=NEVER)
 
@@ -73,9 +73,9 @@ def legal(text: str) -> str:
     return NOT_IN_XML.sub("\ufffd", text)
 
 
-def _entry(event: Event, uri: str) -> Entry:
+def _entry(event: Event, uri: str) -> FeedEntry:
     within = f"{uri}{'&' if '#' in uri else '#'}"
-    return Entry(
+    return FeedEntry(
         id=f"{within}event-{event.cursor}",
         row_id=f"{within}row-{_digest(event.identity)}",
         kind=event.kind,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from triplewire.feeds.entries import Entry, entries, legal, rfc3339
+from triplewire.feeds.entries import FeedEntry, entries, legal, rfc3339
 from triplewire.model import Event, Time
 
 
@@ -37,7 +37,7 @@ def json_feed(
     return json.dumps(feed, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def _item(entry: Entry) -> dict[str, Any]:
+def _item(entry: FeedEntry) -> dict[str, Any]:
     item = {"id": entry.id, "title": entry.headline}
     if entry.link:
         item["url"] = entry.link

@@ -11,16 +11,16 @@ from triplewire.feeds.rss_feeds import rss1, rss2
 
 
 @dataclass(frozen=True, slots=True)
-class Syntax:
+class FeedSyntax:
     """How a feed is written: `write` is one of `atom`, `rss1`, `rss2` and `json_feed`, which take the same."""
 
     media_type: str
     write: Callable[..., bytes]
 
 
-FEEDS: Mapping[str, Syntax] = {
-    "atom": Syntax("application/atom+xml", atom),
-    "rss2": Syntax("application/rss+xml", rss2),
-    "rss1": Syntax("application/rdf+xml", rss1),
-    "json": Syntax("application/feed+json", json_feed),
+FEEDS: Mapping[str, FeedSyntax] = {
+    "atom": FeedSyntax("application/atom+xml", atom),
+    "rss2": FeedSyntax("application/rss+xml", rss2),
+    "rss1": FeedSyntax("application/rdf+xml", rss1),
+    "json": FeedSyntax("application/feed+json", json_feed),
 }

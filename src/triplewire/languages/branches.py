@@ -26,9 +26,9 @@ from triplewire.languages.formula import (
     Embedding,
     Existence,
     Operand,
-    Place,
+    PropertyStep,
     Statement,
-    Step,
+    TextPlace,
 )
 from triplewire.model import Term
 
@@ -37,7 +37,7 @@ MOST_CONDITIONS = 256
 MOST_ANSWERS = 256
 
 
-def pattern_of(found: list[tuple[Atom, ...]], answer: Iterable[Operand] | None, at: Place) -> Pattern:
+def pattern_of(found: list[tuple[Atom, ...]], answer: Iterable[Operand] | None, at: TextPlace) -> Pattern:
     """The pattern of these alternatives; `answer` None means every variable that the text names, in order."""
     branches = tuple(Branch(at).extended(atoms).conjunction() for atoms in found)
     listed = [Operand(variable(name), at) for name in _named(found)] if answer is None else list(answer)
@@ -61,10 +61,10 @@ def _named(found: list[tuple[Atom, ...]]) -> list[str]:
 class Branch:
     """One conjunction in the making."""
 
-    def __init__(self, at: Place) -> None:
+    def __init__(self, at: TextPlace) -> None:
         self._at = at
         self._triples: dict[TriplePattern, None] = {}
-        self._conditions: dict[Expression, Place] = {}
+        self._conditions: dict[Expression, TextPlace] = {}
         self._bindings: dict[str, Term] = {}
         self._optionals: list[Optional] = []
         self._steps: dict[tuple[Node, NamedNode], Variable] = {}
@@ -112,7 +112,7 @@ class Branch:
                     if self._bindings.setdefault(left.value, right) == right:
                         del self._conditions[condition]
 
-    def _state(self, at: Place, subject: Node, predicate: Node, object: Node) -> None:
+    def _state(self, at: TextPlace, subject: Node, predicate: Node, object: Node) -> None:
         self._triples[TriplePattern(subject, predicate, object)] = None
         if len(self._triples) > MOST_TRIPLES:
             raise at.refused(f"the query has more than {MOST_TRIPLES} triples", "Split it into several subscriptions")
@@ -128,7 +128,7 @@ class Branch:
             node = self._step(node, step, operand.at)
         return node
 
-    def _step(self, node: Node, step: Step, at: Place) -> Variable:
+    def _step(self, node: Node, step: PropertyStep, at: TextPlace) -> Variable:
         """A property's value: the same one each time, unless the any-operator gives each use its own."""
         key = (node, step.property)
         if not step.any and key in self._steps:
@@ -156,7 +156,7 @@ class Branch:
             self._bind(name, term, atom.at)
         self._optionals.extend(part.optionals)
 
-    def _bind(self, name: str, term: Term, at: Place) -> None:
+    def _bind(self, name: str, term: Term, at: TextPlace) -> None:
         """Fix a variable; one that is fixed already must be the same, which a condition says."""
         if self._bindings.setdefault(name, term) != term:
             self._conditions[Call("same", (variable(name), term))] = at  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.languages.branches import pattern_of
 from triplewire.languages.context import Context
 from triplewire.languages.formula import Formula, Operand, alternatives
-from triplewire.languages.grammar import Grammar, Reader
+from triplewire.languages.grammar import FormulaReader, Grammar
 from triplewire.languages.rendering import Printer, checked, printable
 
 LANGUAGE = "conjunctive"
@@ -43,7 +43,7 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
 
 
 @v_args(inline=True)
-class _Reader(Reader):
+class _Reader(FormulaReader):
     def query(self, *parts: Operand | Formula) -> Pattern:
         *answer, formula = parts
         assert not isinstance(formula, Operand)

@@ -22,7 +22,7 @@ MOST_ATOMS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """Where in a text something was written; it makes the errors that point there."""
 
     language: str
@@ -39,7 +39,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PropertyStep:
     """One property of a path expression; `any` says that each use ranges over its own element (MDV's `?`)."""
 
     property: NamedNode
@@ -51,9 +51,9 @@ class Operand:
     """A variable or a constant, perhaps followed by a path; `number` marks a constant that was written bare."""
 
     node: Variable | NamedNode | Literal
-    at: Place
+    at: TextPlace
     number: bool = False
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PropertyStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Statement:
     subject: Operand
     predicate: Operand
     object: Operand
-    at: Place
+    at: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Comparison:
     operator: str
     left: Operand
     right: Operand
-    at: Place
+    at: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Existence:
     """A path that must have a value, whatever it is."""
 
     path: Operand
-    at: Place
+    at: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +91,23 @@ class Embedding:
     conjunction: Conjunction
     answer: str
     variable: Operand
-    at: Place
+    at: TextPlace
 
 
 Atom = Statement | Comparison | Existence | Embedding
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FormulaGroup:
     """Parts of which `every` one holds, or at least one (`either`), or that one of which does not hold (`not`)."""
 
     kind: str
     parts: tuple[Formula, ...]
-    at: Place
+    at: TextPlace
     depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        depth = 1 + max((part.depth for part in self.parts if isinstance(part, Group)), default=0)
+        depth = 1 + max((part.depth for part in self.parts if isinstance(part, FormulaGroup)), default=0)
         if depth > MOST_DEPTH:
             raise self.at.refused(
                 f"conditions are nested more than {MOST_DEPTH} deep", "Write it with fewer parentheses"
@@ -115,31 +115,31 @@ class Group:
         object.__setattr__(self, "depth", depth)
 
 
-Formula = Atom | Group
+Formula = Atom | FormulaGroup
 
 _NEGATED = {"=": "!=", "<": ">=", "<=": ">", "contains": "not contains", "is": "is not"}
 NEGATED = _NEGATED | {negative: positive for positive, negative in _NEGATED.items()}
 """The operator that holds where another one does not."""
 
 
-def every(parts: Iterable[Formula], at: Place) -> Formula:
+def every(parts: Iterable[Formula], at: TextPlace) -> Formula:
     """All of these."""
-    return Group("every", tuple(parts), at)
+    return FormulaGroup("every", tuple(parts), at)
 
 
-def either(parts: Iterable[Formula], at: Place) -> Formula:
+def either(parts: Iterable[Formula], at: TextPlace) -> Formula:
     """At least one of these; of none, nothing can match."""
-    return Group("either", tuple(parts), at)
+    return FormulaGroup("either", tuple(parts), at)
 
 
-def negation(part: Formula, at: Place) -> Formula:
+def negation(part: Formula, at: TextPlace) -> Formula:
     """Not this one."""
-    return Group("not", (part,), at)
+    return FormulaGroup("not", (part,), at)
 
 
 def atoms_of(formula: Formula) -> Iterator[Atom]:
     """All atoms of a formula, whatever they stand under."""
-    if isinstance(formula, Group):
+    if isinstance(formula, FormulaGroup):
         for part in formula.parts:
             yield from atoms_of(part)
     else:
@@ -148,7 +148,7 @@ def atoms_of(formula: Formula) -> Iterator[Atom]:
 
 def alternatives(formula: Formula, positive: bool = True) -> list[tuple[Atom, ...]]:
     """The disjunctive normal form: the formula holds where all atoms of at least one alternative hold."""
-    if not isinstance(formula, Group):
+    if not isinstance(formula, FormulaGroup):
         return [(formula if positive else _negated(formula),)]
     if formula.kind == "not":
         return alternatives(formula.parts[0], not positive)
@@ -163,19 +163,19 @@ def alternatives(formula: Formula, positive: bool = True) -> list[tuple[Atom, ..
     return product
 
 
-def _joined(left: tuple[Atom, ...], right: tuple[Atom, ...], at: Place) -> tuple[Atom, ...]:
+def _joined(left: tuple[Atom, ...], right: tuple[Atom, ...], at: TextPlace) -> tuple[Atom, ...]:
     if len(left) + len(right) > MOST_ATOMS:
         raise at.refused(f"the query has more than {MOST_ATOMS} triples and conditions", "Split it into several")
     return left + right
 
 
-def _bounded(found: list[tuple[Atom, ...]], at: Place) -> list[tuple[Atom, ...]]:
+def _bounded(found: list[tuple[Atom, ...]], at: TextPlace) -> list[tuple[Atom, ...]]:
     if len(found) > MOST_BRANCHES:
         raise _too_many(at)
     return found
 
 
-def _too_many(at: Place) -> UnsupportedQuery:
+def _too_many(at: TextPlace) -> UnsupportedQuery:
     return at.refused(
         f"written out, the query has more than {MOST_BRANCHES} alternatives", "Split it into several subscriptions"
     )

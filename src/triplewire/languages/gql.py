@@ -40,7 +40,7 @@ from triplewire.languages.formula import (
     either,
     every,
 )
-from triplewire.languages.grammar import Grammar, Reader
+from triplewire.languages.grammar import FormulaReader, Grammar
 from triplewire.languages.rendering import Printer, checked, printable
 from triplewire.model import RDF
 
@@ -75,7 +75,7 @@ def compile(text: str, context: Context) -> Pattern:
 
 
 @v_args(inline=True)
-class _Reader(Reader):
+class _Reader(FormulaReader):
     def query(self, *parts: tuple[Operand, ...] | Formula) -> Pattern:
         blocks = [part for part in parts if not isinstance(part, tuple)]
         selected = parts[0] if isinstance(parts[0], tuple) else ()

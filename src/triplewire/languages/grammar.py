@@ -20,7 +20,7 @@ from triplewire.algebra.pattern import variable
 from triplewire.errors import QuerySyntaxError
 from triplewire.languages.comparisons import SPELLINGS
 from triplewire.languages.context import Context, namespaces
-from triplewire.languages.formula import Comparison, Formula, Operand, Place, Statement, either, every, negation
+from triplewire.languages.formula import Comparison, Formula, Operand, Statement, TextPlace, either, every, negation
 from triplewire.model import XSD, parse_term
 from triplewire.model.prefixes import how_to_give
 
@@ -71,7 +71,7 @@ class Grammar:
     example: str
     starts: tuple[str, ...] = ("query",)
 
-    def read(self, text: str, reader: Reader, start: str | None = None) -> Any:
+    def read(self, text: str, reader: FormulaReader, start: str | None = None) -> Any:
         """What the reader makes of the text; QueryError and nothing else if it is no sentence, or is refused."""
         try:
             tree = _parser(self.language, self.starts).parse(text, start=start or self.starts[0])
@@ -126,7 +126,7 @@ def _parser(language: str, starts: tuple[str, ...]) -> Lark:
 
 
 @v_args(inline=True)
-class Reader(Transformer_NonRecursive[Token, Any]):
+class FormulaReader(Transformer_NonRecursive[Token, Any]):
     """Turns a parse into formulas: what the languages share. One reader reads one text."""
 
     def __init__(self, language: str, context: Context) -> None:
@@ -135,11 +135,11 @@ class Reader(Transformer_NonRecursive[Token, Any]):
         self.context = context
         self._count = 0
 
-    def at(self, token: Token) -> Place:
+    def at(self, token: Token) -> TextPlace:
         """The place of a token."""
-        return Place(self.language, token.line or 1, token.column or 1)
+        return TextPlace(self.language, token.line or 1, token.column or 1)
 
-    def fresh(self, stem: str, at: Place) -> Operand:
+    def fresh(self, stem: str, at: TextPlace) -> Operand:
         """A variable that no text can name: the middle dot is no word character."""
         self._count += 1
         return Operand(variable(f"{stem}·{self._count}"), at)

@@ -22,7 +22,7 @@ from triplewire.algebra.substitution import replace_variables
 from triplewire.languages.branches import pattern_of
 from triplewire.languages.context import Context
 from triplewire.languages.formula import Comparison, Formula, Operand, Statement, alternatives
-from triplewire.languages.grammar import Grammar, Reader
+from triplewire.languages.grammar import FormulaReader, Grammar
 from triplewire.languages.rendering import Printer, any_of, checked, fresh_names, printable
 
 LANGUAGE = "qel"
@@ -36,7 +36,7 @@ def compile(text: str, context: Context) -> Pattern:
 
 
 @v_args(inline=True)
-class _Reader(Reader):
+class _Reader(FormulaReader):
     def name(self, token: Token) -> Operand:
         """A capital letter makes a variable of a bare name."""
         if not token[0].isupper() or ":" in token:

@@ -37,15 +37,15 @@ from triplewire.languages.formula import (
     Existence,
     Formula,
     Operand,
-    Place,
+    PropertyStep,
     Statement,
-    Step,
+    TextPlace,
     alternatives,
     atoms_of,
     either,
     every,
 )
-from triplewire.languages.grammar import Grammar, Reader
+from triplewire.languages.grammar import FormulaReader, Grammar
 from triplewire.languages.paths import rule_text
 from triplewire.languages.rendering import Printer, checked
 from triplewire.model import XSD
@@ -101,7 +101,7 @@ class _Rule:
     extensions: tuple[_Extension, ...]
     registered: tuple[Operand, ...]
     where: Formula | None
-    at: Place
+    at: TextPlace
 
     def pattern(self, named: Mapping[str, Pattern]) -> Pattern:
         searched = [extension.variable.node for extension in self.extensions]
@@ -130,7 +130,7 @@ def _variables(where: Formula) -> list[Operand]:
 
 
 @v_args(inline=True)
-class _Reader(Reader):
+class _Reader(FormulaReader):
     def rulebook(self, *rules: tuple[str, _Rule]) -> tuple[tuple[str, _Rule], ...]:
         return rules
 
@@ -153,11 +153,11 @@ class _Reader(Reader):
     def root(self, token: Token) -> Operand:
         return self.variable(token)
 
-    def step(self, property: Operand, any: Token | None = None) -> Step:
+    def step(self, property: Operand, any: Token | None = None) -> PropertyStep:
         assert isinstance(property.node, NamedNode)
-        return Step(property.node, any is not None)
+        return PropertyStep(property.node, any is not None)
 
-    def path(self, root: Operand, *steps: Step) -> Operand:
+    def path(self, root: Operand, *steps: PropertyStep) -> Operand:
         return replace(root, steps=steps)
 
     def exists(self, path: Operand) -> Formula:

@@ -50,7 +50,7 @@ from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term
 
 if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be ready at once
-    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.algebra.explain import PatternWhyNot, Reason
     from triplewire.matching.explanation import Explanation
     from triplewire.matching.findings import DocumentAnswers, DocumentFindings, Spelled
     from triplewire.matching.pages import Numbered, NumberedPage, Numbers
@@ -374,7 +374,7 @@ class Index:
         """For each row that the document gives a subscription, the triples and conditions that made it."""
         return self.pattern(id).why(document, self.taxonomy)
 
-    def why_not(self, id: str, document: Document) -> WhyNot:
+    def why_not(self, id: str, document: Document) -> PatternWhyNot:
         """What keeps the document from matching a subscription: the first atom or condition that fails."""
         return self.pattern(id).why_not(document, self.taxonomy)
 

@@ -60,8 +60,8 @@ def _use_xml() -> None:
     place = xpath.Path(is_absolute=True, steps=(xpath.Step("child", xpath.Name("", "a")),))
     index = Index()
     index.add("number", PathQuery.of(xpath.Binary(">", place, xpath.Number("1"))))
-    index.add("text", PathQuery.of(xpath.Binary("=", place, xpath.Text("warm"))))
-    index.add("piece", PathQuery.of(xpath.Call("contains", (place, xpath.Text("warm text")))))
+    index.add("text", PathQuery.of(xpath.Binary("=", place, xpath.TextLiteral("warm"))))
+    index.add("piece", PathQuery.of(xpath.CoreCall("contains", (place, xpath.TextLiteral("warm text")))))
     assert index.match(Document("urn:warm", b"", b"<a>2</a>")).subscriptions == ["number"]
 
 

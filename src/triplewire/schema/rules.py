@@ -18,7 +18,7 @@ _RESOURCE = RDFS + "Resource"
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class PropertyDemand:
     """What a statement of a property must satisfy, because of this property or one above it."""
 
     domains: tuple[str, ...]
@@ -27,7 +27,7 @@ class Demand:
     """The limited properties that the value is a value of."""
 
 
-NOTHING = Demand((), (), ())
+NOTHING = PropertyDemand((), (), ())
 
 
 class Rules:
@@ -85,11 +85,12 @@ def _lineage(node: NamedNode, taxonomy: Taxonomy) -> list[str]:
     return [node.value, *(high.value for high in taxonomy.broader(node) if isinstance(high, NamedNode))]
 
 
-def _demand(line: list[str], declared: Declarations, limited: set[str]) -> Demand:
+def _demand(line: list[str], declared: Declarations, limited: set[str]) -> PropertyDemand:
     found = [declared.properties[name] for name in line if name in declared.properties]
     domains = {iri for property in found for iri in property.domains} - v.ANYTHING
     ranges = {iri for property in found for iri in property.ranges} - {_RESOURCE}
-    return Demand(tuple(sorted(domains)), tuple(sorted(ranges)), tuple(name for name in line if name in limited))
+    bounded = tuple(name for name in line if name in limited)
+    return PropertyDemand(tuple(sorted(domains)), tuple(sorted(ranges)), bounded)
 
 
 def _is_strong(line: list[str], declared: Declarations) -> bool:

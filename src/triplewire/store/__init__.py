@@ -28,7 +28,7 @@ from triplewire.store.spelling import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
-from triplewire.store.triples import Span
+from triplewire.store.triples import TripleSpan
 
 __all__ = [
     "ALL_EVENTS",
@@ -69,11 +69,11 @@ __all__ = [
     "Repeat",
     "RowRecord",
     "ShapeRecord",
-    "Span",
     "Store",
     "Stretch",
     "SubscriptionRecord",
     "Triple",
+    "TripleSpan",
     "VersionRecord",
     "Writer",
     "digest",

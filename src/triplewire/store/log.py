@@ -87,7 +87,7 @@ class EventRecord(NamedTuple):
     documents: tuple[Triple, ...]
 
 
-class Lines(NamedTuple):
+class LogLines(NamedTuple):
     """Some lines of the log from its end: what they tell, how many they are, and where to go on; None at the end."""
 
     events: list[EventRecord]
@@ -169,7 +169,7 @@ class LogReader:
         told = self._spread(self._sql.rows(text, line, limit + 1))
         return list(islice((event for event in told if event.cursor > cursor), limit))
 
-    def before(self, cursor: int, after: int, limit: int, only: Only = ALL_EVENTS) -> Lines:
+    def before(self, cursor: int, after: int, limit: int, only: Only = ALL_EVENTS) -> LogLines:
         """The last lines of the log, for all queries, with what they tell between two cursors."""
         text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.cursor < ?{only.text} ORDER BY e.cursor DESC LIMIT ?"
         told: list[EventRecord] = []
@@ -177,10 +177,10 @@ class LogReader:
         for looked, line in enumerate(lines, start=1):
             told += [event for event in self._spread([line]) if after < event.cursor < cursor]
             if line[0] <= after:
-                return Lines(told, looked, None)
+                return LogLines(told, looked, None)
             if len(told) >= _MOST_TOLD:
-                return Lines(told, looked, line[0] - 1)
-        return Lines(told, len(lines), lines[-1][0] - 1 if len(lines) == limit else None)
+                return LogLines(told, looked, line[0] - 1)
+        return LogLines(told, len(lines), lines[-1][0] - 1 if len(lines) == limit else None)
 
     def last_cursor(self) -> int:
         """The cursor of the last event that was ever written."""

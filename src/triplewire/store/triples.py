@@ -39,7 +39,7 @@ _STATED = (
 )
 
 
-class Span(NamedTuple):
+class TripleSpan(NamedTuple):
     """A part of the triples with a predicate and an object, or with a predicate, or of all; 0 is any.
 
     The parts are by the first number that is not fixed, in the order of the index that answers it: low < it <= high.
@@ -95,7 +95,7 @@ class TripleReader:
             found[0] = dict.fromkeys(every)
         return [list(found.get(predicate, ())) for predicate in predicates]
 
-    def page(self, span: Span, last: Triple | None, most: int) -> list[Triple]:
+    def page(self, span: TripleSpan, last: Triple | None, most: int) -> list[Triple]:
         """So many statements' triples of a span, from what follows `last`; one that several documents state may repeat.
 
         Pages may be asked for in different states of the store: what is there all the time is in one of them.

@@ -15,9 +15,9 @@ from itertools import combinations
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.covering.demands import outcome
-from triplewire.algebra.covering.facts import TEXT, Fact, Holds, Opaque, Order, Place, Point, Same
+from triplewire.algebra.covering.facts import TEXT, Fact, Holds, Opaque, Ordering, Place, Point, SameTerm
 from triplewire.algebra.covering.lines import Line, Lines
-from triplewire.algebra.covering.sorts import ALPHABETS, BY_TEXT, NUMERALS, Kind, Sort, kind_of
+from triplewire.algebra.covering.sorts import ALPHABETS, BY_TEXT, NUMERALS, Sort, TermKind, kind_of
 from triplewire.algebra.pattern import Call, Expression, variable, variables_of
 from triplewire.algebra.substitution import replace_variables
 from triplewire.algebra.taxonomy import Taxonomy
@@ -31,11 +31,11 @@ _TESTS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-def consistent(assertions: Sequence[Assertion], kinds: Mapping[str, Kind], taxonomy: Taxonomy) -> bool:
+def consistent(assertions: Sequence[Assertion], kinds: Mapping[str, TermKind], taxonomy: Taxonomy) -> bool:
     """False only if no terms of these kinds make all assertions so."""
     terms = Terms(kinds)
     for fact, positive in assertions:
-        if isinstance(fact, Same) and positive and not terms.merge(fact.left, fact.right):
+        if isinstance(fact, SameTerm) and positive and not terms.merge(fact.left, fact.right):
             return False
     while True:
         lines = Lines(kinds)
@@ -48,7 +48,7 @@ def consistent(assertions: Sequence[Assertion], kinds: Mapping[str, Kind], taxon
         if not all(terms.merge(a, b) for a, b in found):
             return False
     return (
-        not any(isinstance(f, Same) and not positive and f.left == f.right for f, positive in told)
+        not any(isinstance(f, SameTerm) and not positive and f.left == f.right for f, positive in told)
         and _texts_agree(lines, told, kinds)
         and _opaque_agree(told, taxonomy)
     )
@@ -57,7 +57,7 @@ def consistent(assertions: Sequence[Assertion], kinds: Mapping[str, Kind], taxon
 class Terms:
     """Which variables hold the same term, or a known one."""
 
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, kinds: Mapping[str, TermKind]) -> None:
         self._kinds = kinds
         self._of: dict[str, Expression] = {}
 
@@ -79,14 +79,14 @@ class Terms:
         self._of[a.value] = b
         return True
 
-    def _kind(self, place: Expression) -> Kind:
+    def _kind(self, place: Expression) -> TermKind:
         if isinstance(place, Variable):
             return self._kinds[place.value]
         assert not isinstance(place, Call)
         return kind_of(place)
 
     @staticmethod
-    def _alike(a: Kind, b: Kind) -> bool:
+    def _alike(a: TermKind, b: TermKind) -> bool:
         return a.sort is b.sort and (a.numeric is None or b.numeric is None or a.numeric == b.numeric)
 
     def names(self) -> dict[str, Expression]:
@@ -102,10 +102,10 @@ def _rewritten(fact: Fact, terms: Terms) -> Fact:
     def new(place: Place) -> Place:
         return place if isinstance(place, Point) else replace_variables(place, names)  # type: ignore[arg-type]
 
-    if isinstance(fact, Order):
+    if isinstance(fact, Ordering):
         return fact._replace(left=new(fact.left), right=new(fact.right))
-    if isinstance(fact, Same):
-        return Same(new(fact.left), new(fact.right))  # type: ignore[arg-type]
+    if isinstance(fact, SameTerm):
+        return SameTerm(new(fact.left), new(fact.right))  # type: ignore[arg-type]
     if isinstance(fact, Holds):
         return Holds(new(fact.text), fact.test, fact.part)
     return Opaque(new(fact.expression))  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def _rewritten(fact: Fact, terms: Terms) -> Fact:
 def _draw(lines: Lines, told: Iterable[Assertion]) -> bool:
     """Put all comparisons on their lines, and what `starts` says of the order of texts; False if they cannot be."""
     for fact, positive in told:
-        if isinstance(fact, Order):
+        if isinstance(fact, Ordering):
             lines.add(fact, positive)
         elif isinstance(fact, Holds) and positive and fact.test == "starts":
             following = _after_all_that_start_with(fact.part)
@@ -132,7 +132,7 @@ def _after_all_that_start_with(prefix: str) -> str | None:
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
-def _same_texts(texts: Line, kinds: Mapping[str, Kind]) -> list[tuple[Expression, Expression]]:
+def _same_texts(texts: Line, kinds: Mapping[str, TermKind]) -> list[tuple[Expression, Expression]]:
     """Pairs that must be the same term because they have the same text, in a sort whose terms are their texts."""
     found: list[tuple[Expression, Expression]] = []
     variables = [place for place in texts.places if isinstance(place, Variable) and kinds[place.value].sort in BY_TEXT]
@@ -161,19 +161,19 @@ def _is_known(place: Place) -> bool:
     return isinstance(place, Point) or (not isinstance(place, Variable) and not variables_of(place))
 
 
-def _texts_agree(lines: Lines, told: Iterable[Assertion], kinds: Mapping[str, Kind]) -> bool:
+def _texts_agree(lines: Lines, told: Iterable[Assertion], kinds: Mapping[str, TermKind]) -> bool:
     """False if some text cannot pass and fail the tests that it must."""
     tests: defaultdict[Place, list[tuple[Holds, bool]]] = defaultdict(list)
     for fact, positive in told:
         if isinstance(fact, Holds):
             tests[fact.text].append((fact, positive))
-        elif isinstance(fact, Order) and fact.line == TEXT:
+        elif isinstance(fact, Ordering) and fact.line == TEXT:
             for place in (fact.left, fact.right):
                 tests.setdefault(place, [])
     return all(_text_agrees(text, asked, lines, kinds) for text, asked in tests.items())
 
 
-def _text_agrees(text: Place, asked: list[tuple[Holds, bool]], lines: Lines, kinds: Mapping[str, Kind]) -> bool:
+def _text_agrees(text: Place, asked: list[tuple[Holds, bool]], lines: Lines, kinds: Mapping[str, TermKind]) -> bool:
     value = _known_text(text, lines.texts())
     if value is not None:
         return _value_agrees(value, text, kinds) and all(_TESTS[t.test](value, t.part) is yes for t, yes in asked)
@@ -199,7 +199,7 @@ def _known_text(text: Place, line: Line) -> str | None:
 _CHANGES = {"lcase": str.lower, "ucase": str.upper}
 
 
-def _value_agrees(value: str, text: Place, kinds: Mapping[str, Kind]) -> bool:
+def _value_agrees(value: str, text: Place, kinds: Mapping[str, TermKind]) -> bool:
     """False if the place cannot have this text: it looks like a number and must not, or the other way round."""
     if not _spellable(value, text, kinds):
         return False
@@ -207,7 +207,7 @@ def _value_agrees(value: str, text: Place, kinds: Mapping[str, Kind]) -> bool:
     return kind is None or kind.numeric is None or kind.numeric == (loose_number(value) is not None)
 
 
-def _spellable(part: str, text: Place, kinds: Mapping[str, Kind]) -> bool:
+def _spellable(part: str, text: Place, kinds: Mapping[str, TermKind]) -> bool:
     """False if the text cannot have this part: letters in a number, capitals in what `lcase` gives."""
     if isinstance(text, Call):
         unwanted = string.ascii_uppercase if text.function == "lcase" else string.ascii_lowercase

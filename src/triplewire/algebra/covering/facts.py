@@ -1,7 +1,8 @@
 """Facts: the questions that a condition comes down to once the sorts of its variables are known.
 
-`read` turns a condition into a `Reading`: one fact, and which outcomes the condition has when the fact is so and when
-it is not. Facts of a comparison speak of places on a *line*: exact numbers, doubles, floats, texts, times, dates.
+`read` turns a condition into a `ConditionReading`: one fact, and which outcomes the condition has when the fact is so
+and when it is not. Facts of a comparison speak of places on a *line*: exact numbers, doubles, floats, texts, times,
+dates.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from triplewire.algebra.covering.sorts import (
     NUMBERS,
     RESOURCES,
     TIMES,
-    Kind,
     Sort,
+    TermKind,
     kind_of,
 )
 from triplewire.algebra.pattern import IS_A, LOOSE, STRICT, Call, Expression, variables_of
@@ -45,7 +46,7 @@ Place = Variable | Call | NamedNode | Literal | Point
 """On a line: a variable's value there, a text that is made from a variable, a constant's value, or a point."""
 
 
-class Order(NamedTuple):
+class Ordering(NamedTuple):
     """`left operator right` on a line; the operator is one of `<`, `<=`, `=`. Of times, `gap` seconds lie between."""
 
     line: str
@@ -55,7 +56,7 @@ class Order(NamedTuple):
     gap: Fraction = Fraction(0)
 
 
-class Same(NamedTuple):
+class SameTerm(NamedTuple):
     """Two places hold the same term."""
 
     left: Expression
@@ -76,7 +77,7 @@ class Opaque(NamedTuple):
     expression: Expression
 
 
-Fact = Order | Same | Holds | Opaque
+Fact = Ordering | SameTerm | Holds | Opaque
 
 _YES: Accepted = frozenset([True])
 _NO: Accepted = frozenset([False])
@@ -84,7 +85,7 @@ _ERROR: Accepted = frozenset([None])
 _UNTRUE: Accepted = frozenset([False, None])
 
 
-class Reading(NamedTuple):
+class ConditionReading(NamedTuple):
     """The outcomes of a condition when its fact is so, and when it is not; without a fact `yes` is what it comes to."""
 
     fact: Fact | None
@@ -97,19 +98,19 @@ class Reading(NamedTuple):
         return self.yes | self.no
 
 
-class Operand(NamedTuple):
+class Comparand(NamedTuple):
     """One side of a comparison: what it is, and where its text or value is found."""
 
     place: Expression
-    kind: Kind
+    kind: TermKind
     made: bool
     """It is a text that a function made, so it has no term of its own to be the same as."""
 
 
-def read(condition: Expression, kinds: Mapping[str, Kind], taxonomy: Taxonomy) -> Reading:
+def read(condition: Expression, kinds: Mapping[str, TermKind], taxonomy: Taxonomy) -> ConditionReading:
     """What the condition asks when its variables are of these kinds."""
     if not variables_of(condition):
-        return Reading(None, frozenset([outcome(condition, taxonomy)]))
+        return ConditionReading(None, frozenset([outcome(condition, taxonomy)]))
     if isinstance(condition, Call):
         name, arguments = condition.function, condition.arguments
         if name in STRICT or name in LOOSE or name == "same":
@@ -131,47 +132,47 @@ _KIND_TESTS: dict[str, frozenset[Sort]] = {
 }
 
 
-def _decided(flag: bool) -> Reading:
-    return Reading(None, _YES if flag else _NO)
+def _decided(flag: bool) -> ConditionReading:
+    return ConditionReading(None, _YES if flag else _NO)
 
 
-def _opaque(condition: Expression) -> Reading:
-    return Reading(Opaque(condition), _YES, _UNTRUE)
+def _opaque(condition: Expression) -> ConditionReading:
+    return ConditionReading(Opaque(condition), _YES, _UNTRUE)
 
 
-def _so(fact: Fact) -> Reading:
-    return Reading(fact, _YES, _NO)
+def _so(fact: Fact) -> ConditionReading:
+    return ConditionReading(fact, _YES, _NO)
 
 
-def _operand(expression: Expression, kinds: Mapping[str, Kind]) -> Operand | Accepted | None:
+def _operand(expression: Expression, kinds: Mapping[str, TermKind]) -> Comparand | Accepted | None:
     """The operand; the outcomes of whatever needs it if it is an error; None if it cannot be looked into."""
     if isinstance(expression, Variable):
-        return Operand(expression, kinds[expression.value], False)
+        return Comparand(expression, kinds[expression.value], False)
     if not isinstance(expression, Call):
-        return Operand(expression, kind_of(expression), False)
+        return Comparand(expression, kind_of(expression), False)
     if expression.function not in ("str", "lcase", "ucase"):
         return None
     inner = _operand(expression.arguments[0], kinds)
-    if not isinstance(inner, Operand):
+    if not isinstance(inner, Comparand):
         return inner
     if expression.function == "str":
         if inner.kind.sort is Sort.BLANK:
             return _ERROR
-        return Operand(inner.place, Kind(Sort.STRING, inner.kind.numeric), True)
+        return Comparand(inner.place, TermKind(Sort.STRING, inner.kind.numeric), True)
     if inner.kind.sort not in (Sort.STRING, Sort.TAGGED):
         return _ERROR
-    return Operand(Call(expression.function, (inner.place,)), Kind(inner.kind.sort, None), True)
+    return Comparand(Call(expression.function, (inner.place,)), TermKind(inner.kind.sort, None), True)
 
 
-def _comparison(condition: Call, kinds: Mapping[str, Kind]) -> Reading:
+def _comparison(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionReading:
     left, right = (_operand(argument, kinds) for argument in condition.arguments)
     if left is None or right is None:
         return _opaque(condition)
     for side in (left, right):
-        if not isinstance(side, Operand):
-            return Reading(None, side)
-    assert isinstance(left, Operand)
-    assert isinstance(right, Operand)
+        if not isinstance(side, Comparand):
+            return ConditionReading(None, side)
+    assert isinstance(left, Comparand)
+    assert isinstance(right, Comparand)
     if condition.function == "same":
         return _opaque(condition) if left.made or right.made else _identity(left, right, _NO)
     if condition.function in LOOSE:
@@ -179,26 +180,28 @@ def _comparison(condition: Call, kinds: Mapping[str, Kind]) -> Reading:
     return _strict(condition, left, right)
 
 
-def _identity(left: Operand, right: Operand, otherwise: Accepted) -> Reading:
+def _identity(left: Comparand, right: Comparand, otherwise: Accepted) -> ConditionReading:
     if left.kind.sort is not right.kind.sort:
-        return Reading(None, otherwise)
-    return Reading(Same(left.place, right.place), _YES, otherwise)
+        return ConditionReading(None, otherwise)
+    return ConditionReading(SameTerm(left.place, right.place), _YES, otherwise)
 
 
-def _strict(condition: Call, left: Operand, right: Operand) -> Reading:
+def _strict(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """SPARQL's operator mapping, sort by sort (`values.compare`)."""
     operator, a, b = condition.function, left.kind.sort, right.kind.sort
     if a in NUMBERS and b in NUMBERS:
         if Sort.NAN in (a, b):
-            return Reading(None, _NO)
-        return _so(Order(_number_line(a, b), left.place, operator, right.place))
+            return ConditionReading(None, _NO)
+        return _so(Ordering(_number_line(a, b), left.place, operator, right.place))
     if a is b is Sort.STRING:
-        return _so(Order(TEXT, left.place, operator, right.place))
+        return _so(Ordering(TEXT, left.place, operator, right.place))
     if a in BOOLEANS and b in BOOLEANS:
         return _decided({"=": a is b, "<": (a, b) == (Sort.FALSE, Sort.TRUE)}.get(operator, b is Sort.TRUE or a is b))
     if (a in TIMES and b in TIMES) or (a in DATES and b in DATES):
-        return _so(Order(TIME, left.place, operator, right.place)) if a is b else _across_zones(condition, left, right)
-    return _equality(condition, left, right) if operator == "=" else Reading(None, _ERROR)
+        if a is not b:
+            return _across_zones(condition, left, right)
+        return _so(Ordering(TIME, left.place, operator, right.place))
+    return _equality(condition, left, right) if operator == "=" else ConditionReading(None, _ERROR)
 
 
 def _number_line(a: Sort, b: Sort) -> str:
@@ -207,44 +210,44 @@ def _number_line(a: Sort, b: Sort) -> str:
     return AS_SINGLES if Sort.SINGLE in (a, b) else EXACTLY
 
 
-def _equality(condition: Call, left: Operand, right: Operand) -> Reading:
+def _equality(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """RDFterm-equal: literals of a type that we do not know are equal to themselves, and else an error."""
     a, b = left.kind.sort, right.kind.sort
     unknown = Sort.OTHER in (a, b) and not RESOURCES & {a, b}
     if left.made or right.made:
-        return Reading(None, _ERROR if unknown else _NO) if a is not b else _opaque(condition)
+        return ConditionReading(None, _ERROR if unknown else _NO) if a is not b else _opaque(condition)
     return _identity(left, right, _ERROR if unknown else _NO)
 
 
-def _across_zones(condition: Call, left: Operand, right: Operand) -> Reading:
+def _across_zones(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """Never equal; before or after each other only for every zone, that is, more than the widest zone apart."""
     if condition.function == "=":
-        return Reading(None, _NO)
-    return Reading(Order(TIME, left.place, "<", right.place, WIDEST_ZONE), _YES, _UNTRUE)
+        return ConditionReading(None, _NO)
+    return ConditionReading(Ordering(TIME, left.place, "<", right.place, WIDEST_ZONE), _YES, _UNTRUE)
 
 
-def _loose(condition: Call, left: Operand, right: Operand) -> Reading:
+def _loose(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """The papers' comparison: two numbers, two texts, or one of each (`values.compare_loosely`)."""
     operator = condition.function[1:]
     if Sort.BLANK in (left.kind.sort, right.kind.sort):
-        return Reading(None, _ERROR)
+        return ConditionReading(None, _ERROR)
     a, b = left.kind.numeric, right.kind.numeric
     if a is None or b is None:
         return _opaque(condition)
     if a != b:
-        return Reading(None, _NO if operator == "=" else _ERROR)
-    return _so(Order(EXACTLY if a else TEXT, left.place, operator, right.place))
+        return ConditionReading(None, _NO if operator == "=" else _ERROR)
+    return _so(Ordering(EXACTLY if a else TEXT, left.place, operator, right.place))
 
 
-def _text_test(condition: Call, kinds: Mapping[str, Kind]) -> Reading:
+def _text_test(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionReading:
     """`contains`, `starts`, `ends` with a constant without a language; with another one it is left alone."""
     text, part = _operand(condition.arguments[0], kinds), condition.arguments[1]
     if text is None or not isinstance(part, Literal) or kind_of(part).sort is not Sort.STRING:
         return _opaque(condition)
-    if not isinstance(text, Operand):
-        return Reading(None, text)
+    if not isinstance(text, Comparand):
+        return ConditionReading(None, text)
     if text.kind.sort not in (Sort.STRING, Sort.TAGGED):
-        return Reading(None, _ERROR)
+        return ConditionReading(None, _ERROR)
     return _so(Holds(text.place, condition.function, part.value))
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.facts import AS_DOUBLES, AS_SINGLES, EXACTLY, TEXT, Order, Place, Point, position
-from triplewire.algebra.covering.sorts import NUMBERS, Kind, Sort, kind_of
+from triplewire.algebra.covering.facts import AS_DOUBLES, AS_SINGLES, EXACTLY, TEXT, Ordering, Place, Point, position
+from triplewire.algebra.covering.sorts import NUMBERS, Sort, TermKind, kind_of
 from triplewire.algebra.pattern import Call
 
 Strength = tuple[Fraction, bool]
@@ -109,11 +109,11 @@ def _added(one: Strength, two: Strength) -> Strength:
 class Lines:
     """All lines of one case, in which the kinds of the variables are given."""
 
-    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+    def __init__(self, kinds: Mapping[str, TermKind]) -> None:
         self._kinds = kinds
         self._lines: defaultdict[str, Line] = defaultdict(Line)
 
-    def add(self, order: Order, positive: bool) -> None:
+    def add(self, order: Ordering, positive: bool) -> None:
         """Note a comparison, or that it is not so."""
         line, left, right = self._lines[order.line], order.left, order.right
         self._seat(order.line, left)
@@ -183,7 +183,7 @@ class Lines:
         news = fine.knows(a, b, _AT_MOST) and coarse.learn(a, b, _AT_MOST)
         return (coarse.knows(a, b, _LESS) and fine.learn(a, b, _LESS)) or news
 
-    def _kind(self, place: Place) -> Kind | None:
+    def _kind(self, place: Place) -> TermKind | None:
         if isinstance(place, Variable):
             return self._kinds[place.value]
         return None if isinstance(place, Point | Call) else kind_of(place)

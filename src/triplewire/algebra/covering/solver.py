@@ -25,7 +25,7 @@ from triplewire.algebra.covering.demands import (
 )
 from triplewire.algebra.covering.facts import identity_of, read
 from triplewire.algebra.covering.families import FEW, Families, is_family_test
-from triplewire.algebra.covering.sorts import ANY, RESOURCES, Kind, Sort, kinds_of, sort_of
+from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, TermKind, kinds_of, sort_of
 from triplewire.algebra.pattern import LOOSE, Call, Expression, Node, variables_of
 from triplewire.algebra.substitution import replace_variables
 from triplewire.algebra.taxonomy import Taxonomy
@@ -143,7 +143,7 @@ class Solver:
         order = sorted(names, key=lambda name: len(options[name]))
         return any(self._fits(atoms, kinds) for kinds in self._assignments(order, options, shared, {}))
 
-    def _kinds(self, name: str, atoms: Atoms, places: Places) -> Iterator[Kind]:
+    def _kinds(self, name: str, atoms: Atoms, places: Places) -> Iterator[TermKind]:
         alone = {atom: accepted for atom, accepted in atoms.items() if variables_of(atom) == {name}}
         asked = any(_is_loose(atom) and name in variables_of(atom) for atom in atoms)
         sorts = places.get(name, ANY)
@@ -155,8 +155,8 @@ class Solver:
                     yield kind
 
     def _assignments(
-        self, names: list[str], options: Mapping[str, list[Kind]], shared: Atoms, kinds: dict[str, Kind]
-    ) -> Iterator[dict[str, Kind]]:
+        self, names: list[str], options: Mapping[str, list[TermKind]], shared: Atoms, kinds: dict[str, TermKind]
+    ) -> Iterator[dict[str, TermKind]]:
         if len(kinds) == len(names):
             yield dict(kinds)
             return
@@ -167,7 +167,7 @@ class Solver:
             if self._assertions(known, wider) is not None:
                 yield from self._assignments(names, options, shared, wider)
 
-    def _fits(self, atoms: Atoms, kinds: Mapping[str, Kind]) -> bool:
+    def _fits(self, atoms: Atoms, kinds: Mapping[str, TermKind]) -> bool:
         self.spend(_STEPS_OF_A_CASE + len(atoms))
         assertions = self._assertions(atoms, kinds)
         if assertions is None:
@@ -175,7 +175,7 @@ class Solver:
         self.spend(len(assertions) ** 4 // _ASSERTIONS_PER_STEP)
         return consistent(assertions, kinds, self._taxonomy)
 
-    def _assertions(self, atoms: Atoms, kinds: Mapping[str, Kind]) -> list[Assertion] | None:
+    def _assertions(self, atoms: Atoms, kinds: Mapping[str, TermKind]) -> list[Assertion] | None:
         """The facts that the atoms' accepted outcomes ask for; None if one cannot have any of its outcomes."""
         assertions: list[Assertion] = []
         for atom, accepted in atoms.items():

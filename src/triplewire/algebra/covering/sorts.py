@@ -71,7 +71,7 @@ ALPHABETS: dict[Sort, frozenset[str]] = {
 _NEVER_NUMERIC = RESOURCES | TIMES | DATES | {Sort.NAN}
 
 
-class Kind(NamedTuple):
+class TermKind(NamedTuple):
     """The sort of a term, and whether its text looks like a number (None where nobody asks)."""
 
     sort: Sort
@@ -108,16 +108,16 @@ def _number_sort(value: object) -> Sort:
     return Sort.DOUBLE if isinstance(value, float) else Sort.EXACT
 
 
-def kind_of(term: Term) -> Kind:
+def kind_of(term: Term) -> TermKind:
     """The kind of a term."""
     looks = isinstance(term, Literal | NamedNode) and loose_number(term.value) is not None
-    return Kind(sort_of(term), looks)
+    return TermKind(sort_of(term), looks)
 
 
-def kinds_of(sort: Sort, *, asked: bool) -> list[Kind]:
+def kinds_of(sort: Sort, *, asked: bool) -> list[TermKind]:
     """The kinds that a sort has, apart by how the text looks only if somebody asks."""
     if not asked:
-        return [Kind(sort, None)]
+        return [TermKind(sort, None)]
     if sort in _NEVER_NUMERIC:
-        return [Kind(sort, False)]
-    return [Kind(sort, True)] if sort is Sort.EXACT else [Kind(sort, True), Kind(sort, False)]
+        return [TermKind(sort, False)]
+    return [TermKind(sort, True)] if sort is Sort.EXACT else [TermKind(sort, True), TermKind(sort, False)]

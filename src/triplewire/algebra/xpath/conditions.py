@@ -20,16 +20,16 @@ from triplewire.algebra.xpath.syntax import (
     BOOLEAN,
     NODES,
     Binary,
-    Call,
+    CoreCall,
     Expression,
-    Kind,
+    KindTest,
     Name,
     Negative,
     Number,
     Path,
     Several,
     Step,
-    Text,
+    TextLiteral,
     is_filter_by_position,
     type_of,
 )
@@ -42,7 +42,7 @@ TEXT = "text()"
 EXISTS, EQUAL, ABOVE, BELOW, SAME, CONTAINS = "exists", "=", ">", "<", "same number", "contains"
 
 
-class Place(NamedTuple):
+class ElementPlace(NamedTuple):
     """Elements: (is it a descendant step?, label) for each step. `leaf`: an attribute's `@label`, or `text()`."""
 
     steps: tuple[tuple[bool, str], ...]
@@ -59,7 +59,7 @@ class Condition(NamedTuple):
     ABOVE and BELOW have a number, and whether the number itself passes; CONTAINS has a text that it must contain.
     """
 
-    place: Place
+    place: ElementPlace
     kind: str = EXISTS
     value: str | float = ""
     is_inclusive: bool = False
@@ -94,36 +94,36 @@ Alternative = frozenset[Condition]
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class PathDemand:
     """What an expression asks for: one of these alternatives; no alternative means that it is never true."""
 
     alternatives: tuple[Alternative, ...]
     is_exact: bool = False
 
 
-ALWAYS = Demand((frozenset(),))
-NEVER = Demand((), is_exact=True)
-_ROOT = Place(())
+ALWAYS = PathDemand((frozenset(),))
+NEVER = PathDemand((), is_exact=True)
+_ROOT = ElementPlace(())
 _NO_NUMBER = (math.nan, False)
 
 
-def demand_of(expression: Expression) -> Demand:
+def demand_of(expression: Expression) -> PathDemand:
     """What a document must have so that the expression is true of it."""
     return _truth(expression, _ROOT)
 
 
-def _truth(expression: Expression, at: Place | None) -> Demand:
+def _truth(expression: Expression, at: ElementPlace | None) -> PathDemand:
     """What must be so that the expression is true of some node at a place; None is a place that is not known."""
     match expression:
-        case Call("true", _):
+        case CoreCall("true", _):
             return replace(ALWAYS, is_exact=at == _ROOT)
-        case Call("false", _):
+        case CoreCall("false", _):
             return NEVER
-        case Call("boolean" | "count", (inner,)):
+        case CoreCall("boolean" | "count", (inner,)):
             return _truth(inner, at)
-        case Call("contains" | "starts-with" as function, (inner, Text(value))) if value:
+        case CoreCall("contains" | "starts-with" as function, (inner, TextLiteral(value))) if value:
             return _containing(function, inner, value, at)
-        case Call("string" | "normalize-space", (inner,)) if type_of(inner) == NODES:
+        case CoreCall("string" | "normalize-space", (inner,)) if type_of(inner) == NODES:
             return replace(_truth(inner, at), is_exact=False)
         case Several("and", parts):
             return _every([_truth(part, at) for part in parts])
@@ -140,7 +140,7 @@ def _truth(expression: Expression, at: Place | None) -> Demand:
 # -- combinations
 
 
-def _every(demands: list[Demand]) -> Demand:
+def _every(demands: list[PathDemand]) -> PathDemand:
     found: list[Alternative] = [frozenset()]
     for demand in demands:
         if len(found) * len(demand.alternatives) <= MOST_ALTERNATIVES:
@@ -149,14 +149,14 @@ def _every(demands: list[Demand]) -> Demand:
             shared = frozenset[Condition].intersection(*demand.alternatives)
             found = [one | shared for one in found]
     is_exact = len(demands) == 1 and demands[0].is_exact
-    return Demand(tuple(dict.fromkeys(map(_without_implied, found))), is_exact or not found)
+    return PathDemand(tuple(dict.fromkeys(map(_without_implied, found))), is_exact or not found)
 
 
-def _either(demands: list[Demand]) -> Demand:
+def _either(demands: list[PathDemand]) -> PathDemand:
     found = tuple(dict.fromkeys(one for demand in demands for one in demand.alternatives))
     if len(found) > MOST_ALTERNATIVES:
         return ALWAYS
-    return Demand(found, all(demand.is_exact for demand in demands))
+    return PathDemand(found, all(demand.is_exact for demand in demands))
 
 
 def _without_implied(alternative: Alternative) -> Alternative:
@@ -170,7 +170,7 @@ def _without_implied(alternative: Alternative) -> Alternative:
     )
 
 
-def _implies(condition: Condition, place: Place) -> bool:
+def _implies(condition: Condition, place: ElementPlace) -> bool:
     steps = condition.place.steps
     if place.leaf:
         return condition.place == place
@@ -182,7 +182,7 @@ def _implies(condition: Condition, place: Place) -> bool:
 
 def _constant(expression: Expression) -> str | float | None:
     match expression:
-        case Text(value):
+        case TextLiteral(value):
             return value
         case Number() | Negative(Number()):
             return _number(expression)[0]
@@ -195,20 +195,20 @@ def _number(expression: Expression) -> tuple[float, bool]:
     match expression:
         case Negative(Number(digits)):
             return number_of(f"-{digits}") or _NO_NUMBER
-        case Number(text) | Text(text):
+        case Number(text) | TextLiteral(text):
             return number_of(text) or _NO_NUMBER
         case _:
             return _NO_NUMBER
 
 
-def _comparison(comparison: Binary, at: Place | None) -> Demand:
+def _comparison(comparison: Binary, at: ElementPlace | None) -> PathDemand:
     operator, left, right = comparison.operator, comparison.left, comparison.right
     value = _constant(right)
     match left:
-        case Call("count", (counted,)) if isinstance(value, float):
+        case CoreCall("count", (counted,)) if isinstance(value, float):
             needs_one = value > 0 if operator in ("=", ">=") else operator == ">" and value >= 0
             return replace(_truth(counted, at), is_exact=False) if needs_one else ALWAYS
-        case Call("string" | "normalize-space", (inner,)) if value and type_of(inner) == NODES and operator == "=":
+        case CoreCall("string" | "normalize-space", (inner,)) if value and type_of(inner) == NODES and operator == "=":
             return replace(_truth(inner, at), is_exact=False)
     if BOOLEAN in (type_of(left), type_of(right)):
         return ALWAYS
@@ -219,12 +219,12 @@ def _comparison(comparison: Binary, at: Place | None) -> Demand:
     return replace(_every(sides), is_exact=False) if sides else ALWAYS
 
 
-def _valued(path: Path, operator: str, constant: Expression, at: Place | None) -> Demand:
+def _valued(path: Path, operator: str, constant: Expression, at: ElementPlace | None) -> PathDemand:
     """Some node of the path has a value."""
     demand, place = _path(path, at)
     if place is None or place == _ROOT or operator == "!=":
         return replace(demand, is_exact=False)
-    if operator == "=" and isinstance(constant, Text):
+    if operator == "=" and isinstance(constant, TextLiteral):
         return _with(demand, Condition(place, EQUAL, constant.value))
     number, is_exact = _number(constant)
     if not math.isfinite(number) or (operator == "=" and not is_exact):
@@ -236,7 +236,7 @@ def _valued(path: Path, operator: str, constant: Expression, at: Place | None) -
     return replace(_with(demand, Condition(place, kind, wider, is_inclusive=True)), is_exact=False)
 
 
-def _containing(function: str, inner: Expression, value: str, at: Place | None) -> Demand:
+def _containing(function: str, inner: Expression, value: str, at: ElementPlace | None) -> PathDemand:
     if not isinstance(inner, Path):
         return ALWAYS
     demand, place = _path(inner, at)
@@ -252,18 +252,18 @@ def _is_named(step: Step) -> bool:
     return isinstance(step.test, Name) and step.test.local != ANY
 
 
-def _with(demand: Demand, condition: Condition) -> Demand:
+def _with(demand: PathDemand, condition: Condition) -> PathDemand:
     """The demand of a path whose nodes must pass a test too."""
     bare = Condition(condition.place)
     if demand.alternatives == (frozenset({bare}),):
-        return Demand((frozenset({condition}),), demand.is_exact)
-    return replace(_every([demand, Demand((frozenset({condition}),))]), is_exact=False)
+        return PathDemand((frozenset({condition}),), demand.is_exact)
+    return replace(_every([demand, PathDemand((frozenset({condition}),))]), is_exact=False)
 
 
 # -- paths
 
 
-def _path(path: Path, at: Place | None) -> tuple[Demand, Place | None]:
+def _path(path: Path, at: ElementPlace | None) -> tuple[PathDemand, ElementPlace | None]:
     """What a path needs to select a node, and the place of the nodes that it selects, if it is known."""
     walk = _Walk(_ROOT if path.is_absolute else at)
     if path.start is not None:
@@ -279,13 +279,13 @@ def _path(path: Path, at: Place | None) -> tuple[Demand, Place | None]:
 class _Walk:
     """Goes along a path."""
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: ElementPlace | None) -> None:
         self.place = place
-        self.needs: list[Demand] = []
+        self.needs: list[PathDemand] = []
         self.is_exact = place is not None
         self._is_loose = False
         """True after a step to any node below or here."""
-        self._settled: Demand | None = None
+        self._settled: PathDemand | None = None
 
     def step(self, step: Step, *, is_last: bool) -> None:
         if step.axis == "descendant-or-self" and step.test == ANYTHING and not step.predicates and not is_last:
@@ -304,19 +304,19 @@ class _Walk:
         self.is_exact = False
         self.needs += demands
 
-    def _is_implied_by(self, demand: Demand) -> bool:
+    def _is_implied_by(self, demand: PathDemand) -> bool:
         """True if each alternative says that something is at the place, or below it."""
         place = self.place
         return place is not None and all(
             any(_implies(condition, place) for condition in alternative) for alternative in demand.alternatives
         )
 
-    def demand(self) -> Demand:
+    def demand(self) -> PathDemand:
         if self._settled is not None:
             return self._settled
         if self.place == _ROOT and not self.needs:
             return replace(ALWAYS, is_exact=self.is_exact)
-        here = [] if self.place in (None, _ROOT) else [Demand((frozenset({Condition(self.place)}),))]
+        here = [] if self.place in (None, _ROOT) else [PathDemand((frozenset({Condition(self.place)}),))]
         return replace(_every([*self.needs, *here]), is_exact=self.is_exact and not self.needs)
 
     def _move(self, step: Step) -> None:
@@ -326,38 +326,38 @@ class _Walk:
         if place is not None and not place.leaf:
             if axis in ("child", "descendant") and isinstance(test, Name):
                 is_descendant = axis == "descendant" or self._is_loose
-                self.place = Place((*place.steps, (is_descendant, label_of(test))))
+                self.place = ElementPlace((*place.steps, (is_descendant, label_of(test))))
                 return
             if axis == "attribute" and isinstance(test, Name):
                 self._to_leaf(place, f"@{label_of(test)}", is_below=self._is_loose)
                 return
-            if axis in ("child", "descendant") and test == Kind("text"):
+            if axis in ("child", "descendant") and test == KindTest("text"):
                 self._to_leaf(place, TEXT, is_below=self._is_loose or axis == "descendant")
                 return
         self._lose(test if axis not in ("attribute", "namespace") else None)
 
-    def _to_leaf(self, place: Place, leaf: str, *, is_below: bool) -> None:
+    def _to_leaf(self, place: ElementPlace, leaf: str, *, is_below: bool) -> None:
         """An attribute or text of the elements at a place, or of any below too."""
         if not is_below:
             if place == _ROOT:
                 self._lose(None)
             else:
-                self.place = Place(place.steps, leaf)
+                self.place = ElementPlace(place.steps, leaf)
             return
         if place != _ROOT:
             self._need_place()
         self.is_exact = self.is_exact and place == _ROOT
-        self.place = Place(((True, ANY),), leaf)
+        self.place = ElementPlace(((True, ANY),), leaf)
 
-    def _lose(self, test: Name | Kind | None) -> None:
+    def _lose(self, test: Name | KindTest | None) -> None:
         """The next nodes may be anywhere; their name is known, if it is one of elements."""
         self._need_place()
         self.is_exact = False
-        self.place = Place(((True, label_of(test)),)) if isinstance(test, Name) and test.local != ANY else None
+        self.place = ElementPlace(((True, label_of(test)),)) if isinstance(test, Name) and test.local != ANY else None
 
     def _need_place(self) -> None:
         if self.place not in (None, _ROOT):
-            self.needs.append(Demand((frozenset({Condition(self.place)}),)))
+            self.needs.append(PathDemand((frozenset({Condition(self.place)}),)))
 
 
 def label_of(test: Name) -> str:

@@ -14,7 +14,7 @@ from triplewire.algebra.xpath.syntax import (
     COMPARISONS,
     NODES,
     Binary,
-    Call,
+    CoreCall,
     Expression,
     Path,
     Step,
@@ -26,6 +26,7 @@ from triplewire.algebra.xpath.syntax import (
 _LOCAL = frozenset({"self", "parent"})
 _FLAT = frozenset({"child", "attribute", "namespace"})
 _DEEP = frozenset({"descendant", "descendant-or-self", "ancestor", "ancestor-or-self"})
+_LOOKS_AT_NO_TEXT = ("count", "not", "boolean", "name", "local-name")
 _CHARACTERS = 16
 """So many characters of text cost as much as the visit of a node."""
 MOST_PREFIXES = 16
@@ -64,7 +65,7 @@ class _Estimate:
             return self.path(expression, distinct, repeats)[0]
         total = distinct * repeats
         inner = sum(self.of(part, distinct, repeats) for part in parts_of(expression))
-        if isinstance(expression, Call | Binary):
+        if isinstance(expression, CoreCall | Binary):
             inner += self._texts(expression, distinct, repeats)
         if isinstance(expression, Binary) and expression.operator in COMPARISONS:
             sides = [side for side in (expression.left, expression.right) if type_of(side) == NODES]
@@ -76,7 +77,7 @@ class _Estimate:
         """Texts of nodes: those of nested elements repeat, once for each level."""
         if not any(type_of(part) == NODES for part in parts_of(expression)):
             return 0.0
-        if isinstance(expression, Call) and expression.function in ("count", "not", "boolean", "name", "local-name"):
+        if isinstance(expression, CoreCall) and expression.function in _LOOKS_AT_NO_TEXT:
             return 0.0
         return repeats * min(distinct, self.depth) * self.size / _CHARACTERS
 

@@ -28,14 +28,14 @@ from triplewire.algebra.xpath.syntax import (
     NODES,
     NUMBER,
     Binary,
-    Call,
+    CoreCall,
     Expression,
     Name,
     Number,
     Path,
     Several,
     Step,
-    Text,
+    TextLiteral,
     render,
 )
 from triplewire.algebra.xpath.syntax import DOCUMENT as ROOT
@@ -70,7 +70,7 @@ def matches(query: PathQuery, tree: Tree) -> bool:
 
 
 def _truth(expression: Expression) -> Expression:
-    return Call("boolean", (expression,))
+    return CoreCall("boolean", (expression,))
 
 
 def hits(query: PathQuery, tree: Tree) -> list[Hit]:
@@ -104,9 +104,9 @@ def _elements_with(expression: Expression, prefix: str) -> Expression:
     """The elements whose namespace node with this prefix is selected."""
     around = Path(is_absolute=False, steps=(Step("parent", ANYTHING), Step("namespace", Name(None, "*"))))
     is_namespace = Binary(
-        "=", Call("count", (Several("|", (HERE, around)),)), Call("count", (around,))
+        "=", CoreCall("count", (Several("|", (HERE, around)),)), CoreCall("count", (around,))
     )  # the union with all of its element's has no node more
-    has_prefix = Binary("=", Call("local-name", ()), Text(prefix))
+    has_prefix = Binary("=", CoreCall("local-name", ()), TextLiteral(prefix))
     parents = (Step("parent", ANYTHING),)
     return Path(is_absolute=False, steps=parents, start=expression, filters=(has_prefix, is_namespace))
 
@@ -117,7 +117,7 @@ def _hit(places: Places, node: Any) -> Hit:
 
 def _selects_document(expression: Expression) -> Expression:
     """lxml leaves the document itself out of its lists: whether it is selected must be asked."""
-    is_document = Binary("=", Call("count", (Several("|", (HERE, ROOT)),)), Number("1"))
+    is_document = Binary("=", CoreCall("count", (Several("|", (HERE, ROOT)),)), Number("1"))
     return _truth(Path(is_absolute=False, steps=(), start=expression, filters=(is_document,)))
 
 
@@ -128,7 +128,7 @@ def _value(query: PathQuery, tree: Tree) -> list[Hit]:
         return []
     if query.type == BOOLEAN:
         return [Hit(None, "", _fingerprint(etree.tostring(tree)))]
-    text = compiled(Call("string", (query.expression,)))(tree) if query.type == NUMBER else str(value)
+    text = compiled(CoreCall("string", (query.expression,)))(tree) if query.type == NUMBER else str(value)
     return [Hit(None, shortened(text), _fingerprint(text.encode()))]
 
 

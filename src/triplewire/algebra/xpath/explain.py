@@ -8,12 +8,23 @@ from typing import Any
 
 from pyoxigraph import Literal
 
-from triplewire.algebra.explain import Failure, Reason, WhyNot
+from triplewire.algebra.explain import Failure, PatternWhyNot, Reason
 from triplewire.algebra.wording import word_list, word_term
 from triplewire.algebra.xpath.evaluate import Hit, compiled, hits, matches, row_of, tree_of
 from triplewire.algebra.xpath.places import Tree
 from triplewire.algebra.xpath.query import PathQuery
-from triplewire.algebra.xpath.syntax import NODES, Binary, Call, Expression, Name, Path, Several, Step, render, type_of
+from triplewire.algebra.xpath.syntax import (
+    NODES,
+    Binary,
+    CoreCall,
+    Expression,
+    Name,
+    Path,
+    Several,
+    Step,
+    render,
+    type_of,
+)
 from triplewire.model import Document
 
 _MOST_SEEN = 5
@@ -71,18 +82,18 @@ def why(query: PathQuery, document: Document) -> list[Reason]:
     return reasons
 
 
-def why_not(query: PathQuery, document: Document) -> WhyNot:
+def why_not(query: PathQuery, document: Document) -> PatternWhyNot:
     """Which step or predicate of the expression fails on a document."""
     if not document.xml:
-        return WhyNot(False, (_failed(0, "", "/", ("no XML in the document",)),))
+        return PatternWhyNot(False, (_failed(0, "", "/", ("no XML in the document",)),))
     tree = tree_of(document.xml)
     if matches(query, tree):
-        return WhyNot(True)
+        return PatternWhyNot(True)
     names = {namespace: prefix for prefix, namespace in query.namespaces.items()}
     walk = _Walk(tree, names)
     failures = [walk.failure(number, part) for number, part in enumerate(_alternatives(query.expression))]
     furthest = sorted(failures, key=lambda failure: len(failure.reached), reverse=True)
-    return WhyNot(False, tuple(furthest))
+    return PatternWhyNot(False, tuple(furthest))
 
 
 def _alternatives(expression: Expression) -> tuple[Expression, ...]:
@@ -126,7 +137,7 @@ class _Walk:
         if predicate is None:
             there = compiled(Path(reached.is_absolute, (*reached.steps, _CHILD), reached.start, reached.filters))
             return tuple(dict.fromkeys(str(node.tag) for node in there(self._tree)))
-        if isinstance(predicate, Call) and predicate.arguments:
+        if isinstance(predicate, CoreCall) and predicate.arguments:
             predicate = predicate.arguments[0]
         left = predicate.left if isinstance(predicate, Binary) else predicate
         if not isinstance(left, Path) or left.is_absolute or left.start is not None:
@@ -138,7 +149,7 @@ class _Walk:
         return tuple(f"{hit.path} = {word_term(Literal(hit.text[:80]))}" for hit in found)
 
     def _is_true(self, expression: Expression) -> bool:
-        return bool(compiled(Call("boolean", (expression,)))(self._tree))
+        return bool(compiled(CoreCall("boolean", (expression,)))(self._tree))
 
     def _text(self, expression: Expression) -> str:
         return render(expression, self._names.__getitem__)

@@ -18,14 +18,14 @@ from triplewire.algebra.xpath.syntax import (
     DOCUMENT,
     NUMBER,
     Binary,
-    Call,
+    CoreCall,
     Expression,
     Negative,
     Number,
     Path,
     Several,
     Step,
-    Text,
+    TextLiteral,
     is_filter_by_position,
     is_positional,
     render,
@@ -54,14 +54,14 @@ def key(expression: Expression) -> str:
 def _from_document(expression: Expression) -> Expression:
     """The same, where nothing outside of predicates depends on the context node: there the context is the document."""
     match expression:
-        case Call("position" | "last", _):
+        case CoreCall("position" | "last", _):
             return Number("1")
-        case Call("lang", _):  # the document has no element around it that could have a language
-            return Call("false", ())
-        case Call(function, ()) if function in _OF_CONTEXT:
-            return Call(function, (DOCUMENT,))
-        case Call(function, arguments):
-            return Call(function, tuple(map(_from_document, arguments)))
+        case CoreCall("lang", _):  # the document has no element around it that could have a language
+            return CoreCall("false", ())
+        case CoreCall(function, ()) if function in _OF_CONTEXT:
+            return CoreCall(function, (DOCUMENT,))
+        case CoreCall(function, arguments):
+            return CoreCall(function, tuple(map(_from_document, arguments)))
         case Binary(operator, left, right):
             return Binary(operator, _from_document(left), _from_document(right))
         case Negative(operand):
@@ -81,7 +81,7 @@ def _from_document(expression: Expression) -> Expression:
 
 def _normal(expression: Expression) -> Expression:
     match expression:
-        case Call(function, arguments):
+        case CoreCall(function, arguments):
             return _call(function, tuple(map(_normal, arguments)))
         case Binary(operator, left, right):
             return _binary(operator, _normal(left), _normal(right))
@@ -100,25 +100,25 @@ def _call(function: str, arguments: tuple[Expression, ...]) -> Expression:
     if function in ("not", "boolean"):
         inner = _truth(arguments[0])
         if function == "boolean":
-            return inner if type_of(inner) == BOOLEAN else Call("boolean", (inner,))
-        if isinstance(inner, Call) and inner.function == "not":
+            return inner if type_of(inner) == BOOLEAN else CoreCall("boolean", (inner,))
+        if isinstance(inner, CoreCall) and inner.function == "not":
             return _call("boolean", inner.arguments)
-        if isinstance(inner, Call) and inner.function in ("true", "false"):
-            return Call("false" if inner.function == "true" else "true", ())
-        return Call("not", (inner,))
-    return Call(function, arguments)
+        if isinstance(inner, CoreCall) and inner.function in ("true", "false"):
+            return CoreCall("false" if inner.function == "true" else "true", ())
+        return CoreCall("not", (inner,))
+    return CoreCall(function, arguments)
 
 
 def _truth(expression: Expression) -> Expression:
     """The same truth, where only the truth counts: `boolean` around it says nothing, nor `not` twice."""
-    while isinstance(expression, Call) and expression.function == "boolean":
+    while isinstance(expression, CoreCall) and expression.function == "boolean":
         expression = expression.arguments[0]
     match expression:
-        case Binary(">" | "!=", Call("count", (counted,)), Number("0")) | Binary(
-            ">=", Call("count", (counted,)), Number("1")
+        case Binary(">" | "!=", CoreCall("count", (counted,)), Number("0")) | Binary(
+            ">=", CoreCall("count", (counted,)), Number("1")
         ):
             return counted
-        case Call("count", (counted,)):
+        case CoreCall("count", (counted,)):
             return counted
         case _:
             return expression
@@ -126,8 +126,8 @@ def _truth(expression: Expression) -> Expression:
 
 def _binary(operator: str, left: Expression, right: Expression) -> Expression:
     if operator in _FLIPPED:
-        is_constant = isinstance(left, Number | Text) and not isinstance(right, Number | Text)
-        both_or_none = isinstance(left, Number | Text) == isinstance(right, Number | Text)
+        is_constant = isinstance(left, Number | TextLiteral) and not isinstance(right, Number | TextLiteral)
+        both_or_none = isinstance(left, Number | TextLiteral) == isinstance(right, Number | TextLiteral)
         if is_constant or (both_or_none and key(left) > key(right)):
             return Binary(_FLIPPED[operator], right, left)
     elif operator in ("+", "*") and key(left) > key(right):
@@ -191,7 +191,7 @@ def _predicates(predicates: Iterable[Expression]) -> tuple[Expression, ...]:
 
     for predicate in predicates:
         for part in _conjuncts(_predicate(predicate)):
-            if part == Call("true", ()):
+            if part == CoreCall("true", ()):
                 continue
             if is_filter_by_position(part):
                 settle()
@@ -205,11 +205,11 @@ def _predicates(predicates: Iterable[Expression]) -> tuple[Expression, ...]:
 def _predicate(predicate: Expression) -> Expression:
     normal = _normal(predicate)
     match normal:
-        case Binary("=", Call("position", ()), position) if type_of(position) == NUMBER:
+        case Binary("=", CoreCall("position", ()), position) if type_of(position) == NUMBER:
             return position
-        case Binary("=", position, Call("position", ())) if type_of(position) == NUMBER:
+        case Binary("=", position, CoreCall("position", ())) if type_of(position) == NUMBER:
             return position
-        case Call("boolean", (inner,)) if type_of(inner) != NUMBER:
+        case CoreCall("boolean", (inner,)) if type_of(inner) != NUMBER:
             return inner
         case _:
             return normal if type_of(normal) == NUMBER else _truth_of_predicate(normal)

@@ -14,7 +14,7 @@ from triplewire.model import Document, Term
 from triplewire.model.event import DOCUMENT, NODE, TEXT
 
 if TYPE_CHECKING:
-    from triplewire.algebra.explain import Reason, WhyNot
+    from triplewire.algebra.explain import PatternWhyNot, Reason
     from triplewire.algebra.taxonomy import Taxonomy
 
 _ANSWERS = {NODES: (DOCUMENT, NODE, TEXT), NUMBER: (DOCUMENT, TEXT), STRING: (DOCUMENT, TEXT)}
@@ -67,7 +67,7 @@ class PathQuery(Pattern):
 
         return why(self, document)
 
-    def why_not(self, document: Document, taxonomy: Taxonomy) -> WhyNot:
+    def why_not(self, document: Document, taxonomy: Taxonomy) -> PatternWhyNot:
         """See `Pattern.why_not`."""
         from triplewire.algebra.xpath.explain import why_not
 

@@ -76,14 +76,14 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextLiteral:
     """A literal."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CoreCall:
     """A core function."""
 
     function: str
@@ -123,7 +123,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindTest:
     """A test of the kind of a node: node, text, comment or processing-instruction (perhaps of one target)."""
 
     kind: str
@@ -135,7 +135,7 @@ class Step:
     """One step of a path."""
 
     axis: str
-    test: Name | Kind
+    test: Name | KindTest
     predicates: tuple[Expression, ...] = ()
 
 
@@ -150,10 +150,10 @@ class Path:
     """Predicates of `start`."""
 
 
-Expression = Number | Text | Call | Binary | Negative | Several | Path
+Expression = Number | TextLiteral | CoreCall | Binary | Negative | Several | Path
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-ANYTHING = Kind("node")
+ANYTHING = KindTest("node")
 HERE = Path(is_absolute=False, steps=(Step("self", ANYTHING),))
 DOCUMENT = Path(is_absolute=True, steps=())
 
@@ -163,9 +163,9 @@ def type_of(expression: Expression) -> str:
     match expression:
         case Number() | Negative():
             return NUMBER
-        case Text():
+        case TextLiteral():
             return STRING
-        case Call(function):
+        case CoreCall(function):
             return FUNCTIONS[function][0]
         case Binary(operator):
             return BOOLEAN if operator in COMPARISONS else NUMBER
@@ -178,7 +178,7 @@ def type_of(expression: Expression) -> str:
 def parts_of(expression: Expression) -> Iterator[Expression]:
     """The expressions directly inside, those in predicates of steps too."""
     match expression:
-        case Call(_, arguments):
+        case CoreCall(_, arguments):
             yield from arguments
         case Binary(_, left, right):
             yield left
@@ -198,7 +198,7 @@ def parts_of(expression: Expression) -> Iterator[Expression]:
 def is_positional(expression: Expression) -> bool:
     """True if it looks at the position of its own context node: predicates inside have contexts of their own."""
     match expression:
-        case Call(function, arguments):
+        case CoreCall(function, arguments):
             return function in ("position", "last") or any(map(is_positional, arguments))
         case Path(_, _, start, _):
             return start is not None and is_positional(start)
@@ -236,9 +236,9 @@ def _rendered(expression: Expression, prefix: Prefix) -> tuple[str, int]:
     match expression:
         case Number(digits):
             return digits, _PRIMARY
-        case Text(value):
+        case TextLiteral(value):
             return (f"'{value}'" if "'" not in value else f'"{value}"'), _PRIMARY
-        case Call(function, arguments):
+        case CoreCall(function, arguments):
             return f"{function}({', '.join(_render(a, prefix, 0) for a in arguments)})", _PRIMARY
         case Binary(operator, left, right):
             own = PRECEDENCE[operator]
@@ -279,10 +279,10 @@ def _rendered_step(step: Step, prefix: Prefix) -> str:
     return f"{axis}{rendered_test(step.test, prefix)}{predicates}"
 
 
-def rendered_test(test: Name | Kind, prefix: Prefix) -> str:
+def rendered_test(test: Name | KindTest, prefix: Prefix) -> str:
     """A node test as XPath."""
-    if isinstance(test, Kind):
-        return f"{test.kind}({'' if test.target is None else _rendered(Text(test.target), prefix)[0]})"
+    if isinstance(test, KindTest):
+        return f"{test.kind}({'' if test.target is None else _rendered(TextLiteral(test.target), prefix)[0]})"
     return f"{prefix(test.namespace)}:{test.local}" if test.namespace else test.local
 
 
@@ -304,15 +304,27 @@ def steps_of(expression: Expression) -> Iterator[Step]:
 
 # -- plain form, for files and stores
 
-_CLASSES = {c.__name__: c for c in (Number, Text, Call, Binary, Negative, Several, Name, Kind, Step, Path)}
+_CLASSES = {
+    "Number": Number,
+    "Text": TextLiteral,
+    "Call": CoreCall,
+    "Binary": Binary,
+    "Negative": Negative,
+    "Several": Several,
+    "Name": Name,
+    "Kind": KindTest,
+    "Step": Step,
+    "Path": Path,
+}
+_NAMES = {made: name for name, made in _CLASSES.items()}
 
 
 def plain(value: object) -> Any:
     """The expression as lists and texts, for JSON."""
     if isinstance(value, tuple):
         return [plain(item) for item in value]
-    if type(value).__name__ in _CLASSES:
-        return {type(value).__name__: [plain(getattr(value, name)) for name in type(value).__slots__]}  # type: ignore[attr-defined]  # all have them
+    if (name := _NAMES.get(type(value))) is not None:
+        return {name: [plain(getattr(value, field)) for field in type(value).__slots__]}  # type: ignore[attr-defined]  # all have them
     return value
 
 

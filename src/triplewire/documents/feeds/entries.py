@@ -42,7 +42,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FeedItem:
     """What a feed says of an item: texts without markup, `content` with it, addresses resolved."""
 
     id: str = ""
@@ -72,7 +72,7 @@ class Item:
         return self.updated or self.published
 
 
-def entries(xml: bytes, uri: str) -> tuple[Channel, list[Item]]:
+def entries(xml: bytes, uri: str) -> tuple[Channel, list[FeedItem]]:
     """The channel and its items, in the order of the feed."""
     import feedparser  # loads much that only feeds need
 
@@ -113,13 +113,13 @@ def _home(feed: Any, base: str) -> str:
     return _address(_get(links[0], "href"), base) if links else ""
 
 
-def _item(entry: Any, uri: str) -> Item:
+def _item(entry: Any, uri: str) -> FeedItem:
     base = _base(entry, "content", _base(entry, "summary", _base(entry, "title", uri)))
     links = _links(entry)
     source = _get(entry, "source")
     thumbnails = [_get(each, "url") for each in _get(entry, "media_thumbnail") or ()]
     image = _get(entry, "image")
-    return Item(
+    return FeedItem(
         id=hypertext.plain(_get(entry, "id") or ""),
         title=_text(entry, "title"),
         link=next(iter(_of_relation(links, "alternate", base)), "") or _address(_link_of(entry), base),

@@ -15,13 +15,13 @@ from hashlib import sha256
 
 from pyoxigraph import NamedNode
 
-from triplewire.documents.feeds.entries import Item
+from triplewire.documents.feeds.entries import FeedItem
 from triplewire.model import item_prefix, item_uri
 
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 
-def identified(items: Sequence[Item], feed: str, home: str) -> dict[str, int]:
+def identified(items: Sequence[FeedItem], feed: str, home: str) -> dict[str, int]:
     """From the IRI of each item to its place in the feed, in that order.
 
     Of several with one name the newest counts; the first, where dates do not tell: feeds begin with the newest.
@@ -59,9 +59,9 @@ def is_iri(text: str) -> bool:
     return True
 
 
-def _time(item: Item) -> datetime:
+def _time(item: FeedItem) -> datetime:
     return item.time or _LONG_AGO
 
 
-def _digest(item: Item) -> str:
+def _digest(item: FeedItem) -> str:
     return sha256(repr(astuple(item)[:-1]).encode()).hexdigest()[:32]

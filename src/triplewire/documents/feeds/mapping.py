@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from triplewire.documents.feeds.entries import Channel, Item
+from triplewire.documents.feeds.entries import Channel, FeedItem
 from triplewire.documents.feeds.identity import is_iri
 from triplewire.model import RDF, XSD
 
@@ -46,7 +46,7 @@ def channel_triples(channel: Channel, iri: str) -> list[Triple]:
     )
 
 
-def item_triples(item: Item, iri: str, channel: str) -> list[Triple]:
+def item_triples(item: FeedItem, iri: str, channel: str) -> list[Triple]:
     """What a feed states of an item."""
     said: list[Said] = [
         (RSS + "title", item.title),
@@ -75,7 +75,7 @@ def item_triples(item: Item, iri: str, channel: str) -> list[Triple]:
     return [*_stated(iri, RSS + "item", said), *_media_triples(item)]
 
 
-def _media_triples(item: Item) -> Iterator[Triple]:
+def _media_triples(item: FeedItem) -> Iterator[Triple]:
     for media in item.media:
         if is_iri(media.address):
             about: list[Said] = [

@@ -11,7 +11,7 @@ from pyoxigraph import RdfFormat, Triple, serialize
 
 from triplewire.documents import blank_nodes
 from triplewire.documents.feeds import elements, json_feed, mapping, relations, rss1
-from triplewire.documents.feeds.entries import Item, entries
+from triplewire.documents.feeds.entries import FeedItem, entries
 from triplewire.documents.feeds.identity import document_uri, identified
 from triplewire.documents.feeds.mending import mended, parsed
 from triplewire.documents.feeds.recoding import utf8
@@ -71,11 +71,11 @@ class _Reading:
             reason = "an item has too many categories; use fewer, or raise Limits(effort=...)"
             raise DocumentTooLarge(reason, uri=self.uri)
 
-    def resolved(self, items: list[Item]) -> list[Item]:
+    def resolved(self, items: list[FeedItem]) -> list[FeedItem]:
         """Items of RSS 1.0, whose `rdf:about` is an address."""
         return [replace(item, id=_joined(item.base, item.id)) if item.id else item for item in items]
 
-    def named(self, items: list[Item]) -> list[Item]:
+    def named(self, items: list[FeedItem]) -> list[FeedItem]:
         """Items of the others, whose name is a text that need not be an address."""
         found = elements.items_of(self.root)
         if len(found) != len(items):
@@ -105,7 +105,7 @@ class _Reading:
             return b""
         return text
 
-    def xml_of_parts(self, xml: bytes, items: list[Item]) -> tuple[bytes, list[bytes]]:
+    def xml_of_parts(self, xml: bytes, items: list[FeedItem]) -> tuple[bytes, list[bytes]]:
         """Of the channel, and of each item; the channel has all of it where it is not plain which items there are."""
         found = elements.items_of(self.root)
         if not xml or len(found) != len(items):

@@ -14,7 +14,7 @@ from pyoxigraph import Literal, Variable
 
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Node, Optional, TriplePattern
 from triplewire.languages.sparql import filters
-from triplewire.languages.sparql.faults import Place, unsupported
+from triplewire.languages.sparql.faults import FaultPlace, unsupported
 from triplewire.model import Term
 
 MOST_BRANCHES: Final = 256
@@ -33,7 +33,7 @@ class IsA:
     relation: str
     subject: Node
     object: Node
-    place: Place
+    place: FaultPlace
 
     @property
     def variables(self) -> frozenset[str]:
@@ -42,7 +42,7 @@ class IsA:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class SparqlBranch:
     """A conjunction in the making; `place` is that of its last OPTIONAL.
 
     Invariant: no variable of `bindings` is left in `triples`.
@@ -53,7 +53,7 @@ class Branch:
     bindings: tuple[tuple[str, Term], ...] = ()
     optionals: tuple[Optional, ...] = ()
     ascents: tuple[IsA, ...] = ()
-    place: Place | None = None
+    place: FaultPlace | None = None
 
     @property
     def certain(self) -> frozenset[str]:
@@ -79,14 +79,14 @@ def _variables(triples: Iterable[TriplePattern]) -> Iterable[str]:
     return (name for triple in triples for name in triple.variables)
 
 
-def join(parts: list[list[Branch]], place: Place) -> list[Branch]:
+def join(parts: list[list[SparqlBranch]], place: FaultPlace) -> list[SparqlBranch]:
     """Every branch of each part with every branch of the others; those that contradict each other are left out.
 
     Halves first: joined one by one, many parts would cost the square of their number.
     """
     if len(parts) < 2:
-        found = parts[0] if parts else [Branch()]
-        _check_bounds(found, [Branch()], place)
+        found = parts[0] if parts else [SparqlBranch()]
+        _check_bounds(found, [SparqlBranch()], place)
         return found
     left, right = join(parts[: len(parts) // 2], place), join(parts[len(parts) // 2 :], place)
     _check_bounds(left, right, place)
@@ -94,14 +94,14 @@ def join(parts: list[list[Branch]], place: Place) -> list[Branch]:
     return [branch for branch in joined if branch is not None]
 
 
-def union(parts: Iterable[list[Branch]], place: Place) -> list[Branch]:
+def union(parts: Iterable[list[SparqlBranch]], place: FaultPlace) -> list[SparqlBranch]:
     """All branches of all parts, each once."""
     found = list(dict.fromkeys(branch for part in parts for branch in part))
-    _check_bounds(found, [Branch()], place)
+    _check_bounds(found, [SparqlBranch()], place)
     return found
 
 
-def _check_bounds(left: list[Branch], right: list[Branch], place: Place) -> None:
+def _check_bounds(left: list[SparqlBranch], right: list[SparqlBranch], place: FaultPlace) -> None:
     if len(left) * len(right) > MOST_BRANCHES:
         raise unsupported(
             f"UNION, VALUES and | multiply to {len(left) * len(right):,} alternatives, more than the {MOST_BRANCHES} "
@@ -118,7 +118,7 @@ def _check_bounds(left: list[Branch], right: list[Branch], place: Place) -> None
         )
 
 
-def _join(left: Branch, right: Branch) -> Branch | None:
+def _join(left: SparqlBranch, right: SparqlBranch) -> SparqlBranch | None:
     """Exact if no variable is shared that only an OPTIONAL binds: then the OPTIONAL can be asked after the join."""
     shared = left.perhaps & right.touched | right.perhaps & left.touched
     if shared:
@@ -134,7 +134,7 @@ def _join(left: Branch, right: Branch) -> Branch | None:
     triples = _fixed(left.triples + right.triples, bindings)
     if triples is None:
         return None
-    return Branch(
+    return SparqlBranch(
         triples,
         left.conditions + right.conditions,
         tuple(bindings.items()),
@@ -160,7 +160,7 @@ def _is_possible(triple: TriplePattern) -> bool:
     return not isinstance(triple.subject, Literal) and not isinstance(triple.predicate, Literal)
 
 
-def finished(branch: Branch) -> Conjunction | None:
+def finished(branch: SparqlBranch) -> Conjunction | None:
     """The conjunction, with what its fixed bindings decide decided; None if it can never hold."""
     terms = dict(branch.bindings)
     triples, conditions = _fixed(branch.triples, terms), _fixed_conditions(branch.conditions, terms)
@@ -185,7 +185,7 @@ def _fixed_conditions(conditions: tuple[Expression, ...], terms: Terms) -> tuple
     return tuple(dict.fromkeys(found if terms else conditions))
 
 
-def settled(branch: Branch) -> Branch:
+def settled(branch: SparqlBranch) -> SparqlBranch:
     """The branch with its is-a tests as conditions; raises UnsupportedQuery where the taxonomy cannot answer."""
     if not branch.ascents:
         return branch

@@ -11,20 +11,20 @@ from triplewire.errors import QuerySyntaxError, UnsupportedQuery
 LANGUAGE: Final = "sparql"
 
 
-class Place(NamedTuple):
+class FaultPlace(NamedTuple):
     """A line and a column of the text, both from 1."""
 
     line: int
     column: int
 
     @classmethod
-    def of(cls, token: Token) -> Place:
+    def of(cls, token: Token) -> FaultPlace:
         """Where the token begins."""
         return cls(token.line or 1, token.column or 1)
 
 
 def syntax_error(
-    reason: str, place: Place, *, expected: tuple[str, ...] = (), hint: str | None = None
+    reason: str, place: FaultPlace, *, expected: tuple[str, ...] = (), hint: str | None = None
 ) -> QuerySyntaxError:
     """The text is not SPARQL."""
     return QuerySyntaxError(
@@ -32,7 +32,7 @@ def syntax_error(
     )
 
 
-def unsupported(reason: str, place: Place | None, *, hint: str | None = None) -> UnsupportedQuery:
+def unsupported(reason: str, place: FaultPlace | None, *, hint: str | None = None) -> UnsupportedQuery:
     """The text is SPARQL, but nothing that a standing query serves."""
     line, column = place or (None, None)
     return UnsupportedQuery(reason, language=LANGUAGE, line=line, column=column, hint=hint)
@@ -66,13 +66,13 @@ _REASONS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def refusal(feature: str, place: Place) -> UnsupportedQuery:
+def refusal(feature: str, place: FaultPlace) -> UnsupportedQuery:
     """The refusal of one of SPARQL's features, with the reason and what to write instead."""
     reason, hint = _REASONS[feature]
     return unsupported(f"{feature} is not served: {reason}", place, hint=hint)
 
 
-def function_refusal(name: str, place: Place) -> UnsupportedQuery:
+def function_refusal(name: str, place: FaultPlace) -> UnsupportedQuery:
     """The refusal of a function that is not one of those served."""
     return unsupported(
         f"the function {name} is not served",

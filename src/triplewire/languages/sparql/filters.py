@@ -16,7 +16,7 @@ from triplewire.algebra.expressions import FALSE, MOST_REGEX, TRUE, truth, value
 from triplewire.algebra.pattern import IS_A, STRICT, Call, Expression
 from triplewire.algebra.values import Incomparable
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import Place, unsupported
+from triplewire.languages.sparql.faults import FaultPlace, unsupported
 from triplewire.model import Term
 
 ERROR: Final = Call("negate", (Literal(""),))
@@ -43,7 +43,7 @@ class Scope:
     inside: bool = False
 
 
-def conditions(expression: syntax.Expression, scope: Scope, place: Place) -> tuple[Expression, ...] | None:
+def conditions(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> tuple[Expression, ...] | None:
     """The conditions that together say the expression is true; None if it never is."""
     return _split(_fold(expression, scope, place))
 
@@ -97,7 +97,7 @@ def _truth(expression: Expression) -> Expression | None:
         return ERROR
 
 
-def _fold(expression: syntax.Expression, scope: Scope, place: Place) -> Expression:
+def _fold(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> Expression:
     if isinstance(expression, Variable):
         return _variable(expression, scope, place)
     if not isinstance(expression, syntax.Operation):
@@ -112,7 +112,7 @@ def _fold(expression: syntax.Expression, scope: Scope, place: Place) -> Expressi
     return _applied(Call(expression.function, arguments))
 
 
-def _variable(variable: Variable, scope: Scope, place: Place) -> Expression:
+def _variable(variable: Variable, scope: Scope, place: FaultPlace) -> Expression:
     if variable.value in scope.certain:
         return variable
     if variable.value not in scope.perhaps:
@@ -130,7 +130,7 @@ def _bound(expression: syntax.Operation, scope: Scope) -> Expression:
     return TRUE if variable.value in scope.certain else FALSE
 
 
-def _decides(name: str, place: Place) -> Exception:
+def _decides(name: str, place: FaultPlace) -> Exception:
     return unsupported(
         f"?{name} is bound by an OPTIONAL only, and this FILTER would make it decide the match",
         place,
@@ -175,7 +175,7 @@ def _applied(call: Call) -> Expression:
     return result
 
 
-def _check_regex(arguments: tuple[Expression, ...], place: Place) -> None:
+def _check_regex(arguments: tuple[Expression, ...], place: FaultPlace) -> None:
     """A regular expression that cannot be read would only ever be an error: better said now than never matched."""
     if not all(isinstance(argument, Literal) for argument in arguments[1:]):
         return

@@ -11,8 +11,8 @@ from pyoxigraph import NamedNode, Variable
 
 from triplewire.algebra.pattern import Optional, Pattern, TriplePattern, columns_of
 from triplewire.languages.sparql import filters, syntax
-from triplewire.languages.sparql.branches import Branch, IsA, finished, join, settled, union
-from triplewire.languages.sparql.faults import Place, unsupported
+from triplewire.languages.sparql.branches import IsA, SparqlBranch, finished, join, settled, union
+from triplewire.languages.sparql.faults import FaultPlace, unsupported
 
 MOST_OPERATIONS: Final = 100_000
 """The operations in the filters of one group, counted for each branch that they are applied to."""
@@ -24,7 +24,7 @@ MOST_COLUMNS: Final = 256
 """The columns of an answer."""
 
 
-def translate(query: syntax.Query) -> Pattern:
+def translate(query: syntax.SelectQuery) -> Pattern:
     """The pattern that a query means."""
     branches = _Translation(query).branches()
     conjunctions = tuple(done for branch in branches if (done := finished(branch)) is not None)
@@ -43,7 +43,7 @@ def translate(query: syntax.Query) -> Pattern:
     return Pattern(columns, conjunctions)
 
 
-def _without_triples(query: syntax.Query) -> Exception:
+def _without_triples(query: syntax.SelectQuery) -> Exception:
     whole = "the query has" if not any(isinstance(part, syntax.Union) for part in query.where.parts) else "a branch has"
     return unsupported(
         f"{whole} no triple pattern outside of OPTIONAL, so every document would match",
@@ -52,12 +52,12 @@ def _without_triples(query: syntax.Query) -> Exception:
     )
 
 
-def _visible(query: syntax.Query) -> Iterator[str]:
+def _visible(query: syntax.SelectQuery) -> Iterator[str]:
     yield from _in_scope(query.where)
     yield from query.values.names if query.values else ()
 
 
-def _in_scope(group: syntax.Group) -> Iterator[str]:
+def _in_scope(group: syntax.GroupPattern) -> Iterator[str]:
     """The variables that a group binds, in the order of the text."""
     for part in group.parts:
         if isinstance(part, syntax.Triples):
@@ -76,26 +76,26 @@ def _in_scope(group: syntax.Group) -> Iterator[str]:
 class _Translation:
     """One query's translation: it makes up names for the steps of paths as it goes."""
 
-    def __init__(self, query: syntax.Query) -> None:
+    def __init__(self, query: syntax.SelectQuery) -> None:
         self._query = query
         self._place = query.place
         used = query.used | query.hidden
         self._steps = (name for name in (f"_step{n}" for n in count(1)) if name not in used)
 
-    def branches(self) -> list[Branch]:
+    def branches(self) -> list[SparqlBranch]:
         """The branches of the whole query."""
         where, values = self._group(self._query.where), self._query.values
         return join([where, self._values(values)], values.place) if values else where
 
-    def _group(self, group: syntax.Group) -> list[Branch]:
+    def _group(self, group: syntax.GroupPattern) -> list[SparqlBranch]:
         """A group with its filters: they see all that the group binds, wherever they stand in it."""
         branches, conditions = self._open(group)
         _check_size(branches, conditions)
         return [kept for branch in branches if (kept := _filtered(branch, conditions)) is not None]
 
-    def _open(self, group: syntax.Group) -> tuple[list[Branch], list[syntax.Filter]]:
+    def _open(self, group: syntax.GroupPattern) -> tuple[list[SparqlBranch], list[syntax.Filter]]:
         """A group before its filters, and these."""
-        waiting: list[list[Branch]] = []
+        waiting: list[list[SparqlBranch]] = []
         conditions: list[syntax.Filter] = []
         for part in group.parts:
             if isinstance(part, syntax.Filter):
@@ -106,41 +106,41 @@ class _Translation:
                 waiting += self._parts(part)
         return [settled(branch) for branch in join(waiting, self._place)], conditions
 
-    def _parts(self, part: syntax.Triples | syntax.Union | syntax.Values) -> Iterator[list[Branch]]:
+    def _parts(self, part: syntax.Triples | syntax.Union | syntax.Values) -> Iterator[list[SparqlBranch]]:
         """What is to be joined for a part of a group."""
         if isinstance(part, syntax.Values):
             yield self._values(part)
         elif isinstance(part, syntax.Union):
             yield union((self._group(group) for group in part.groups), self._place)
         else:
-            yield [Branch(tuple(_plain(part)))]
+            yield [SparqlBranch(tuple(_plain(part)))]
             for statement in part.statements:
                 if not isinstance(statement.path, NamedNode | Variable):
                     yield self._path(statement.subject, statement.path, statement.object)
 
-    def _values(self, values: syntax.Values) -> list[Branch]:
+    def _values(self, values: syntax.Values) -> list[SparqlBranch]:
         rows = (zip(values.names, row, strict=True) for row in values.rows)
-        found = [Branch(bindings=tuple((name, term) for name, term in row if term is not None)) for row in rows]
+        found = [SparqlBranch(bindings=tuple((name, term) for name, term in row if term is not None)) for row in rows]
         return union([found], values.place)
 
-    def _path(self, subject: syntax.Node, path: syntax.Path, object: syntax.Node) -> list[Branch]:
+    def _path(self, subject: syntax.Node, path: syntax.Path, object: syntax.Node) -> list[SparqlBranch]:
         """A path as the triple patterns of its steps (section 18.4)."""
         if isinstance(path, syntax.Inverse):
             return self._path(object, path.path, subject)
         if isinstance(path, syntax.Ascent):
-            return [Branch(ascents=(IsA(path.relation, subject, object, path.place),))]
+            return [SparqlBranch(ascents=(IsA(path.relation, subject, object, path.place),))]
         if isinstance(path, syntax.Alternatives):
             return union((self._path(subject, part, object) for part in path.parts), self._place)
         if isinstance(path, syntax.Sequence):
             return self._steps_of(subject, path, object)
-        return [Branch((TriplePattern(subject, path, object),))]
+        return [SparqlBranch((TriplePattern(subject, path, object),))]
 
-    def _steps_of(self, subject: syntax.Node, path: syntax.Sequence, object: syntax.Node) -> list[Branch]:
+    def _steps_of(self, subject: syntax.Node, path: syntax.Sequence, object: syntax.Node) -> list[SparqlBranch]:
         nodes = [subject, *(Variable(next(self._steps)) for _ in path.parts[1:]), object]
         steps = zip(nodes, path.parts, nodes[1:], strict=False)
         return join([self._path(start, part, end) for start, part, end in steps], self._place)
 
-    def _left_join(self, branches: list[Branch], part: syntax.OptionalPart) -> list[Branch]:
+    def _left_join(self, branches: list[SparqlBranch], part: syntax.OptionalPart) -> list[SparqlBranch]:
         inner, conditions = self._open(part.group)
         for found in inner:
             _check_optional(found, part.place)
@@ -160,7 +160,7 @@ def _plain(part: syntax.Triples) -> Iterator[TriplePattern]:
             yield TriplePattern(statement.subject, statement.path, statement.object)
 
 
-def _check_size(branches: list[Branch], conditions: list[syntax.Filter]) -> None:
+def _check_size(branches: list[SparqlBranch], conditions: list[syntax.Filter]) -> None:
     size = sum(c.condition.size for c in conditions if isinstance(c.condition, syntax.Operation)) * len(branches)
     if size > MOST_OPERATIONS:
         raise unsupported(
@@ -170,7 +170,7 @@ def _check_size(branches: list[Branch], conditions: list[syntax.Filter]) -> None
         )
 
 
-def _filtered(branch: Branch, conditions: list[syntax.Filter]) -> Branch | None:
+def _filtered(branch: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch | None:
     """The branch under its filters; None if one of them can never be true."""
     scope = filters.Scope(branch.certain, branch.perhaps)
     found = list(branch.conditions)
@@ -182,7 +182,7 @@ def _filtered(branch: Branch, conditions: list[syntax.Filter]) -> Branch | None:
     return replace(branch, conditions=tuple(dict.fromkeys(found)))
 
 
-def _extended(branch: Branch, inner: Branch, conditions: list[syntax.Filter]) -> Branch:
+def _extended(branch: SparqlBranch, inner: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch:
     """LeftJoin: the filters of the OPTIONAL's group see the outer group's variables, too."""
     scope = filters.Scope(branch.certain | inner.certain, branch.perhaps - inner.certain, inside=True)
     found = list(inner.conditions)
@@ -194,14 +194,14 @@ def _extended(branch: Branch, inner: Branch, conditions: list[syntax.Filter]) ->
     return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, tuple(found))))
 
 
-def _check_optional(inner: Branch, place: Place) -> None:
+def _check_optional(inner: SparqlBranch, place: FaultPlace) -> None:
     if inner.optionals:
         raise _refused("another OPTIONAL", place)
     if inner.bindings:
         raise _refused("VALUES", place)
 
 
-def _refused(what: str, place: Place) -> Exception:
+def _refused(what: str, place: FaultPlace) -> Exception:
     return unsupported(
         f"an OPTIONAL with {what} inside is not served: it would make columns that depend on each other",
         place,

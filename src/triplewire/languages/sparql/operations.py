@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import Place, function_refusal, syntax_error, unsupported
-from triplewire.languages.sparql.terms import TermReader
+from triplewire.languages.sparql.faults import FaultPlace, function_refusal, syntax_error, unsupported
+from triplewire.languages.sparql.terms import SparqlTermReader
 from triplewire.languages.sparql.tokens import BUILTINS
 from triplewire.model import XSD
 
@@ -41,7 +41,7 @@ _FUNCTIONS: Final = {name.upper(): function for name, function in SERVED.items()
 _FALSE: Final = Literal("false", datatype=NamedNode(XSD + "boolean"))
 
 
-def _operation(function: str, arguments: tuple[syntax.Expression, ...], place: Place) -> syntax.Operation:
+def _operation(function: str, arguments: tuple[syntax.Expression, ...], place: FaultPlace) -> syntax.Operation:
     """An operation, unless it is so deep that walking it could exhaust the stack."""
     made = syntax.Operation(function, arguments, place)
     if made.depth > MOST_DEEP:
@@ -51,9 +51,9 @@ def _operation(function: str, arguments: tuple[syntax.Expression, ...], place: P
     return made
 
 
-def _place_of(children: list[Any]) -> Place:
+def _place_of(children: list[Any]) -> FaultPlace:
     """Where the first operation among them stands: `&&` and `||` themselves keep no place."""
-    return next((child.place for child in children if isinstance(child, syntax.Operation)), Place(1, 1))
+    return next((child.place for child in children if isinstance(child, syntax.Operation)), FaultPlace(1, 1))
 
 
 class _SignedProduct(NamedTuple):
@@ -62,7 +62,7 @@ class _SignedProduct(NamedTuple):
     product: syntax.Expression
 
 
-class OperationReader(TermReader):
+class OperationReader(SparqlTermReader):
     """The rules from `disjunction` down."""
 
     def disjunction(self, children: list[Any]) -> syntax.Expression:
@@ -76,19 +76,19 @@ class OperationReader(TermReader):
     def comparison(self, children: list[Any]) -> syntax.Expression:
         """`=` and its kin."""
         left, sign, right = children
-        return _operation(str(sign), (left, right), Place.of(sign))
+        return _operation(str(sign), (left, right), FaultPlace.of(sign))
 
     def member(self, children: list[Any]) -> syntax.Expression:
         """`IN`: an `or` of equalities (section 17.4.1.9)."""
         left, keyword, choices = children
-        tests = tuple(_operation("=", (left, choice), Place.of(keyword)) for choice in choices)
+        tests = tuple(_operation("=", (left, choice), FaultPlace.of(keyword)) for choice in choices)
         if not tests:
             return _FALSE
-        return tests[0] if len(tests) == 1 else _operation("or", tests, Place.of(keyword))
+        return tests[0] if len(tests) == 1 else _operation("or", tests, FaultPlace.of(keyword))
 
     def no_member(self, children: list[Any]) -> syntax.Expression:
         """`NOT IN`."""
-        return _operation("not", (self.member(children),), Place.of(children[1]))
+        return _operation("not", (self.member(children),), FaultPlace.of(children[1]))
 
     def sum(self, children: list[Any]) -> syntax.Expression:
         """`+` and `-`, from the left."""
@@ -97,14 +97,14 @@ class OperationReader(TermReader):
             if isinstance(part, _SignedProduct):
                 result = _operation("+", (result, part.product), _place_of([result]))
             else:
-                result = _operation(str(part), (result, next(rest)), Place.of(part))
+                result = _operation(str(part), (result, next(rest)), FaultPlace.of(part))
         return result  # type: ignore[no-any-return]
 
     def product(self, children: list[Any]) -> syntax.Expression:
         """`*` and `/`, from the left."""
         result = children[0]
         for sign, operand in zip(children[1::2], children[2::2], strict=True):
-            result = _operation(str(sign), (result, operand), Place.of(sign))
+            result = _operation(str(sign), (result, operand), FaultPlace.of(sign))
         return result  # type: ignore[no-any-return]
 
     def signed_product(self, children: list[Any]) -> _SignedProduct:
@@ -113,7 +113,7 @@ class OperationReader(TermReader):
 
     def negate(self, children: list[Any]) -> syntax.Expression:
         """Unary `-`."""
-        return _operation("negate", (children[1],), Place.of(children[0]))
+        return _operation("negate", (children[1],), FaultPlace.of(children[0]))
 
     def plus(self, children: list[Any]) -> syntax.Expression:
         """Unary `+`: the number itself, an error for anything else; which is what two minus signs are."""
@@ -121,7 +121,7 @@ class OperationReader(TermReader):
 
     # `not` is a word of Python's, so this rule's method is set below.
     def _not(self, children: list[Any]) -> syntax.Expression:
-        return _operation("not", (children[1],), Place.of(children[0]))
+        return _operation("not", (children[1],), FaultPlace.of(children[0]))
 
     def arguments(self, children: list[Any]) -> list[syntax.Expression]:
         """What stands between a function's brackets."""
@@ -130,7 +130,7 @@ class OperationReader(TermReader):
     def builtin(self, children: list[Any]) -> syntax.Expression:
         """A function of SPARQL's."""
         token, arguments = children
-        name, place = token.upper(), Place.of(token)
+        name, place = token.upper(), FaultPlace.of(token)
         allowed = BUILTINS[name]
         if len(arguments) not in allowed:
             many = f"{allowed[0]}" if len(allowed) == 1 else f"{allowed[0]} to {allowed[-1]}"

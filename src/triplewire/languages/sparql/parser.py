@@ -15,7 +15,7 @@ from lark import Lark, Token, Tree, UnexpectedToken
 from lark.lexer import PatternStr
 
 from triplewire.errors import QueryError
-from triplewire.languages.sparql.faults import Place, refusal, syntax_error
+from triplewire.languages.sparql.faults import FaultPlace, refusal, syntax_error
 
 _UPDATES: Final = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
 _RENAMED: Final = {"MINUS": "SUBTRACT", **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), "COMPARISON")}
@@ -67,12 +67,12 @@ def parse(tokens: list[Token]) -> Tree[Token]:
 
 def _explained(token: Token, at_end: bool, accepted: set[str]) -> QueryError:
     if not at_end and token.upper() in _UPDATES and "SELECT" in accepted:
-        return refusal("an update", Place.of(token))
+        return refusal("an update", FaultPlace.of(token))
     expected = _expected(accepted)
     if at_end:
-        place = Place(token.line or 1, (token.column or 1) + len(token))
+        place = FaultPlace(token.line or 1, (token.column or 1) + len(token))
         return syntax_error("the query ends too early", place, expected=expected)
-    return syntax_error(f"found {token!s}", Place.of(token), expected=expected, hint=_hint(token))
+    return syntax_error(f"found {token!s}", FaultPlace.of(token), expected=expected, hint=_hint(token))
 
 
 def _expected(accepted: set[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from lark.exceptions import VisitError
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import Place, function_refusal, refusal, syntax_error
+from triplewire.languages.sparql.faults import FaultPlace, function_refusal, refusal, syntax_error
 from triplewire.languages.sparql.operations import OperationReader
 from triplewire.languages.sparql.statements import StatementReader
 from triplewire.model import XSD
@@ -31,14 +31,14 @@ _REFUSED: Final = {
 """Rules whose first token is the place of a feature that is not served."""
 
 _FALSE: Final = Literal("false", datatype=NamedNode(XSD + "boolean"))
-_NOTHING: Final = syntax.Group(())
+_NOTHING: Final = syntax.GroupPattern(())
 
 
-def read(tree: Tree[Token], tokens: list[Token], prefixes: Mapping[str, str]) -> syntax.Query:
+def read(tree: Tree[Token], tokens: list[Token], prefixes: Mapping[str, str]) -> syntax.SelectQuery:
     """The query that the tree says; raises the first refusal in the order of the text."""
     reader = _Reader(tokens, prefixes)
     try:
-        query: syntax.Query = reader.transform(tree)
+        query: syntax.SelectQuery = reader.transform(tree)
     except VisitError as error:
         raise error.orig_exc from None
     if reader.refusals:
@@ -62,7 +62,7 @@ class _Reader(OperationReader, StatementReader):
             self._refuse(_REFUSED[data], next(child for child in children if isinstance(child, Token)))
 
     def _refuse(self, feature: str, token: Token) -> None:
-        self.refusals.append(refusal(feature, Place.of(token)))
+        self.refusals.append(refusal(feature, FaultPlace.of(token)))
 
     def start(self, children: list[Any]) -> Any:
         """The query, after its prologue."""
@@ -73,28 +73,28 @@ class _Reader(OperationReader, StatementReader):
         columns = tuple(dict.fromkeys(child.value for child in children[1:] if isinstance(child, Variable)))
         return children[0], columns if len(children) > 1 else None
 
-    def select(self, children: list[Any]) -> syntax.Query:
+    def select(self, children: list[Any]) -> syntax.SelectQuery:
         """A SELECT."""
         keyword, columns = children[0]
         return self._query(keyword, columns, children[1:])
 
-    def ask(self, children: list[Any]) -> syntax.Query:
+    def ask(self, children: list[Any]) -> syntax.SelectQuery:
         """An ASK: no columns."""
         return self._query(children[0], (), children[1:])
 
-    def _query(self, keyword: Token, columns: tuple[str, ...] | None, parts: list[Any]) -> syntax.Query:
-        (where,) = (part for part in parts if isinstance(part, syntax.Group))
+    def _query(self, keyword: Token, columns: tuple[str, ...] | None, parts: list[Any]) -> syntax.SelectQuery:
+        (where,) = (part for part in parts if isinstance(part, syntax.GroupPattern))
         values = next((part for part in parts if isinstance(part, syntax.Values)), None)
-        return syntax.Query(columns, where, values, frozenset(self.hidden), self.used, Place.of(keyword))
+        return syntax.SelectQuery(columns, where, values, frozenset(self.hidden), self.used, FaultPlace.of(keyword))
 
     def construct(self, children: list[Any]) -> None:
         """CONSTRUCT; its template is made of triples, not of paths."""
         for template in (child for child in children if isinstance(child, syntax.Triples)):
             if any(not isinstance(statement.path, NamedNode | Variable) for statement in template.statements):
-                raise syntax_error("a template has triples, and this one has a path", Place.of(children[0]))
+                raise syntax_error("a template has triples, and this one has a path", FaultPlace.of(children[0]))
         self._refuse("CONSTRUCT", children[0])
 
-    def nested_select(self, children: list[Any]) -> syntax.Group:
+    def nested_select(self, children: list[Any]) -> syntax.GroupPattern:
         """`{ SELECT … }`."""
         self._refuse("a nested SELECT", children[0][0])
         return _NOTHING
@@ -107,7 +107,7 @@ class _Reader(OperationReader, StatementReader):
         """A function that is named by an IRI, such as a cast."""
         bracket = next(child for child in children if isinstance(child, Token))
         name = self._before[bracket.start_pos]
-        self.refusals.append(function_refusal(str(name), Place.of(name)))
+        self.refusals.append(function_refusal(str(name), FaultPlace.of(name)))
         return _FALSE
 
     def aggregate(self, children: list[Any]) -> syntax.Expression:
@@ -120,11 +120,11 @@ class _Reader(OperationReader, StatementReader):
         self._refuse("EXISTS", next(child for child in children if isinstance(child, Token)))
         return _FALSE
 
-    def group(self, children: list[Any]) -> syntax.Group:
+    def group(self, children: list[Any]) -> syntax.GroupPattern:
         """What stands between braces."""
         parts = tuple(part for part in children if isinstance(part, syntax.Part))
         self._check_labels(parts)
-        return syntax.Group(parts)
+        return syntax.GroupPattern(parts)
 
     def _check_labels(self, parts: tuple[syntax.Part, ...]) -> None:
         """A blank node's label stays inside one basic graph pattern, which only FILTER does not end (section 5.1.1)."""
@@ -141,7 +141,7 @@ class _Reader(OperationReader, StatementReader):
                 label = self.labelled[name]
                 raise syntax_error(
                     f"the blank node {label} is used in two groups of triples",
-                    Place.of(self._last[label]),
+                    FaultPlace.of(self._last[label]),
                     hint="Use a variable instead; a blank node's label is known in one group only",
                 )
 
@@ -151,11 +151,11 @@ class _Reader(OperationReader, StatementReader):
 
     def optional(self, children: list[Any]) -> syntax.OptionalPart:
         """OPTIONAL."""
-        return syntax.OptionalPart(children[1], Place.of(children[0]))
+        return syntax.OptionalPart(children[1], FaultPlace.of(children[0]))
 
     def filter(self, children: list[Any]) -> syntax.Filter:
         """FILTER."""
-        return syntax.Filter(children[1], Place.of(children[0]))
+        return syntax.Filter(children[1], FaultPlace.of(children[0]))
 
     def header(self, children: list[Any]) -> tuple[str, ...]:
         """The variables of VALUES."""
@@ -168,21 +168,21 @@ class _Reader(OperationReader, StatementReader):
     def values_of_one(self, children: list[Any]) -> syntax.Values:
         """`VALUES ?x { … }`."""
         keyword, variable, *terms = children
-        return syntax.Values((variable.value,), tuple((cell,) for cell in _cells(terms)), Place.of(keyword))
+        return syntax.Values((variable.value,), tuple((cell,) for cell in _cells(terms)), FaultPlace.of(keyword))
 
     def values(self, children: list[Any]) -> syntax.Values:
         """`VALUES (?x ?y) { (…) }`."""
         keyword, names, *rows = children
         if len(set(names)) != len(names):
-            raise syntax_error("VALUES names a variable twice", Place.of(keyword))
+            raise syntax_error("VALUES names a variable twice", FaultPlace.of(keyword))
         for bracket, row in rows:
             if len(row) != len(names):
                 raise syntax_error(
                     f"this row has {len(row)} values for {len(names)} variables",
-                    Place.of(bracket),
+                    FaultPlace.of(bracket),
                     hint="Write UNDEF where a row says nothing of a variable",
                 )
-        return syntax.Values(names, tuple(row for _, row in rows), Place.of(keyword))
+        return syntax.Values(names, tuple(row for _, row in rows), FaultPlace.of(keyword))
 
 
 def _cells(terms: list[Any]) -> tuple[Any, ...]:
@@ -190,6 +190,6 @@ def _cells(terms: list[Any]) -> tuple[Any, ...]:
     return tuple(None if isinstance(term, Token) else term for term in terms)
 
 
-def _variables(statements: Iterable[syntax.Statement]) -> set[str]:
+def _variables(statements: Iterable[syntax.PathPattern]) -> set[str]:
     nodes = (node for statement in statements for node in (statement.subject, statement.path, statement.object))
     return {node.value for node in nodes if isinstance(node, Variable)}

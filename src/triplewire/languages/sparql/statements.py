@@ -8,8 +8,8 @@ from lark import Token
 from pyoxigraph import NamedNode, Variable
 
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import Place, unsupported
-from triplewire.languages.sparql.terms import TermReader
+from triplewire.languages.sparql.faults import FaultPlace, unsupported
+from triplewire.languages.sparql.terms import SparqlTermReader
 from triplewire.model import RDF, RDFS
 
 _FIRST, _REST, _NIL = (NamedNode(RDF + name) for name in ("first", "rest", "nil"))
@@ -20,7 +20,7 @@ class _Described(NamedTuple):
     """A node written as `[ … ]` or `( … )`, and the statements that this stands for."""
 
     node: syntax.Node
-    statements: tuple[syntax.Statement, ...]
+    statements: tuple[syntax.PathPattern, ...]
 
 
 class _Property(NamedTuple):
@@ -28,28 +28,28 @@ class _Property(NamedTuple):
 
     path: syntax.Path | Variable
     object: syntax.Node
-    statements: tuple[syntax.Statement, ...]
+    statements: tuple[syntax.PathPattern, ...]
 
 
 def _described(node: syntax.Node | _Described) -> _Described:
     return node if isinstance(node, _Described) else _Described(node, ())
 
 
-def _about(subject: syntax.Node, properties: list[_Property]) -> tuple[syntax.Statement, ...]:
-    found: list[syntax.Statement] = []
+def _about(subject: syntax.Node, properties: list[_Property]) -> tuple[syntax.PathPattern, ...]:
+    found: list[syntax.PathPattern] = []
     for path, node, statements in properties:
-        found += [syntax.Statement(subject, path, node), *statements]
+        found += [syntax.PathPattern(subject, path, node), *statements]
     return tuple(found)
 
 
-class StatementReader(TermReader):
+class StatementReader(SparqlTermReader):
     """The rules from `triples` down to paths."""
 
     def triples(self, children: list[Any]) -> syntax.Triples:
         """Statements about several subjects."""
         return syntax.Triples(tuple(statement for statements in children for statement in statements))
 
-    def statements(self, children: list[Any]) -> tuple[syntax.Statement, ...]:
+    def statements(self, children: list[Any]) -> tuple[syntax.PathPattern, ...]:
         """Statements about one subject."""
         node, own = _described(children[0])
         return own + _about(node, children[1] if len(children) > 1 else [])
@@ -75,10 +75,10 @@ class StatementReader(TermReader):
     def collection(self, children: list[Any]) -> _Described:
         """`( one other )`: an RDF list."""
         cells: list[syntax.Node] = [self.fresh() for _ in children]
-        statements: list[syntax.Statement] = []
+        statements: list[syntax.PathPattern] = []
         for cell, following, item in zip(cells, [*cells[1:], _NIL], children, strict=True):
             node, own = _described(item)
-            statements += [syntax.Statement(cell, _FIRST, node), *own, syntax.Statement(cell, _REST, following)]
+            statements += [syntax.PathPattern(cell, _FIRST, node), *own, syntax.PathPattern(cell, _REST, following)]
         return _Described(cells[0], tuple(statements))
 
     def alternative(self, children: list[Any]) -> syntax.Path:
@@ -111,7 +111,7 @@ class StatementReader(TermReader):
                 mark,
                 "Only rdfs:subClassOf and rdfs:subPropertyOf may be repeated; write other paths step by step with /",
             )
-        return syntax.Ascent(relation, Place.of(mark))
+        return syntax.Ascent(relation, FaultPlace.of(mark))
 
     def zero_or_one(self, children: list[Any]) -> syntax.Path:
         """`path?`."""
@@ -126,5 +126,5 @@ class StatementReader(TermReader):
 
     def _refused_path(self, reason: str, token: Token, hint: str) -> syntax.Path:
         """A path that stands in for one that is not served; it is never translated."""
-        self.refusals.append(unsupported(reason, Place.of(token), hint=hint))
+        self.refusals.append(unsupported(reason, FaultPlace.of(token), hint=hint))
         return syntax.Alternatives(())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.languages.sparql.faults import Place
+from triplewire.languages.sparql.faults import FaultPlace
 
 Node = NamedNode | Literal | Variable
 
@@ -37,14 +37,14 @@ class Ascent:
     """`rdfs:subClassOf*` or `rdfs:subPropertyOf+`: up the taxonomy; `relation` is the algebra's is-a test."""
 
     relation: str
-    place: Place
+    place: FaultPlace
 
 
 Path = NamedNode | Sequence | Alternatives | Inverse | Ascent
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PathPattern:
     """A triple pattern, perhaps with a path as its predicate."""
 
     subject: Node
@@ -58,7 +58,7 @@ class Operation:
 
     function: str
     arguments: tuple[Expression, ...]
-    place: Place
+    place: FaultPlace
     depth: int = field(init=False, compare=False, default=1)
     size: int = field(init=False, compare=False, default=1)
 
@@ -75,7 +75,7 @@ Expression = NamedNode | Literal | Variable | Operation
 class Triples:
     """Statements that all hold."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[PathPattern, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +83,22 @@ class Filter:
     """A condition on the group that it stands in."""
 
     condition: Expression
-    place: Place
+    place: FaultPlace
 
 
 @dataclass(frozen=True, slots=True)
 class OptionalPart:
     """A group that adds columns."""
 
-    group: Group
-    place: Place
+    group: GroupPattern
+    place: FaultPlace
 
 
 @dataclass(frozen=True, slots=True)
 class Union:
     """One group or several alternatives."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[GroupPattern, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class Values:
 
     names: tuple[str, ...]
     rows: tuple[tuple[NamedNode | Literal | None, ...], ...]
-    place: Place
+    place: FaultPlace
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupPattern:
     """What stands between braces, in the order of the text."""
 
     parts: tuple[Part, ...]
@@ -121,15 +121,15 @@ Part = Triples | Filter | OptionalPart | Union | Values
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SelectQuery:
     """A SELECT or ASK. `columns` is None for `*`, and empty for ASK.
 
     `hidden` has the variables of blank nodes, `used` all variables that the text names anywhere.
     """
 
     columns: tuple[str, ...] | None
-    where: Group
+    where: GroupPattern
     values: Values | None
     hidden: frozenset[str]
     used: frozenset[str]
-    place: Place
+    place: FaultPlace

@@ -15,7 +15,7 @@ from triplewire.languages.sparql import names
 from triplewire.model import RDF, XSD
 
 
-class TermReader(Transformer_NonRecursive[Token, Any]):
+class SparqlTermReader(Transformer_NonRecursive[Token, Any]):
     """Every method reads the grammar's rule of its name, children first, in the order of the text.
 
     `refusals` collects what is valid and not served, so that a text with a syntax error is told that first;

@@ -12,7 +12,7 @@ from typing import Final
 
 from lark import Token
 
-from triplewire.languages.sparql.faults import Place, syntax_error, unsupported
+from triplewire.languages.sparql.faults import FaultPlace, syntax_error, unsupported
 
 MOST_NESTED: Final = 64
 """Brackets inside brackets: what people write stays under ten; the bound keeps every later walk shallow."""
@@ -94,10 +94,10 @@ def _read(text: str) -> Iterator[Token]:
     while at < len(text):
         match = _TOKENS.match(text, at)
         if match is None:
-            raise _no_token(text, at, Place(line, at - start + 1))
+            raise _no_token(text, at, FaultPlace(line, at - start + 1))
         kind, value = match.lastgroup or "", match[0]
         if not value.isascii() and (alone := _SURROGATE.search(value)):
-            raise syntax_error(f"{alone[0]!r} is half a character", Place(line, at + alone.start() - start + 1))
+            raise syntax_error(f"{alone[0]!r} is half a character", FaultPlace(line, at + alone.start() - start + 1))
         if kind != "SPACE":
             yield Token(_kind(kind, value), value, at, line, at - start + 1, end_pos=match.end())
         breaks = value.count("\n")
@@ -122,7 +122,7 @@ def _kind(kind: str, value: str) -> str:
     return "BUILTIN" if word in BUILTINS else "WORD"
 
 
-def _no_token(text: str, at: int, place: Place) -> Exception:
+def _no_token(text: str, at: int, place: FaultPlace) -> Exception:
     character = text[at]
     if character in "'\"":
         return syntax_error(
@@ -143,7 +143,7 @@ def _check_nesting(tokens: list[Token]) -> None:
             if len(open_ones) > MOST_NESTED:
                 raise unsupported(
                     f"brackets are nested more than {MOST_NESTED} deep",
-                    Place.of(token),
+                    FaultPlace.of(token),
                     hint="Take out brackets that are not needed, or split the query into several subscriptions",
                 )
         elif token.type in _OPENING.values():
@@ -151,19 +151,19 @@ def _check_nesting(tokens: list[Token]) -> None:
     if open_ones:
         token = open_ones[-1]
         raise syntax_error(
-            f"this {token} is never closed", Place.of(token), expected=(f"'{_OPENING[token.type]}'",), hint=None
+            f"this {token} is never closed", FaultPlace.of(token), expected=(f"'{_OPENING[token.type]}'",), hint=None
         )
 
 
 def _close(token: Token, open_ones: list[Token]) -> None:
     if not open_ones:
-        raise syntax_error(f"this {token} closes nothing", Place.of(token), hint="Take it out, or open it earlier")
+        raise syntax_error(f"this {token} closes nothing", FaultPlace.of(token), hint="Take it out, or open it earlier")
     opened = open_ones.pop()
     wanted = _OPENING[opened.type]
     if token.type != wanted:
         raise syntax_error(
             f"found {token}",
-            Place.of(token),
+            FaultPlace.of(token),
             expected=(f"'{wanted}'",),
             hint=f"The {opened} at line {opened.line}, column {opened.column} is still open",
         )

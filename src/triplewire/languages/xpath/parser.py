@@ -14,16 +14,16 @@ from triplewire.algebra.xpath.syntax import (
     OF_NODES,
     PRECEDENCE,
     Binary,
-    Call,
+    CoreCall,
     Expression,
-    Kind,
+    KindTest,
     Name,
     Negative,
     Number,
     Path,
     Several,
     Step,
-    Text,
+    TextLiteral,
     type_of,
 )
 from triplewire.errors import QuerySyntaxError, UnsupportedQuery
@@ -192,7 +192,7 @@ class Parser:
             return Number(_digits(token.text))
         if token.kind == "text":
             self.at += 1
-            return Text(token.text[1:-1])
+            return TextLiteral(token.text[1:-1])
         if self._take("("):
             found = self._expression()
             self._demand(")", "a closing parenthesis")
@@ -222,7 +222,7 @@ class Parser:
             self._wrong(f"{token.text}() takes {wanted} arguments, not {len(arguments)}", token)
         if token.text in OF_NODES and arguments and type_of(arguments[0]) != NODES:
             self._wrong(f"{token.text}() takes a node-set, and this is a {type_of(arguments[0])}", token)
-        return Call(token.text, arguments)
+        return CoreCall(token.text, arguments)
 
     def _starts_step(self) -> bool:
         return self.now.kind in ("name", "wild") or (self.now.kind == "sign" and self.now.text in (".", "..", "@", "*"))
@@ -253,7 +253,7 @@ class Parser:
             self.at += 2
         return Step(axis, self._test(axis), self._predicates())
 
-    def _test(self, axis: str) -> Name | Kind:
+    def _test(self, axis: str) -> Name | KindTest:
         token = self.now
         if self._take("*"):
             return Name(None, "*")
@@ -271,13 +271,13 @@ class Parser:
             self._wrong("the nodes of the namespace axis have prefixes as names, which have no prefix", token)
         return Name(self._namespace(token), token.text.partition(":")[2])
 
-    def _kind(self, token: Token) -> Kind:
+    def _kind(self, token: Token) -> KindTest:
         target = None
         if token.text == "processing-instruction" and self.now.kind == "text":
             target = self.now.text[1:-1]
             self.at += 1
         self._demand(")", "a closing parenthesis")
-        return Kind(token.text, target)
+        return KindTest(token.text, target)
 
     def _namespace(self, token: Token) -> str:
         prefix = token.text.partition(":")[0]

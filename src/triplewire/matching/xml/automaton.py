@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from triplewire.algebra.xpath.conditions import ANY, TEXT, Condition, Place
+from triplewire.algebra.xpath.conditions import ANY, TEXT, Condition, ElementPlace
 from triplewire.matching.xml.watches import Watch
 
 MOST_STATES = 20_000
@@ -23,7 +23,7 @@ _MOST_STRANGERS = 1_000
 """A state remembers so many labels; those that no place names share one state, so a document cannot fill the memory."""
 
 
-class Node:
+class TrieNode:
     """A step of places: those that go on from here, and what waits here.
 
     `sure` waits with conditions that are the whole expression; `maybe` with those that are a part of it.
@@ -44,26 +44,26 @@ class Node:
         "uses",
     )
 
-    def __init__(self, parent: Node | None, key: tuple[str, str]) -> None:
+    def __init__(self, parent: TrieNode | None, key: tuple[str, str]) -> None:
         self.parent, self.key = parent, key
-        self.children: dict[str, Node] = {}
-        self.descendants: dict[str, Node] = {}
-        self.attributes: dict[str, Node] = {}
-        self.text: dict[str, Node] = {}
+        self.children: dict[str, TrieNode] = {}
+        self.descendants: dict[str, TrieNode] = {}
+        self.attributes: dict[str, TrieNode] = {}
+        self.text: dict[str, TrieNode] = {}
         self.sure: dict[int, Condition] = {}
         self.maybe: dict[int, Condition] = {}
         self.counts: dict[tuple[str, str | float], int] = {}
         """How many wait by the same kind of test with the same value."""
-        self.looks: list[Look] = []
+        self.looks: list[TrieTable] = []
         """Where documents meet this node: kept up to date when something is added."""
         self.uses = 0
         """How many conditions go through here."""
         self.checks = 0
         """How many who wait elsewhere have a condition on values here."""
 
-    def edges(self, kind: str) -> dict[str, Node]:
+    def edges(self, kind: str) -> dict[str, TrieNode]:
         """The nodes that one kind of step leads to."""
-        edges: dict[str, Node] = getattr(self, kind)
+        edges: dict[str, TrieNode] = getattr(self, kind)
         return edges
 
     def add(self, condition: Condition, entry: int, is_sure: bool) -> None:
@@ -85,12 +85,12 @@ class Node:
             look.remove(condition, entry, is_sure)
 
 
-class Look:
+class TrieTable:
     """What is to be done where a document meets some nodes of the trie: all that waits at them, in one table."""
 
     __slots__ = ("has_values", "maybe", "nodes", "sure")
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: Iterable[TrieNode]) -> None:
         self.nodes = frozenset(nodes)
         self.sure, self.maybe = Watch(), Watch()
         for node in self.nodes:
@@ -111,54 +111,54 @@ class Look:
         self.has_values = self.sure.has_values or self.maybe.has_values
 
 
-class State:
+class ElementState:
     """Where an element is: at the nodes of `here`; those of `below` are passed, and have descendant steps."""
 
     __slots__ = ("attributes", "below", "has_attributes", "here", "is_watched", "look", "next", "text")
 
-    def __init__(self, here: frozenset[Node], below: frozenset[Node]) -> None:
+    def __init__(self, here: frozenset[TrieNode], below: frozenset[TrieNode]) -> None:
         self.here, self.below = here, below
-        self.next: dict[str, State] = {}
-        self.look = Look(here)
+        self.next: dict[str, ElementState] = {}
+        self.look = TrieTable(here)
         self.is_watched = any(node.parent is not None for node in here)
         """False if no place of any expression ends or goes on here."""
         self.has_attributes = any(node.attributes for node in here)
-        self.attributes: dict[str, Look] = {}
+        self.attributes: dict[str, TrieTable] = {}
         texts = [node.text[TEXT] for node in here if node.text]
-        self.text = Look(texts) if texts else None
+        self.text = TrieTable(texts) if texts else None
 
 
 class Automaton:
     """Places, and the states that documents have met."""
 
     def __init__(self) -> None:
-        self._root = Node(None, ("", ""))
+        self._root = TrieNode(None, ("", ""))
         self._labels: dict[str, int] = {}
         self._wild: dict[str, int] = {}
-        self._states: dict[tuple[frozenset[Node], frozenset[Node]], State] = {}
-        self._start: State | None = None
+        self._states: dict[tuple[frozenset[TrieNode], frozenset[TrieNode]], ElementState] = {}
+        self._start: ElementState | None = None
         self.shape = self.content = 0
         """How often the trie has changed, and how often somebody came to wait in it, or went."""
 
     # -- places
 
-    def enter(self, place: Place) -> Node:
+    def enter(self, place: ElementPlace) -> TrieNode:
         """The node of a place, used once more."""
         node = self._root
         for kind, label in _edges(place):
             edges = node.edges(kind)
             following = edges.get(label)
             if following is None:
-                following = edges[label] = Node(node, (kind, label))
+                following = edges[label] = TrieNode(node, (kind, label))
                 self.forget()
             self._count(label, 1)
             following.uses += 1
             node = following
         return node
 
-    def leave(self, node: Node) -> None:
+    def leave(self, node: TrieNode) -> None:
         """Use a node once less; what nobody uses goes."""
-        at: Node | None = node
+        at: TrieNode | None = node
         while at is not None and at.parent is not None:
             kind, label = at.key
             self._count(label, -1)
@@ -198,14 +198,14 @@ class Automaton:
     # -- states
 
     @property
-    def start(self) -> State:
+    def start(self) -> ElementState:
         """Where the document itself is."""
         if self._start is None:
             here = frozenset({self._root})
             self._start = self._state(here, here if self._root.descendants else frozenset())
         return self._start
 
-    def step(self, state: State, label: str) -> State:
+    def step(self, state: ElementState, label: str) -> ElementState:
         """Where a child element with a label is."""
         known = self._known(label)
         found = state.next.get(known)
@@ -221,12 +221,12 @@ class Automaton:
             found = state.next[known] = self._state(frozenset(here), below)
         return found
 
-    def look_at(self, state: State, attribute: str) -> Look:
+    def look_at(self, state: ElementState, attribute: str) -> TrieTable:
         """What an attribute of an element meets."""
         known = self._known(attribute)
         found = state.attributes.get(known)
         if found is None:
-            found = state.attributes[known] = Look(_reached((node.attributes for node in state.here), known))
+            found = state.attributes[known] = TrieTable(_reached((node.attributes for node in state.here), known))
         return found
 
     def _known(self, label: str) -> str:
@@ -237,23 +237,23 @@ class Automaton:
             return namespace + OTHER
         return OTHER
 
-    def _state(self, here: frozenset[Node], below: frozenset[Node]) -> State:
+    def _state(self, here: frozenset[TrieNode], below: frozenset[TrieNode]) -> ElementState:
         found = self._states.get((here, below))
         if found is None:
             if len(self._states) >= MOST_STATES:
                 self.forget()
-            found = self._states[here, below] = State(here, below)
+            found = self._states[here, below] = ElementState(here, below)
         return found
 
 
-def _edges(place: Place) -> Iterator[tuple[str, str]]:
+def _edges(place: ElementPlace) -> Iterator[tuple[str, str]]:
     for is_descendant, label in place.steps:
         yield ("descendants" if is_descendant else "children"), label
     if place.leaf:
         yield ("text", TEXT) if place.leaf == TEXT else ("attributes", place.leaf[1:])
 
 
-def _reached(edges: Iterable[dict[str, Node]], label: str) -> Iterator[Node]:
+def _reached(edges: Iterable[dict[str, TrieNode]], label: str) -> Iterator[TrieNode]:
     wild = label[: label.rindex("}") + 1] + ANY if label[0] == "{" else None
     for own in edges:
         if own:

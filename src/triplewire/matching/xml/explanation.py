@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triplewire.algebra.xpath.conditions import ABOVE, BELOW, Condition, demand_of
 from triplewire.matching.explanation import ExplainedAtom, ExplainedBranch, Explanation
-from triplewire.matching.xml.paths import Entry, PathIndex, StandingPath
+from triplewire.matching.xml.paths import PathEntry, PathIndex, StandingPath
 
 _ACCESS = {"exists": "place", "=": "place and value", ">": "place and number", "<": "place and number"}
 
@@ -25,7 +25,7 @@ def explain_path(index: PathIndex, number: int, id: str) -> Explanation:
     )
 
 
-def _branch(index: PathIndex, standing: StandingPath, entry: Entry, conditions: list[Condition]) -> ExplainedBranch:
+def _branch(index: PathIndex, standing: StandingPath, entry: PathEntry, conditions: list[Condition]) -> ExplainedBranch:
     first = [condition for condition in conditions if condition[:4] == entry.waiting[:4]]
     rest = [condition for condition in conditions if condition[:4] != entry.waiting[:4]]
     atoms = tuple(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.xml.automaton import Automaton, Look, State
+from triplewire.matching.xml.automaton import Automaton, ElementState, TrieTable
 from triplewire.matching.xml.grams import FoundGrams, Grams
 from triplewire.matching.xml.kernel.tags import COLUMNS, DONE, FULL, NEW_STATE, NOWHERE, STRANGE, UNKNOWN, scan
 from triplewire.matching.xml.kernel.values import (
@@ -63,7 +63,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PassFindings:
     """What the compiled pass has found in a document; looks are numbers."""
 
     values: list[list[int]]
@@ -88,10 +88,10 @@ class Machine:
         self._automaton = automaton
         self._shape = self._content = -1
         self._turn = 0
-        self._states: dict[State, int] = {}
-        self._by_number: list[State] = []
-        self.looks: list[Look] = []
-        self._look_numbers: dict[Look, int] = {}
+        self._states: dict[ElementState, int] = {}
+        self._by_number: list[ElementState] = []
+        self.looks: list[TrieTable] = []
+        self._look_numbers: dict[TrieTable, int] = {}
         self._vocabulary = Vocabulary((), ())
         self._make_states(_FEW)
         self._make_looks(_FEW)
@@ -117,7 +117,7 @@ class Machine:
         least, greatest = self._numbers[look, LEAST:].tolist()
         return least, greatest
 
-    def run(self, raw: bytes, marks: Marks, grams: Grams) -> Found | None:
+    def run(self, raw: bytes, marks: Marks, grams: Grams) -> PassFindings | None:
         """Where a document is, and the values to look at; None if this does not serve it.
 
         It serves no document that is very deep, declares very many namespaces, or has too many states.
@@ -151,7 +151,7 @@ class Machine:
             if status == DONE:
                 values = self._found[:first, :3].tolist() if first else []
                 told = self._lists[1, :third].tolist() if third else []
-                return Found(
+                return PassFindings(
                     values,
                     told,
                     self._lists[0, :second],
@@ -182,7 +182,7 @@ class Machine:
             self._moves[1, number, label] = self._look(look) if look.nodes else NOWHERE
         return True
 
-    def _number(self, state: State) -> int:
+    def _number(self, state: ElementState) -> int:
         found = self._states.get(state)
         if found is None:
             found = self._states[state] = len(self._by_number)
@@ -195,7 +195,7 @@ class Machine:
             self._places[found] = self._look(state.look), text, state.has_attributes
         return found
 
-    def _look(self, look: Look) -> int:
+    def _look(self, look: TrieTable) -> int:
         found = self._look_numbers.get(look)
         if found is None:
             found = self._look_numbers[look] = len(self.looks)
@@ -233,7 +233,7 @@ class Machine:
         self._number(self._automaton.start)
 
 
-def _flags(look: Look) -> int:
+def _flags(look: TrieTable) -> int:
     """What waits at a look, in the kernel's words."""
     sure, maybe = look.sure, look.maybe
     flags = EXISTS if sure.exists or maybe.exists else 0
@@ -247,7 +247,7 @@ def _flags(look: Look) -> int:
     return flags | KEPT if any(node.checks for node in look.nodes) else flags
 
 
-def _edges(look: Look) -> tuple[float, float]:
+def _edges(look: TrieTable) -> tuple[float, float]:
     """The thresholds that are passed first, upwards and, negated, downwards."""
     sure, maybe = look.sure, look.maybe
     return min(sure.above.first, maybe.above.first), min(sure.below.first, maybe.below.first)

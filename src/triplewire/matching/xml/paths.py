@@ -15,12 +15,12 @@ from triplewire.algebra.xpath.cost import cost, safe_size
 from triplewire.algebra.xpath.evaluate import compiled, tree_of
 from triplewire.algebra.xpath.places import Tree
 from triplewire.algebra.xpath.query import PathQuery
-from triplewire.algebra.xpath.syntax import Call
-from triplewire.matching.xml.automaton import Automaton, Node
+from triplewire.algebra.xpath.syntax import CoreCall
+from triplewire.matching.xml.automaton import Automaton, TrieNode
 from triplewire.matching.xml.grams import Grams
 from triplewire.matching.xml.machine import Machine, Marks, Shape
 from triplewire.matching.xml.scanning import Scan
-from triplewire.matching.xml.watches import Entries, Part
+from triplewire.matching.xml.watches import Entries, EntryPart
 
 _RANK = {EQUAL: 0, SAME: 1, CONTAINS: 2, EXISTS: 4}
 """Which kinds of conditions are rarely met; those that are not here come before the last."""
@@ -42,13 +42,13 @@ class StandingPath:
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class PathEntry:
     """An alternative of a query: the condition that it waits with, and the others, each with its place."""
 
     standing: StandingPath
     waiting: Condition
-    node: Node
-    others: tuple[tuple[Node, Condition], ...]
+    node: TrieNode
+    others: tuple[tuple[TrieNode, Condition], ...]
     is_sure: bool
 
 
@@ -62,9 +62,9 @@ class PathMatches:
 
     def __init__(
         self,
-        entries: Sequence[Entry | None],
+        entries: Sequence[PathEntry | None],
         lock: RLock,
-        sure: list[Entries | Part],
+        sure: list[Entries | EntryPart],
         verified: list[StandingPath],
         failed: dict[int, str],
     ) -> None:
@@ -102,7 +102,7 @@ class PathIndex:
         self._grams = Grams()
         self._standing: dict[PathQuery, StandingPath] = {}
         self._by_number: dict[int, StandingPath] = {}
-        self.entries: list[Entry | None] = []
+        self.entries: list[PathEntry | None] = []
         self._free: list[int] = []
         self._lock = RLock()
         """Held while entries change, and while matches are named by them: others may look at matches meanwhile."""
@@ -132,7 +132,7 @@ class PathIndex:
         """How the query of a subscription waits."""
         return self._by_number[number]
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> PathEntry:
         """An alternative of a query."""
         found = self.entries[number]
         assert found is not None
@@ -198,7 +198,7 @@ class PathIndex:
         node = nodes[waiting]
         if waiting.kind == CONTAINS:
             waiting = waiting._replace(gram=self._grams.add(str(waiting.value)))
-        entry = Entry(standing, waiting, node, others, is_sure)
+        entry = PathEntry(standing, waiting, node, others, is_sure)
         number = self._free.pop() if self._free else len(self.entries)
         if number == len(self.entries):
             self.entries.append(entry)
@@ -216,7 +216,7 @@ class PathIndex:
             if entry is not None and entry.waiting.kind == EQUAL:
                 yield str(entry.waiting.value)
 
-    def _likelihood(self, condition: Condition, node: Node) -> tuple[int, int, int]:
+    def _likelihood(self, condition: Condition, node: TrieNode) -> tuple[int, int, int]:
         alike = node.counts.get((condition.kind, condition.value), 0)
         return _RANK.get(condition.kind, 3), alike, -len(condition.place.steps)
 
@@ -268,7 +268,7 @@ class PathIndex:
     def _verify(self, standing: StandingPath, tree: Tree, verified: list[StandingPath], failed: dict[int, str]) -> None:
         test = standing.test
         if test is None:
-            test = standing.test = compiled(Call("boolean", (standing.query.expression,)))
+            test = standing.test = compiled(CoreCall("boolean", (standing.query.expression,)))
         try:
             if test(tree):
                 verified.append(standing)

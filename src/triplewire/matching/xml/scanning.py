@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 
 from triplewire.algebra.xpath.conditions import EXISTS, Condition
 from triplewire.algebra.xpath.numbers import number_of
-from triplewire.matching.xml.automaton import XML, Automaton, Look, Node, State
+from triplewire.matching.xml.automaton import XML, Automaton, ElementState, TrieNode, TrieTable
 from triplewire.matching.xml.grams import Grams
-from triplewire.matching.xml.machine import Found, Machine, Marks, Shape
-from triplewire.matching.xml.watches import Entries, Part
+from triplewire.matching.xml.machine import Machine, Marks, PassFindings, Shape
+from triplewire.matching.xml.watches import Entries, EntryPart
 
 MOST_TEXT = 64 * 1024 * 1024
 """So many characters of values are put together for one document; watches that come later are told without looking."""
@@ -52,14 +52,14 @@ class Scan:
 
     def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
         self._automaton, self._machine = automaton, machine
-        self._compiled: Found | None = None
-        self.sure: list[Entries | Part] = []
-        self.maybe: list[Entries | Part] = []
-        self._states: dict[State, None] = {}
-        self._looks: dict[Look, None] = {}
-        self._extremes: dict[Look, list[float]] = {}
+        self._compiled: PassFindings | None = None
+        self.sure: list[Entries | EntryPart] = []
+        self.maybe: list[Entries | EntryPart] = []
+        self._states: dict[ElementState, None] = {}
+        self._looks: dict[TrieTable, None] = {}
+        self._extremes: dict[TrieTable, list[float]] = {}
         self._raw, self._waiting = raw, grams
-        self._met: list[Look] | None = None
+        self._met: list[TrieTable] | None = None
         self._kept: dict[int, list[tuple[int, int]]] | None = None
         self._room = MOST_TEXT
         if not self._run_compiled(raw, machine, marks):
@@ -69,7 +69,7 @@ class Scan:
             self._run(xml, _Scopes() if "xmlns" in xml else None)
         self._settle()
 
-    def may_meet(self, node: Node, condition: Condition) -> bool:
+    def may_meet(self, node: TrieNode, condition: Condition) -> bool:
         """False if nothing in the document is at a node of the automaton and passes the condition's test."""
         if self._compiled is not None and condition.kind != EXISTS:
             return self._may_pass(node, condition, self._compiled)
@@ -79,7 +79,7 @@ class Scan:
             self._met = [*self._looks, *(state.look for state in self._states), *(looks[number] for number in numbers)]
         return any(node in look.nodes for look in self._met)
 
-    def _may_pass(self, node: Node, condition: Condition, found: Found) -> bool:
+    def _may_pass(self, node: TrieNode, condition: Condition, found: PassFindings) -> bool:
         if self._kept is None:
             self._kept = {}
             for number, start, end in found.kept.tolist():
@@ -119,7 +119,7 @@ class Scan:
 
     def _run(self, xml: str, scopes: _Scopes | None) -> None:
         state, step, states = self._automaton.start, self._automaton.step, self._states
-        stack: list[State] = []
+        stack: list[ElementState] = []
         starts: list[int] = []
         texts: list[str] = []
         pieces = iter(xml.split("<"))
@@ -159,7 +159,7 @@ class Scan:
                 if state.text is not None:
                     self._meet(state.text, text)
 
-    def _attributes(self, state: State, attributes: str, scopes: _Scopes | None) -> None:
+    def _attributes(self, state: ElementState, attributes: str, scopes: _Scopes | None) -> None:
         for name, value in _ATTRIBUTE.findall(attributes):
             if scopes is not None and _declares(name):
                 continue
@@ -170,27 +170,27 @@ class Scan:
             if look.nodes:
                 self._meet(look, unescaped(value) if "&" in value else value)
 
-    def _meet(self, look: Look, value: str) -> None:
+    def _meet(self, look: TrieTable, value: str) -> None:
         """An attribute, or a text."""
         self._looks[look] = None
         if look.has_values:
             self._read(look, [value])
 
-    def _read(self, look: Look, texts: Sequence[str]) -> None:
+    def _read(self, look: TrieTable, texts: Sequence[str]) -> None:
         """Tell those who wait a value that stands in pieces."""
         if self._has_room(look, sum(map(len, texts))):
             value = "".join(texts)
             has_pieces = look.sure.pieces or look.maybe.pieces
             self._see(look, value, self._waiting.found_in(value.encode()).everywhere if has_pieces else ())
 
-    def _has_room(self, look: Look, size: int) -> bool:
+    def _has_room(self, look: TrieTable, size: int) -> bool:
         """True if a value of such a size is to be looked at; else all who wait there are told."""
         self._room -= size
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
         return self._room >= 0
 
-    def _see(self, look: Look, value: str, grams: Collection[int]) -> None:
+    def _see(self, look: TrieTable, value: str, grams: Collection[int]) -> None:
         """Tell those who wait a value, with the grams in it that somebody waits under."""
         sure, maybe = look.sure, look.maybe
         if (entries := sure.equal.get(value)) is not None:
@@ -204,7 +204,7 @@ class Scan:
         if (sure.has_numbers or maybe.has_numbers) and (found := number_of(value)) is not None:
             self._number(look, *found)
 
-    def _number(self, look: Look, number: float, is_exact: bool) -> None:
+    def _number(self, look: TrieTable, number: float, is_exact: bool) -> None:
         if not is_exact:
             self.maybe += (*look.sure.near(number), *look.maybe.near(number))
             return
@@ -213,7 +213,7 @@ class Scan:
                 told.append(watch.same[number])
         self._note(look, number)
 
-    def _note(self, look: Look, number: float) -> None:
+    def _note(self, look: TrieTable, number: float) -> None:
         known = self._extremes.get(look)
         if known is None:
             self._extremes[look] = [number, number]
@@ -234,7 +234,7 @@ class Scan:
         for look in self._looks:
             self._tell(look)
 
-    def _tell(self, look: Look) -> None:
+    def _tell(self, look: TrieTable) -> None:
         if look.sure.exists:
             self.sure.append(look.sure.exists)
         if look.maybe.exists:

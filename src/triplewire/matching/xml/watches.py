@@ -23,7 +23,7 @@ _LEAST = 1e-300
 """Numbers nearer to zero are not even known nearly."""
 
 
-class Part:
+class EntryPart:
     """A part of a list of entries: not copied, so good only until the list changes."""
 
     __slots__ = ("_end", "_entries", "_start")
@@ -76,11 +76,11 @@ class Thresholds:
             self._keys = array("d", [key for key, _ in both])
             self._entries = array("q", [entry for _, entry in both])
 
-    def passed(self, number: float) -> Part:
+    def passed(self, number: float) -> EntryPart:
         """Those that a number is above."""
         if self._new:
             self._settle()
-        return Part(self._entries, 0, bisect_left(self._keys, number))
+        return EntryPart(self._entries, 0, bisect_left(self._keys, number))
 
     @property
     def first(self) -> float:
@@ -184,7 +184,7 @@ class Watch:
             found.extend(entry for entry in waiting.get(gram, ()) if pieces[entry] in text)
         return found
 
-    def near(self, number: float) -> Iterator[Entries | Part]:
+    def near(self, number: float) -> Iterator[Entries | EntryPart]:
         """The entries that wait for a number, and may get it from one that is known only nearly."""
         slack = abs(number) * NEAR + _LEAST
         lower, upper = number - slack, number + slack
