@@ -18,6 +18,7 @@ ORDER = (
     ("documents", "algebra", "tables", "wire"),
     ("languages", "matching", "schema"),
     ("store",),
+    ("intake",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound", "isolation"),

@@ -8,8 +8,8 @@ import os
 import pytest
 
 from triplewire.documents import Limits
-from triplewire.engine.intake import change_of
 from triplewire.errors import DocumentError
+from triplewire.intake.entries import change_of
 from triplewire.pipeline.streaming.landing import Landing
 from triplewire.store import NewEntry, Store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from triplewire import Hub
-from triplewire.engine.intake import Handled
+from triplewire.intake.entries import Handled
 from triplewire.store import RETRACT, UNREAD, NewEntry, NewRejection, Store
 
 HUB = "hub.db"

@@ -8,10 +8,10 @@ import pytest
 
 from triplewire import Hub, parse
 from triplewire.documents import Limits
-from triplewire.engine.intake import APPLIER, entry_of
 from triplewire.errors import StoreError
 from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.logs import JournalLog, StoreLog, log_of
+from triplewire.intake.entries import APPLIER, entry_of
+from triplewire.intake.logs import JournalLog, StoreLog, log_of
 from triplewire.model import Access, Publish, Retract, Unread
 
 KINDS = ["sqlite", "postgresql"]

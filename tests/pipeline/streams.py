@@ -11,7 +11,7 @@ from threading import Thread
 import pyarrow as pa
 
 from triplewire import Document, Hub, Publish, Restrict, Retract, TaxonomyError, Unread, parse
-from triplewire.engine.intake import entry_of
+from triplewire.intake.entries import entry_of
 from triplewire.model import Event
 from triplewire.pipeline.streaming.batches import Batches, Done
 from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of

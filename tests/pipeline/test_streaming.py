@@ -11,7 +11,7 @@ from tests.oracle.test_crowded_histories import Crowd, follow_with
 from tests.pipeline.streams import MicroBatches, Running, eventually, frame_of
 
 from triplewire import Access, Hub, PipelineError, Publish, Restrict, Retract, Schema, Unread, parse
-from triplewire.engine.intake import entry_of
+from triplewire.intake.entries import entry_of
 from triplewire.model import Row
 from triplewire.pipeline.streaming.parsing import Parse
 from triplewire.pipeline.streaming.progress import status

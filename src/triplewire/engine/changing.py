@@ -19,10 +19,10 @@ from triplewire.engine import backfilling, editing, policies, recovering, subscr
 from triplewire.engine.applying import Applied, Meaning, apply, told_again
 from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.feeds import spread
-from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
+from triplewire.intake.entries import Handled, entry_of
 from triplewire.model import (
     Access,
     Change,

@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, policies
-from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
 from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import Counts, GroupCommit, Room, ended
-from triplewire.hub.logs import Log
 from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
+from triplewire.intake.entries import entry_of
+from triplewire.intake.logs import Log
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Publish
 from triplewire.store import NewEntry

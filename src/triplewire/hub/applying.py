@@ -14,10 +14,10 @@ from time import monotonic
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
-from triplewire.engine.intake import Handled, change_of, is_refused
 from triplewire.errors import StoreError, TriplewireError
 from triplewire.hub.intake import WRITERS
-from triplewire.hub.logs import Backlog, Submission, handled
+from triplewire.intake.entries import Handled, change_of, is_refused
+from triplewire.intake.logs import Backlog, Submission, handled
 from triplewire.model import Change
 from triplewire.store import Lease, NewEntry, NewRejection
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from triplewire.documents import Limits
 from triplewire.errors import StoreError
-from triplewire.hub.logs import Backlog
 from triplewire.hub.settings import MAIN, Settings
+from triplewire.intake.logs import Backlog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
-from triplewire.engine.intake import is_refused
 from triplewire.errors import (
     SchemaViolation,
     ServiceUnavailable,
@@ -28,6 +27,7 @@ from triplewire.errors import (
 from triplewire.hub import repeats
 from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen, told_errors
 from triplewire.hub.quotas import Quotas
+from triplewire.intake.entries import is_refused
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Change, Publish
 from triplewire.store import DocumentRecord, Lease

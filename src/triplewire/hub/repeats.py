@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from triplewire.engine import Hub
-from triplewire.engine.intake import Handled
 from triplewire.engine.names import OwnName, new_name
 from triplewire.errors import AccessDenied, KeyReused, StoreUnavailable
 from triplewire.hub.orders import Order, Receipt
+from triplewire.intake.entries import Handled
 from triplewire.model import Change, Event
 from triplewire.store import DocumentRecord, Repeat, Writer
 

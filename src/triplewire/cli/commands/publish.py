@@ -257,7 +257,7 @@ def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: 
 
 def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events; without a batch's id, one bad document is refused alone."""
-    from triplewire.engine.settlement import Refused, settle
+    from triplewire.intake.settlement import Refused, settle
 
     if batch is not None:
         try:

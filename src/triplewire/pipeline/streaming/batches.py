@@ -16,9 +16,9 @@ from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
 from triplewire.engine.finding import SharedFinder, Spent
-from triplewire.engine.intake import Handled, is_about, is_refused
 from triplewire.engine.names import OwnName
 from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError
+from triplewire.intake.entries import Handled, is_about, is_refused
 from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
 from triplewire.pipeline.streaming.parsing import Parse, change, rejection
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
-from triplewire.engine.intake import change_of, entry_of
 from triplewire.errors import TriplewireError
+from triplewire.intake.entries import change_of, entry_of
 from triplewire.isolation import Died, isolated
 from triplewire.model import Change
 from triplewire.pipeline.streaming.entries import Waiting, entries_in, table_of

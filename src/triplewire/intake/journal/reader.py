@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal.entries import Waiting, entries_in, files_of, first_of, head_of, is_of
-from triplewire.hub.journal.mark import mark_in
-from triplewire.hub.journal.survey import Gap
+from triplewire.intake.journal.entries import Waiting, entries_in, files_of, first_of, head_of, is_of
+from triplewire.intake.journal.mark import mark_in
+from triplewire.intake.journal.survey import Gap
 
 
 class _Part(NamedTuple):

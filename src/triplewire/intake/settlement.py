@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from triplewire.engine.intake import is_refused
 from triplewire.errors import DocumentError, StoreError, TriplewireError
+from triplewire.intake.entries import is_refused
 from triplewire.model import Change, Feed, Publish
 from triplewire.tables import Outcome
 

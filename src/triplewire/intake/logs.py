@@ -15,11 +15,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from triplewire.engine.intake import Handled
 from triplewire.errors import DamagedJournal, StoreBusy, StoreError
-from triplewire.hub import pairs
-from triplewire.hub.journal import HeldJournal, JournalReader, Waiting
-from triplewire.hub.pairs import applied_of, folder_of, move, position_of
+from triplewire.intake import pairs
+from triplewire.intake.entries import Handled
+from triplewire.intake.journal import HeldJournal, JournalReader, Waiting
+from triplewire.intake.pairs import applied_of, folder_of, move, position_of
 from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
 
 _MUCH = 256 * 1024 * 1024

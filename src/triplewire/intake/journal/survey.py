@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal.entries import (
+from triplewire.intake.journal.entries import (
     Damage,
     FileHead,
     Waiting,
@@ -24,7 +24,7 @@ from triplewire.hub.journal.entries import (
     pieces_of,
     strangers_in,
 )
-from triplewire.hub.journal.mark import Mark, mark_in
+from triplewire.intake.journal.mark import Mark, mark_in
 
 _MOST_URIS = 10
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triplewire import Hub, parse
-from triplewire.engine.settlement import Refused, settle
 from triplewire.errors import StoreUnavailable
+from triplewire.intake.settlement import Refused, settle
 from triplewire.model import Publish
 
 BELOW = "<http://www.w3.org/2000/01/rdf-schema#subClassOf>"

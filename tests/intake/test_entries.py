@@ -6,7 +6,7 @@ import pytest
 
 from triplewire import Document, DocumentError, Feed, Hub, Publish, Retract, StoreError, Unread, parse
 from triplewire.documents import Limits
-from triplewire.engine.intake import Handled, change_of, entry_of, packed, unpacked
+from triplewire.intake.entries import Handled, change_of, entry_of, packed, unpacked
 from triplewire.store import FILE, NewEntry, NewRejection
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from secrets import token_bytes
 
 from triplewire.errors import DamagedJournal, StoreError
-from triplewire.hub.journal import Gap, Journal, Survey, Waiting
-from triplewire.hub.journal.entries import files_of, strangers_in
-from triplewire.hub.journal.journal import held
-from triplewire.hub.journal.mark import MARK
-from triplewire.hub.journal.survey import survey
+from triplewire.intake.journal import Gap, Journal, Survey, Waiting
+from triplewire.intake.journal.entries import files_of, strangers_in
+from triplewire.intake.journal.journal import held
+from triplewire.intake.journal.mark import MARK
+from triplewire.intake.journal.survey import survey
 from triplewire.store import Reader, Store, Writer, sync_folder
 from triplewire.store.privacy import private_folder
 
