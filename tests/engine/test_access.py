@@ -6,7 +6,8 @@ import pytest
 
 from triplewire import Access, Document, DocumentError, Hub, Publish, Restrict, Retract, parse
 from triplewire.errors import AccessDenied, UnknownDocument, UnknownRow
-from triplewire.intake.entries import change_of, entry_of, is_refused
+from triplewire.intake.entries import change_of, entry_of
+from triplewire.intake.settlement import is_refused
 
 OPEN, HIDDEN, FEED = "urn:open", "urn:hidden", "https://example.org/news.rss"
 THINGS = "SELECT ?s ?t { ?s <urn:title> ?t }"

@@ -112,10 +112,10 @@ def test_two_who_apply_at_the_same_time_do_not_apply_anything_twice(new_url, kin
         log = log_of(hub.store)
         log.append([published(n) for n in range(30)])
         appliers = [Applier(each, Limits()) for each in (hub, other)]
-        some, taken = appliers[0].backlog.some(most=10, most_bytes=1 << 20)
+        taking = appliers[0].backlog.some(most=10, most_bytes=1 << 20)
         drained(appliers[1])
         with pytest.raises(StoreError, match="has taken these changes"):
-            appliers[0]._apply(some, taken)
+            appliers[0]._apply(taking)
         assert len(uris(hub)) == 30
         assert len(hub.events("all")) == 30
         log.close()

@@ -225,7 +225,7 @@ def test_a_document_that_ends_its_worker_is_set_aside_and_the_rest_goes_through(
         """Parsing that some documents end, as one does that is too large for memory."""
 
         def parsed(self, one):
-            if b"deadly" in (one.content or b""):
+            if b"deadly" in (one.entry.content or b""):
                 if how == "exit":
                     os._exit(3)
                 os.kill(os.getpid(), 9)

@@ -14,7 +14,7 @@ class Problems:
     """Collects what was wrong; one bad input never stops the others."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
+        self.console = console or Console(stderr=True, emoji=False)
         self.count = 0
 
     def report(self, source: str, error: Exception | str) -> None:
@@ -37,5 +37,5 @@ class Problems:
 
 def usage(message: str) -> NoReturn:
     """End the command because it was called wrongly."""
-    Console(stderr=True).print(f"triplewire: {message}", markup=False, highlight=False, soft_wrap=True)
+    Console(stderr=True, emoji=False).print(f"triplewire: {message}", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(USAGE)

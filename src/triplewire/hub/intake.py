@@ -18,16 +18,11 @@ from typing import Any, Protocol
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
-from triplewire.errors import (
-    SchemaViolation,
-    ServiceUnavailable,
-    StoreError,
-    UnknownDocument,
-)
+from triplewire.errors import DocumentError, ServiceUnavailable, UnknownDocument
 from triplewire.hub import repeats
 from triplewire.hub.orders import Acknowledged, Order, Parse, Receipt, change_of, permit, seen, told_errors
 from triplewire.hub.quotas import Quotas
-from triplewire.intake.entries import is_refused
+from triplewire.intake.settlement import Coming, Parts, Settled, changes_in, is_refused, settle
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Change, Publish
 from triplewire.store import DocumentRecord, Lease
@@ -300,38 +295,29 @@ class GroupCommit:
 
     def _commit(self, ready: Sequence[_Read], answers: dict[int, Receipt | BaseException]) -> None:
         """Apply what can be applied; what is wrong with one is no reason to refuse another."""
-        left = list(ready)
-        while left:
-            try:
-                with self._door.turn():
-                    first = left[0].waiting.order
-                    batch = repeats.batch_of(first.id)
-                    known = {} if left[0].is_hidden else {first.uri: left[0].digest}
-                    kept = repeats.keeping(first.account, first.id, batch, [first], known)
-                    outcome = self._hub.apply(
-                        [read.change for read in left if not read.is_hidden], batch=batch, handled=kept
-                    )
-            except SchemaViolation as error:
-                broken = [read for read in left if read.change.uri == error.uri]
-                answers.update({id(read.waiting): error for read in broken})
-                left = [read for read in left if read.change.uri != error.uri]
-            except StoreError as error:
-                answers.update({id(read.waiting): error for read in left})
-                return
-            except Exception as error:
-                if len(left) == 1:
-                    answers[id(left[0].waiting)] = error
-                    return
-                for read in left:
-                    self._commit([read], answers)
-                return
-            else:
-                self._receive(left, outcome, answers)
-                return
+        for settled in settle([Coming(read, read.change) for read in ready], self._written):
+            answers.update({id(one.origin.waiting): one.error for one in settled.refused})
+            if settled.outcome is not None:
+                self._receive(settled, settled.outcome, answers)
 
-    def _receive(self, done: Sequence[_Read], outcome: Outcome, answers: dict[int, Receipt | BaseException]) -> None:
-        self.counts.documents += len(done)
+    def _written(self, parts: Parts[_Read]) -> Outcome | None:
+        """A batch of what is to be applied; with an order that has an id it notes that this was applied."""
+        good = [one for one in parts if isinstance(one, Coming)]
+        if not good:
+            return None
+        read = good[0].origin
+        first = read.waiting.order
+        with self._door.turn():
+            batch = repeats.batch_of(first.id)
+            known = {} if read.is_hidden else {first.uri: read.digest}
+            kept = repeats.keeping(first.account, first.id, batch, [first], known)
+            changes = changes_in([one for one in good if not one.origin.is_hidden])
+            return self._hub.apply(changes, batch=batch, handled=kept)
+
+    def _receive(self, settled: Settled[_Read], outcome: Outcome, answers: dict[int, Receipt | BaseException]) -> None:
+        self.counts.documents += len(settled.applied)
         self.counts.events += len(outcome)
+        done = [one.origin for one in settled.applied]
         records = self._records([read.change.uri for read in done])
         for read, record in zip(done, records, strict=True):
             order, record = read.waiting.order, None if read.is_hidden else record
@@ -345,6 +331,9 @@ class GroupCommit:
                 changed=digest != read.digest,
                 events=[e.as_dict(contents=False) for e in seen(self._hub, outcome, order.by)] if order.tell else None,
                 warnings=[warning for warning in outcome.warnings if is_refused(read.change, warning)],
+                refused=[
+                    one.error for one in settled.refused if one.origin is read and isinstance(one.error, DocumentError)
+                ],
                 errors=told_errors(self._hub, outcome.errors, order.by) if order.is_alone else (),
             )
 

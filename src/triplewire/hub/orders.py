@@ -71,7 +71,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there."""
+    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there.
+
+    `refused` are the items that a feed has lost: the rest of it is applied.
+    """
 
     uri: str
     batch: str
@@ -82,6 +85,7 @@ class Receipt:
     events: Sequence[dict[str, Any]] | None = None
     warnings: Sequence[DocumentError] = ()
     errors: Sequence[SubscriptionError] = ()
+    refused: Sequence[DocumentError] = ()
 
 
 @dataclass(frozen=True, slots=True)

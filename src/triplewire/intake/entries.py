@@ -14,7 +14,7 @@ from typing import Any
 from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.errors import AccessDenied, DocumentError, DocumentTooLarge, StoreError
-from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread, item_prefix
+from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread
 from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Reader, Writer
 
 APPLIER = "applier"
@@ -143,13 +143,3 @@ def _permitted(change: Publish | Restrict) -> dict[str, object]:
 def _access_in(head: Mapping[str, Any]) -> Access | None:
     found = head.get("access")
     return None if found is None else Access(*found)
-
-
-def is_refused(change: Change, error: Exception) -> bool:
-    """Whether an error is about this change: about its document, and, where somebody may not change it, about them."""
-    return is_about(change.uri, error) and (not isinstance(error, AccessDenied) or change.by == error.by)
-
-
-def is_about(uri: str, error: Exception) -> bool:
-    """Whether an error is about the document of a uri, or about an item of the feed that has it."""
-    return isinstance(error, DocumentError) and (uri == error.uri or error.uri.startswith(item_prefix(uri)))

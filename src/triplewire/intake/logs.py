@@ -15,12 +15,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from triplewire.errors import DamagedJournal, StoreBusy, StoreError
+from triplewire.documents.limits import DEFAULT_LIMITS, Limits
+from triplewire.errors import DamagedJournal, StoreBusy, StoreError, TriplewireError
 from triplewire.intake import pairs
-from triplewire.intake.entries import Handled
-from triplewire.intake.journal import HeldJournal, JournalReader, Waiting
+from triplewire.intake.entries import Handled, change_of, entry_of
+from triplewire.intake.journal import HeldJournal, JournalReader
 from triplewire.intake.pairs import applied_of, folder_of, move, position_of
-from triplewire.store import NewEntry, NewRejection, Reader, Store, Writer
+from triplewire.intake.settlement import Coming, Parts, Refusal
+from triplewire.store import NewEntry, NewRejection, Reader, Store, WaitingEntry, Writer
 
 _MUCH = 256 * 1024 * 1024
 _LOOK_INTO_THE_STORE = 0.1
@@ -131,11 +133,45 @@ def log_of(store: Store) -> Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
-    """Changes that came together, and are applied together."""
+class Taking:
+    """Entries that are to be taken off a log, in their order, by one batch or by several; `kind` is what these note.
 
-    position: int
-    entries: tuple[NewEntry, ...]
+    Without a `kind` nothing is taken off: another one knows how far it was read.
+    """
+
+    waiting: Sequence[WaitingEntry]
+    kind: type[Handled] | None = Handled
+
+    def coming(self, limits: Limits = DEFAULT_LIMITS) -> Parts[WaitingEntry]:
+        """The changes that they mean; those that mean none, with the reason."""
+        return [_read(one, limits) for one in self.waiting]
+
+    def handled(self, parts: Parts[WaitingEntry]) -> Handled:
+        """What a batch notes that is made of these parts.
+
+        An entry is taken off with the last of those that came together with it.
+        """
+        rejected = [NewRejection(_entry(one), str(one.error)) for one in parts if isinstance(one, Refusal)]
+        if self.kind is None:
+            return Handled(rejected=rejected)
+        first, last = parts[0].origin, parts[-1].origin
+        goes_on = any(one.position == last.position and one.item > last.item for one in self.waiting)
+        return self.kind(last.position - goes_on, rejected, first.position)
+
+
+def _read(waiting: WaitingEntry, limits: Limits) -> Coming[WaitingEntry] | Refusal[WaitingEntry]:
+    if waiting.reason is not None:
+        return Refusal(waiting, None, TriplewireError(waiting.reason))
+    try:
+        return Coming(waiting, change_of(waiting.entry, limits))
+    except TriplewireError as error:
+        return Refusal(waiting, None, error)
+
+
+def _entry(one: Refusal[WaitingEntry]) -> NewEntry:
+    """What is set aside: the entry as it came, or of a feed the item."""
+    sent = one.origin.entry
+    return sent if one.change is None or one.change.uri == sent.uri else entry_of(one.change)
 
 
 class Backlog:
@@ -171,21 +207,21 @@ class Backlog:
             move(writer, some)
         return len(some)
 
-    def some(self, *, most: int, most_bytes: int) -> tuple[list[Submission], type[Handled]]:
-        """The submissions that are next, and what a batch that applies them has to note."""
+    def some(self, *, most: int, most_bytes: int) -> Taking:
+        """The entries that are next."""
         self._looked = monotonic()
         end = self._end if self._journal is None else self._journal.end()
         with self._store.reading() as reader:
             found = _of_intake(reader, most, most_bytes)
             if found or self._journal is None:
-                return found, Handled
+                return Taking(found)
             position = position_of(reader)
         waiting = self._after(position, most=most, most_bytes=most_bytes)
         if not waiting:
             self._end = end
-        return [Submission(one.position, (one.entry,)) for one in waiting], Noted
+        return Taking(waiting, Noted)
 
-    def _after(self, position: int, *, most: int, most_bytes: int) -> list[Waiting]:
+    def _after(self, position: int, *, most: int, most_bytes: int) -> list[WaitingEntry]:
         """What the journal has after a position; files may be gone because somebody has applied them meanwhile."""
         assert self._journal is not None
         try:
@@ -233,23 +269,14 @@ class Noted(Handled):
         writer.intake.reject(self.rejected, now)
 
 
-def handled(kind: type[Handled], some: Sequence[Submission], rejected: Sequence[NewRejection]) -> Handled:
-    """What a batch notes that applies these submissions."""
-    return kind(some[-1].position, rejected, some[0].position)
-
-
-def _of_intake(reader: Reader, most: int, most_bytes: int) -> list[Submission]:
-    found: list[Submission] = []
+def _of_intake(reader: Reader, most: int, most_bytes: int) -> list[WaitingEntry]:
+    found: list[WaitingEntry] = []
     size = 0
-    for entry in reader.intake.entries(0, reader.intake.until(0, most)):
-        size += len(entry.content or b"")
-        plain = NewEntry(entry.kind, entry.uri, entry.media_type, entry.content)
-        if found and found[-1].position == entry.position:
-            found[-1] = Submission(entry.position, (*found[-1].entries, plain))
-        elif found and size > most_bytes:
+    for one in reader.intake.entries(0, reader.intake.until(0, most)):
+        size += len(one.entry.content or b"")
+        if found and size > most_bytes and found[-1].position != one.position:
             break
-        else:
-            found.append(Submission(entry.position, (plain,)))
+        found.append(one)
     return found
 
 

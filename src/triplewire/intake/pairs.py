@@ -21,12 +21,12 @@ from pathlib import Path
 from secrets import token_bytes
 
 from triplewire.errors import DamagedJournal, StoreError
-from triplewire.intake.journal import Gap, Journal, Survey, Waiting
+from triplewire.intake.journal import Gap, Journal, Survey
 from triplewire.intake.journal.entries import files_of, strangers_in
 from triplewire.intake.journal.journal import held
 from triplewire.intake.journal.mark import MARK
 from triplewire.intake.journal.survey import survey
-from triplewire.store import Reader, Store, Writer, sync_folder
+from triplewire.store import Reader, Store, WaitingEntry, Writer, sync_folder
 from triplewire.store.privacy import private_folder
 
 log = logging.getLogger("triplewire.hub")
@@ -60,7 +60,7 @@ def note(writer: Writer, position: int) -> None:
     writer.settings.set(_POSITION, position)
 
 
-def move(writer: Writer, waiting: Iterable[Waiting]) -> None:
+def move(writer: Writer, waiting: Iterable[WaitingEntry]) -> None:
     """Entries of the journal, to the store's own log."""
     entries = iter(waiting)
     before, now = applied_of(writer), datetime.now(UTC).isoformat(timespec="milliseconds")

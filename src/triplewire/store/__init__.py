@@ -17,7 +17,17 @@ from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.folders import sync_folder
-from triplewire.store.intake import FILE, READ, RESTRICT, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
+from triplewire.store.intake import (
+    FILE,
+    READ,
+    RESTRICT,
+    RETRACT,
+    UNREAD,
+    NewEntry,
+    NewRejection,
+    Rejection,
+    WaitingEntry,
+)
 from triplewire.store.leases import Lease
 from triplewire.store.log import ALL_EVENTS, CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Only
 from triplewire.store.packing import Triple, digest
@@ -51,7 +61,6 @@ __all__ = [
     "DeadLetter",
     "DeliveryRecord",
     "DocumentRecord",
-    "Entry",
     "EventRecord",
     "Hearer",
     "Lease",
@@ -75,6 +84,7 @@ __all__ = [
     "SubscriptionRecord",
     "Triple",
     "VersionRecord",
+    "WaitingEntry",
     "Writer",
     "digest",
     "is_storable",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from triplewire.store import schema
 from triplewire.store.sql import Sql
@@ -22,26 +23,31 @@ _REJECTED = "number, uri, kind, media_type, content, reason, rejected"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One change that waits; `content` is the path, for a file."""
-
-    position: int
-    item: int
-    kind: int
-    uri: str
-    media_type: str | None
-    content: bytes | None
-    received: str
-
-
-@dataclass(frozen=True, slots=True)
 class NewEntry:
-    """A change to wait."""
+    """A change, as a log keeps it; `content` is the path, for a file."""
 
     kind: int
     uri: str
     media_type: str | None = None
     content: bytes | None = None
+
+
+class WaitingEntry(NamedTuple):
+    """An entry at its place on a log: a position, and which of those that came together it is.
+
+    A `reason` says why it cannot be applied.
+    """
+
+    position: int
+    entry: NewEntry
+    item: int = 0
+    received: str = ""
+    reason: str | None = None
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it is in the order of its log."""
+        return self.position, self.item
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +110,12 @@ class IntakeReader:
         )
         return [(position, count) for position, count in found]
 
-    def entries(self, after: int, until: int) -> Iterator[Entry]:
+    def entries(self, after: int, until: int) -> Iterator[WaitingEntry]:
         """The entries with after < position <= until, in order."""
         found = self._sql.stream(
             f"SELECT {_COLUMNS} FROM intake WHERE position > ? AND position <= ? ORDER BY position, item", after, until
         )
-        return (Entry(*row) for row in found)
+        return (WaitingEntry(row[0], NewEntry(*row[2:6]), row[1], row[6]) for row in found)
 
     def landed(self) -> dict[str, str]:
         """The files that were seen, each with what told its version."""

@@ -257,7 +257,7 @@ def _published(hub: Hub, coming: Iterable[Change], batch: str | None, problems: 
 
 def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events; without a batch's id, one bad document is refused alone."""
-    from triplewire.intake.settlement import Refused, settle
+    from triplewire.intake.settlement import settle_changes
 
     if batch is not None:
         try:
@@ -266,11 +266,10 @@ def _applied(hub: Hub, changes: Sequence[Change], batch: str | None, problems: P
             for change in changes:
                 problems.report(change.uri, error)
         return
-    for settled in settle(changes, hub.apply):
-        if isinstance(settled, Refused):
-            problems.report(settled.uri, settled.error)
-        else:
-            yield from _warned(settled, problems)
+    for settled in settle_changes(changes, hub.apply):
+        for refused in settled.refused:
+            problems.report(refused.origin.uri, refused.error)
+        yield from _warned(settled.outcome, problems) if settled.outcome is not None else ()
 
 
 def _warned(outcome: Outcome, problems: Problems) -> Outcome:

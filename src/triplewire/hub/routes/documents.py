@@ -230,7 +230,7 @@ def answer(receipt: Receipt | Acknowledged) -> Response:
         "etag": None if receipt.digest is None else f'"{receipt.digest}"',
         "batch": receipt.batch,
         "changed": receipt.changed,
-        "warnings": [problem_of(warning) for warning in receipt.warnings],
+        "warnings": [problem_of(warning) for warning in (*receipt.refused, *receipt.warnings)],
         "errors": [problem_of(error) for error in receipt.errors],
     }
     if receipt.events is None:

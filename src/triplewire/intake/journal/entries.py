@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from triplewire.store import NewEntry
+from triplewire.store import NewEntry, WaitingEntry
 
 SUFFIX = ".log"
 _MAGIC = b"tripwj2\n"
@@ -24,13 +24,6 @@ _FILE = Struct("<8s16sQQ8s")
 _HEAD, _OLD_HEAD, _KIND = Struct("<8sIQQ"), Struct("<IIQ"), Struct("<BIi")
 _POSITION_AT = {_HEAD: 12, _OLD_HEAD: 8}
 """The byte of an entry where its position is."""
-
-
-class Waiting(NamedTuple):
-    """An entry at its position."""
-
-    position: int
-    entry: NewEntry
 
 
 class FileHead(NamedTuple):
@@ -54,7 +47,7 @@ class FileHead(NamedTuple):
 class Whole(NamedTuple):
     """An entry that can be read; `before` was acknowledged when it was written, `end` is where the next one begins."""
 
-    waiting: Waiting
+    waiting: WaitingEntry
     before: int
     start: int
     end: int
@@ -192,7 +185,9 @@ def _whole(data: bytes, identity: bytes, start: int) -> Whole | None:
     is_sound = check(identity, data[8:]) == found if identity else crc32(body, position & 0xFFFFFFFF) == found
     try:
         if is_sound:
-            return Whole(Waiting(position, _entry(body)), rest[0] if rest else position - 1, start, start + len(data))
+            return Whole(
+                WaitingEntry(position, _entry(body)), rest[0] if rest else position - 1, start, start + len(data)
+            )
     except (StructError, UnicodeDecodeError):  # the old check is a weak one
         pass
     return None

@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.intake.journal.entries import Waiting, entries_in, files_of, first_of, head_of, is_of
+from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_of
 from triplewire.intake.journal.mark import mark_in
 from triplewire.intake.journal.survey import Gap
+from triplewire.store import WaitingEntry
 
 
 class _Part(NamedTuple):
@@ -25,7 +26,7 @@ class _Part(NamedTuple):
 class _Found(NamedTuple):
     """An entry, and where the next one begins."""
 
-    waiting: Waiting
+    waiting: WaitingEntry
     path: Path
     end: int
 
@@ -64,13 +65,13 @@ class JournalReader:
         self._folder = folder
         self._next = (0, Path(), 0)  # after this position, this file goes on at this byte
 
-    def after(self, position: int, *, most: int, most_bytes: int) -> list[Waiting]:
+    def after(self, position: int, *, most: int, most_bytes: int) -> list[WaitingEntry]:
         """The entries that follow a position, as far as they are whole; at least one, if there is one.
 
         DamagedJournal if there is none, although one was acknowledged.
         """
         mark = mark_in(self._folder)  # before the files: then these have at least what it says
-        found: list[Waiting] = []
+        found: list[WaitingEntry] = []
         size = 0
         try:
             with self._parts(position) as parts:
@@ -141,7 +142,7 @@ class HeldJournal:
     ) -> None:
         self._open.close()
 
-    def after(self, position: int) -> Iterator[Waiting]:
+    def after(self, position: int) -> Iterator[WaitingEntry]:
         """The entries that follow a position which the store has had since this was made; none is left out.
 
         DamagedJournal if one that was acknowledged by then cannot be read.

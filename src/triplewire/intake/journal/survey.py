@@ -14,7 +14,6 @@ from triplewire.errors import DamagedJournal
 from triplewire.intake.journal.entries import (
     Damage,
     FileHead,
-    Waiting,
     Whole,
     entries_in,
     files_of,
@@ -25,6 +24,7 @@ from triplewire.intake.journal.entries import (
     strangers_in,
 )
 from triplewire.intake.journal.mark import Mark, mark_in
+from triplewire.store import WaitingEntry
 
 _MOST_URIS = 10
 
@@ -88,7 +88,7 @@ class Survey:
     is_unmarked: bool = False
     strangers: tuple[Path, ...] = ()
 
-    def entries(self) -> Iterator[Waiting]:
+    def entries(self) -> Iterator[WaitingEntry]:
         """What can be read, in order."""
         for place in self.places:
             with place.path.open("rb") as file:

@@ -245,8 +245,8 @@ class Stream:
         return reader.option("tasks", self._spark.sparkContext.defaultParallelism).load()
 
     def _note(self, done: Done) -> None:
-        for one in done.rejected:
-            self._tell(f"set aside: {one.reason}")
+        for reason in done.rejected:
+            self._tell(f"set aside: {reason}")
         for failure in done.failed:
             self._tell(failure)
         self.meter.add(done)

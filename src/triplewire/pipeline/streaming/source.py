@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
 from triplewire.errors import PipelineError
-from triplewire.pipeline.streaming.entries import DDL, Waiting, table_of
+from triplewire.pipeline.streaming.entries import DDL, table_of
 from triplewire.pipeline.streaming.stores import opened
 
 NAME = "triplewire-intake"
@@ -101,9 +101,7 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The entries of a share."""
         assert isinstance(partition, Span)
         with opened(self._url).reading() as reader:
-            found = reader.intake.entries(partition.after, partition.until)
-            waiting = (Waiting(e.position, e.item, e.kind, e.uri, e.media_type, e.content, e.received) for e in found)
-            yield from table_of(waiting)
+            yield from table_of(reader.intake.entries(partition.after, partition.until))
 
 
 def shares(sizes: Sequence[tuple[int, int]], after: int, until: int, tasks: int) -> list[tuple[int, int]]:
