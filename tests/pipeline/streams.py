@@ -90,7 +90,7 @@ class MicroBatches(World):
         self.finder = SparkFinder(spark.sparkContext, url, small=0)
         super().__init__(Hub(url, finder=self.finder))
         self.spark, self.done, self.numbers = spark, [], count(1)
-        self.batches = Batches(self.hub, self.finder, takes_off=False, tell=self.done.append)
+        self.batches = Batches(self.hub, self.finder, tell=self.done.append)
 
     def _send(self, changes, batch) -> None:
         self.batches.apply(frame_of(self.spark, changes), batch or f"batch {next(self.numbers)}")

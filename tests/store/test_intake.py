@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from triplewire.store import FILE, RETRACT, UNREAD, NewEntry, NewRejection, WaitingEntry
+from triplewire.store import FILE, INTAKE, RETRACT, UNREAD, NewEntry, NewRejection, WaitingEntry
 
 
 def sent(*uris):
@@ -18,10 +18,10 @@ def test_entries_come_back_in_order_and_whole(store):
     with store.reading() as reader:
         found = list(reader.intake.entries(0, 2))
         assert found == [
-            WaitingEntry(1, NewEntry(UNREAD, "urn:a", "text/turtle", b"urn:a"), 0, "noon"),
-            WaitingEntry(1, NewEntry(UNREAD, "urn:b", "text/turtle", b"urn:b"), 1, "noon"),
-            WaitingEntry(1, NewEntry(RETRACT, "urn:c"), 2, "noon"),
-            WaitingEntry(2, NewEntry(FILE, "urn:d", None, b"/d.ttl"), 0, "one"),
+            WaitingEntry(1, NewEntry(UNREAD, "urn:a", "text/turtle", b"urn:a"), 0, "noon", log=INTAKE),
+            WaitingEntry(1, NewEntry(UNREAD, "urn:b", "text/turtle", b"urn:b"), 1, "noon", log=INTAKE),
+            WaitingEntry(1, NewEntry(RETRACT, "urn:c"), 2, "noon", log=INTAKE),
+            WaitingEntry(2, NewEntry(FILE, "urn:d", None, b"/d.ttl"), 0, "one", log=INTAKE),
         ]
         assert list(reader.intake.entries(1, 2)) == found[3:]
         assert reader.intake.sizes(0, 2) == [(1, 3), (2, 1)]
@@ -77,13 +77,3 @@ def test_files_that_were_seen_are_remembered_until_they_are_gone(store):
         assert writer.intake.landed() == {"/a": "1", "/b": "2"}
         writer.intake.forget_landed(["/a"])
         assert writer.intake.landed() == {"/b": "2"}
-
-
-def test_a_nudge_moves_the_end_of_a_log_on_which_something_waits(store):
-    with store.writing() as writer:
-        writer.intake.nudge()
-        assert writer.intake.last() == 0
-        writer.intake.append(sent("urn:1"), "")
-        writer.intake.nudge()
-        assert (writer.intake.last(), writer.intake.until(1, 10)) == (2, 2)
-        assert writer.intake.append(sent("urn:2"), "") == 3

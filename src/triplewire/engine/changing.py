@@ -220,7 +220,7 @@ class Changing(Connected):
         refuse_unstorable_changes(changes, "")
         entries = [entry_of(change) for change in changes]
         with self._lock, self.store.writing() as writer:
-            return writer.intake.append(entries, _now()) if entries else writer.intake.last()
+            return writer.intake.append(entries) if entries else writer.intake.last()
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None, handled: Handled | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one.
@@ -258,8 +258,8 @@ class Changing(Connected):
                 finder=self._finder,
             )
             if handled is not None:
-                handled.note(writer, _now())
-                handled.set_aside(writer, refused, _now())
+                handled.note(writer)
+                handled.set_aside(writer, refused)
             return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:

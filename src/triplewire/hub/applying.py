@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub, Outcome
 from triplewire.hub.intake import WRITERS
-from triplewire.intake.logs import Backlog, Taking
+from triplewire.intake.backlog import Backlog, coming, taken
 from triplewire.intake.settlement import Parts, changes_in, settle
 from triplewire.store import Lease, WaitingEntry
 
@@ -55,11 +55,11 @@ class Applier:
 
     def step(self) -> int:
         """Apply one batch of what waits; how many changes that were."""
-        taking = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
-        if taking.waiting:
+        some = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
+        if some:
             with self._door.turn():
-                self._apply(taking)
-        return len(taking.waiting)
+                self._apply(some)
+        return len(some)
 
     def recover(self) -> bool:
         """Answer again the queries over their limit that have waited long enough; whether there were any."""
@@ -71,13 +71,13 @@ class Applier:
         self.events += len(outcome) if outcome is not None else 0
         return outcome is not None
 
-    def _apply(self, taking: Taking) -> None:
+    def _apply(self, some: Sequence[WaitingEntry]) -> None:
         """All of it, in one batch if it can be."""
 
         def applied(parts: Parts[WaitingEntry]) -> Outcome:
-            return self._hub.apply(changes_in(parts), handled=taking.handled(parts))
+            return self._hub.apply(changes_in(parts), handled=taken(some, parts))
 
-        for settled in settle(taking.coming(self._limits), applied):
+        for settled in settle(coming(some, self._limits), applied):
             self.batches += 1
             self.events += len(settled.outcome or ())
             for one in settled.refused:

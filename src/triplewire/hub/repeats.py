@@ -82,7 +82,7 @@ class Keeping(Handled):
     orders: Sequence[Order] = ()
     before: Mapping[str, str | None] = field(default_factory=dict)
 
-    def note(self, writer: Writer, now: str) -> None:
+    def note(self, writer: Writer) -> None:
         """See `Handled.note`; StoreUnavailable if another service has applied the same request meanwhile."""
         if writer.repeats.find(self.account, self.key, _since()) is not None:
             raise StoreUnavailable("a request with this Idempotency-Key was applied at this moment; send it again")
@@ -94,7 +94,7 @@ class Keeping(Handled):
         repeat = Repeat(self.account, self.key, digest_of(self.orders), self.batch, kept, answer)
         writer.repeats.add(repeat, since=_since(), most=MOST)
 
-    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]]) -> None:
         """Nothing: whoever sent the feed is told."""
 
 

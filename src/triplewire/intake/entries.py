@@ -39,17 +39,17 @@ class Handled:
         """Whether something of it is on the log: then no batch has applied it, whatever the batch's name says."""
         return self.until >= max(1, self.first) and reader.intake.first() <= self.until
 
-    def note(self, writer: Writer, now: str) -> None:
+    def note(self, writer: Writer) -> None:
         """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""
         if self.first and writer.intake.first() > self.first:
             raise StoreError("another stream has taken these changes off the intake log; let one run, not two")
         if self.until:
             writer.intake.take(self.until)
-        writer.intake.reject(self.rejected, now)
+        writer.intake.reject(self.rejected)
 
-    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]]) -> None:
         """Keep the items of feeds that were refused alone, with the reason: who sent the feed does not wait for it."""
-        writer.intake.reject([NewRejection(entry_of(change), str(reason)) for change, reason in refused], now)
+        writer.intake.reject([NewRejection(entry_of(change), str(reason)) for change, reason in refused])
 
 
 def entry_of(change: Change | Unread) -> NewEntry:

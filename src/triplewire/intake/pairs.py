@@ -49,6 +49,11 @@ def position_of(reader: Reader) -> int:
     return int(reader.settings.get(_POSITION, 0))
 
 
+def taken_of(reader: Reader) -> tuple[int, bytes]:
+    """The same position, and whose journal it is; without an identity, the store has none."""
+    return position_of(reader), bytes.fromhex(reader.settings.get(_KNOWN, {"identity": ""})["identity"])
+
+
 def applied_of(reader: Reader) -> int:
     """Up to where the journal is applied: not what was moved, as long as some of it waits there."""
     before, moved = reader.settings.get(_MOVED, [0, 0])
@@ -63,9 +68,9 @@ def note(writer: Writer, position: int) -> None:
 def move(writer: Writer, waiting: Iterable[WaitingEntry]) -> None:
     """Entries of the journal, to the store's own log."""
     entries = iter(waiting)
-    before, now = applied_of(writer), datetime.now(UTC).isoformat(timespec="milliseconds")
+    before = applied_of(writer)
     while some := list(islice(entries, _AT_ONCE)):
-        moved = writer.intake.append_each([one.entry for one in some], now)
+        moved = writer.intake.append_each([one.entry for one in some])
         note(writer, some[-1].position)
         writer.settings.set(_MOVED, [before, moved])
 

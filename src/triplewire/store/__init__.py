@@ -18,7 +18,10 @@ from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.folders import sync_folder
 from triplewire.store.intake import (
+    ELSEWHERE,
     FILE,
+    INTAKE,
+    JOURNAL,
     READ,
     RESTRICT,
     RETRACT,
@@ -43,9 +46,12 @@ from triplewire.store.triples import Span
 __all__ = [
     "ALL_EVENTS",
     "CHANGED",
+    "ELSEWHERE",
     "EVERYBODY",
     "FILE",
     "HEARD_ON",
+    "INTAKE",
+    "JOURNAL",
     "MATCHED",
     "READ",
     "RESTRICT",

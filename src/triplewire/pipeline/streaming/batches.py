@@ -22,8 +22,7 @@ from triplewire.engine import Hub, Outcome
 from triplewire.engine.finding import SharedFinder, Spent
 from triplewire.engine.names import OwnName
 from triplewire.errors import PipelineError, StoreError
-from triplewire.intake.entries import Handled
-from triplewire.intake.logs import Taking
+from triplewire.intake.backlog import coming, taken
 from triplewire.intake.settlement import Parts, changes_in, settle
 from triplewire.pipeline.streaming.entries import DDL, entries_in
 from triplewire.pipeline.streaming.parsing import Parse
@@ -60,8 +59,7 @@ class Stopped(PipelineError):
 class Batches:
     """Applies micro-batches of entries, one after the other.
 
-    `takes_off`: the entries are those of the hub's intake log, and a position is one of it. `tell` hears what became
-    of each batch when it is committed.
+    `tell` hears what became of each batch when it is committed.
     """
 
     def __init__(
@@ -69,11 +67,10 @@ class Batches:
         hub: Hub,
         finder: SharedFinder,
         *,
-        takes_off: bool = True,
         limits: Limits = DEFAULT_LIMITS,
         tell: Callable[[Done], None] = lambda done: None,
     ) -> None:
-        self._hub, self._finder, self._takes_off, self._tell = hub, finder, takes_off, tell
+        self._hub, self._finder, self._tell = hub, finder, tell
         self._parse = Parse(limits)
         self._turn = Lock()
         self._is_closed = False
@@ -117,18 +114,17 @@ class Batches:
 
         Parts of it are named by their entries: when it comes again, what is left of it may be cut at another place.
         """
-        taking = Taking(waiting, Handled if self._takes_off else None)
         ends = waiting[0].place, waiting[-1].place
 
         def applied(parts: Parts[WaitingEntry]) -> Outcome:
             first, last = parts[0].origin.place, parts[-1].origin.place
             name = batch if (first, last) == ends else f"{batch}:{first[0]}.{first[1]}-{last[0]}.{last[1]}"
             try:
-                return self._hub.apply(changes_in(parts), batch=OwnName(name), handled=taking.handled(parts))
+                return self._hub.apply(changes_in(parts), batch=OwnName(name), handled=taken(waiting, parts))
             except (Py4JError, PySparkException) as error:
                 raise PipelineError(str(error)) from error
 
-        for settled in settle(taking.coming(), applied):
+        for settled in settle(coming(waiting), applied):
             outcome = settled.outcome
             assert outcome is not None, "what is set aside is a batch, too"
             done.events += len(outcome)

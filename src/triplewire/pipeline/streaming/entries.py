@@ -21,11 +21,12 @@ SCHEMA = pa.schema(
         ("content", pa.binary()),
         ("received", pa.string()),
         ("reason", pa.string()),
+        ("log", pa.int32()),
     ]
 )
 DDL = (
     "position bigint, item bigint, kind int, uri string, media_type string, content binary, received string,"
-    " reason string"
+    " reason string, log int"
 )
 _MOST_BYTES = 8 << 20
 
@@ -50,14 +51,14 @@ def _batch(waiting: list[WaitingEntry]) -> pa.RecordBatch:
 
 
 def _row(one: WaitingEntry) -> tuple[object, ...]:
-    entry = one.entry
-    return one.position, one.item, entry.kind, entry.uri, entry.media_type, entry.content, one.received, one.reason
+    position, entry, item, *rest = one
+    return position, item, entry.kind, entry.uri, entry.media_type, entry.content, *rest
 
 
 def entries_in(table: pa.Table | pa.RecordBatch) -> list[WaitingEntry]:
     """The entries of a table."""
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     return [
-        WaitingEntry(position, NewEntry(kind, uri, media_type, content), item, received, reason)
-        for position, item, kind, uri, media_type, content, received, reason in rows
+        WaitingEntry(position, NewEntry(kind, uri, media_type, content), item, *rest)
+        for position, item, kind, uri, media_type, content, *rest in rows
     ]
