@@ -118,7 +118,7 @@ class Accepting:
     # -- changes
 
     async def accept(self, order: Order) -> Receipt | Acknowledged:
-        """See `Intake.accept`."""
+        """What became of an order, as `submit` says it; a plain publication is answered once it is durable."""
         if self._is_plain(order):
             document = await self._read(order)
             order = replace(order, document=document)
@@ -127,7 +127,7 @@ class Accepting:
         return await self.submit(order)
 
     async def submit(self, order: Order) -> Receipt:
-        """See `Intake.submit`."""
+        """What became of an order, once it is durable and applied; TriplewireError if it was refused."""
         self._has_lists = self._has_lists or order.access is not None
         with self._holding(order.uri):
             await self.settled(order.uri)
@@ -140,9 +140,7 @@ class Accepting:
                 held.enter_context(self._holding(uri))
             for uri in set(bundle.uris):
                 await self.settled(uri)
-            receipt = await self._direct.do(bundle)
-            assert isinstance(receipt, BundleReceipt)
-            return receipt
+            return await self._direct.submit_bundle(bundle)
 
     def _is_plain(self, order: Order) -> bool:
         return (
@@ -317,7 +315,7 @@ class Accepting:
             self._moved.notify_all()
 
     async def close(self) -> None:
-        """See `Intake.close`; what is on the log is applied by this process or another one, now or later."""
+        """Finish what was taken in, and stop; what is on the log is applied by this process or another one."""
         self._is_closing = True
         self._work.set()
         await self._adder
