@@ -10,8 +10,6 @@ from itertools import count
 import pytest
 from tests.contracts import ways_in
 from tests.contracts.ways_in import Sent
-from tests.pipeline import brokers
-from tests.pipeline.brokers import NotToBeHad
 
 from triplewire import Schema, parse
 
@@ -31,26 +29,6 @@ BAD = {
     "unreadable": ("this is no Turtle", "not Turtle"),
 }
 """What a bad document says, and what is said of it."""
-
-
-@pytest.fixture(scope="module")
-def parts():
-    try:
-        return brokers.parts()
-    except NotToBeHad as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture(scope="module")
-def broker(parts, tmp_path_factory):
-    with brokers.broker(parts.broker, tmp_path_factory.mktemp("kafka")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def jars(parts):
-    """How Spark is given its connector."""
-    return "--conf", f"spark.jars={','.join(map(str, sorted(parts.connector.glob('*.jar'))))}"
 
 
 SLOW = {ways_in.streamed: ["spark"], ways_in.streamed_files: ["spark"], ways_in.messages: ["broker", "jars"]}

@@ -76,13 +76,15 @@ def _each(documents: Sequence[Sent], uri: Callable[[str], str], send: Callable[[
 def published(folder: Path) -> Iterator[Way]:
     """`Hub.publish`, one by one."""
     with Hub(":memory:") as hub:
-        uri = Way(hub, dict).uri
+        way = Way(hub, dict)
+
+        def publish(sent, uri):
+            hub.publish(sent.content, uri=uri, media_type=sent.media_type)
 
         def send(documents):
-            publish = lambda sent, named: hub.publish(sent.content, uri=named, media_type=sent.media_type)  # noqa: E731
-            return _each(documents, uri, publish)
+            return _each(documents, way.uri, publish)
 
-        yield Way(hub, send, whole_feeds=True)
+        yield way._replace(send=send, whole_feeds=True)
 
 
 @contextmanager
@@ -120,7 +122,9 @@ def settled(folder: Path) -> Iterator[Way]:
 def commanded(folder: Path) -> Iterator[Way]:
     """`triplewire publish` of files; of all that it says, the line that begins with the file's name or uri counts."""
     store, files = f"sqlite:///{folder}/hub.db", folder / "files"
-    uri = lambda name: (files / name).as_uri()  # noqa: E731
+
+    def uri(name):
+        return (files / name).as_uri()
 
     def send(documents):
         paths = [_written(files, sent) for sent in documents]
@@ -248,8 +252,10 @@ def messages(folder: Path, broker: Broker, jars: Sequence[str]) -> Iterator[Way]
             ]
             end = Message(f"urn:end:{documents[0].name}".encode(), b"<urn:a> <urn:p> 1 .", TURTLE)
             broker.send("contract", *sent, end)
-            is_over = lambda: hub.document(end.key.decode()) is not None  # noqa: E731
-            return set_aside(hub, lambda: driver.until(is_over, "all messages are applied"))
+            return set_aside(hub, lambda: driver.until(lambda: is_there(end), "all messages are applied"))
+
+        def is_there(message):
+            return hub.document(message.key.decode()) is not None
 
         yield way._replace(send=send)
 
