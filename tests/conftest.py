@@ -1,4 +1,4 @@
-"""What tests of several packages share: a real PostgreSQL, and urls of empty databases of every kind."""
+"""What tests of several packages share: a real PostgreSQL, urls of empty databases of every kind, and a real Kafka."""
 
 from __future__ import annotations
 
@@ -35,3 +35,29 @@ def new_url(request, tmp_path):
         return ":memory:" if kind == "memory" else f"sqlite:///{tmp_path}/store{next(numbers)}.db"
 
     return make
+
+
+@pytest.fixture(scope="session")
+def parts():
+    """The jars of Kafka's broker, and of Spark's connector to it."""
+    from tests.pipeline import brokers
+
+    try:
+        return brokers.parts()
+    except brokers.NotToBeHad as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def broker(parts, tmp_path_factory):
+    """A broker for the tests of a module."""
+    from tests.pipeline import brokers
+
+    with brokers.broker(parts.broker, tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def jars(parts):
+    """How Spark is given its connector."""
+    return "--conf", f"spark.jars={','.join(map(str, sorted(parts.connector.glob('*.jar'))))}"

@@ -18,6 +18,7 @@ ORDER = (
     ("documents", "algebra", "tables"),
     ("languages", "matching", "schema", "wire"),
     ("store",),
+    ("intake",),
     ("engine",),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound", "isolation"),

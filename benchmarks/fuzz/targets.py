@@ -20,8 +20,8 @@ from triplewire.engine.respelling import respelled
 from triplewire.errors import TriplewireError
 from triplewire.hub import negotiation
 from triplewire.hub.calls import read_call
-from triplewire.hub.journal import Journal
 from triplewire.hub.routes.uploads import _read_quad, _read_record
+from triplewire.intake.journal import Journal
 from triplewire.outbound import retry_after
 from triplewire.polling import opml
 from triplewire.store import NewEntry

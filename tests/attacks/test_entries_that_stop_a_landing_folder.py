@@ -34,7 +34,7 @@ def landed(folder, store):
     for _ in range(2):
         landing.look()
     with store.reading() as reader:
-        names = [entry.uri.rpartition("/")[2] for entry in reader.intake.entries(0, 1 << 60)]
+        names = [one.entry.uri.rpartition("/")[2] for one in reader.intake.entries(0, 1 << 60)]
         return names, [rejection.reason for rejection in reader.intake.rejected()]
 
 

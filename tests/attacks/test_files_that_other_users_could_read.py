@@ -10,8 +10,8 @@ import pytest
 
 from hub.serving import serving
 from triplewire import Hub
-from triplewire.hub.journal import Journal
-from triplewire.hub.logs import back_up
+from triplewire.intake.journal import Journal
+from triplewire.intake.logs import back_up
 from triplewire.store import Store
 from triplewire.store.privacy import private_folder
 

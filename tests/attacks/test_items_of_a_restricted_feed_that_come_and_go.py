@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
 from triplewire import Access, Hub, Publish, Restrict, Retract, parse
-from triplewire.engine.intake import Handled
 from triplewire.errors import AccessDenied
+from triplewire.intake.entries import Handled
 
 FEED = "https://news.example/feed.rss"
 STRANGER = "eve"

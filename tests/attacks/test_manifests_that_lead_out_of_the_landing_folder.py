@@ -8,10 +8,10 @@ import os
 import pytest
 
 from triplewire.documents import Limits
-from triplewire.engine.intake import change_of
 from triplewire.errors import DocumentError
+from triplewire.intake.entries import change_of
 from triplewire.pipeline.streaming.landing import Landing
-from triplewire.store import NewEntry, Store
+from triplewire.store import Store
 
 SECRET = "<urn:secret> <urn:p> 'xyzzy' ."
 
@@ -36,14 +36,13 @@ def landed(folder, store):
     """What is read of what has landed, and why what was not is not."""
     Landing(folder, store).look()
     with store.reading() as reader:
-        entries = list(reader.intake.entries(0, 1 << 60))
+        entries = [one.entry for one in reader.intake.entries(0, 1 << 60)]
         reasons = [rejection.reason for rejection in reader.intake.rejected()]
     return entries, reasons
 
 
 def read(entry) -> bytes:
-    kept = NewEntry(entry.kind, entry.uri, entry.media_type, entry.content)
-    return change_of(kept, Limits()).document.ntriples
+    return change_of(entry, Limits()).document.ntriples
 
 
 def manifest(folder, *paths: str):

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 from hub.serving import serving
 from triplewire import Hub, Publish, parse
 from triplewire.cli.app import app
-from triplewire.engine.intake import Handled
 from triplewire.engine.names import OwnName
 from triplewire.errors import StoreUnavailable
 from triplewire.hub import repeats
 from triplewire.hub.orders import Order
+from triplewire.intake.entries import Handled
 from triplewire.store import Store
 
 NEXT = "stream-5c0ffee0-0000-4000-8000-000000000000-7"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from triplewire import Hub
-from triplewire.engine.intake import Handled
+from triplewire.intake.entries import Handled
 from triplewire.store import RETRACT, UNREAD, NewEntry, NewRejection, Store
 
 HUB = "hub.db"
@@ -13,7 +13,7 @@ HUB = "hub.db"
 
 def waiting() -> list[tuple[int, str]]:
     with Store.open(f"sqlite:///{HUB}", create=False) as store, store.reading() as reader:
-        return [(entry.kind, entry.uri) for entry in reader.intake.entries(0, 1 << 60)]
+        return [(one.entry.kind, one.entry.uri) for one in reader.intake.entries(0, 1 << 60)]
 
 
 def test_documents_are_queued_as_they_are(play, call):

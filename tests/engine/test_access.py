@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Access, Document, DocumentError, Hub, Publish, Restrict, Retract, parse
-from triplewire.engine.intake import change_of, entry_of, is_refused
 from triplewire.errors import AccessDenied, UnknownDocument, UnknownRow
+from triplewire.intake.entries import change_of, entry_of
+from triplewire.intake.settlement import is_refused
 
 OPEN, HIDDEN, FEED = "urn:open", "urn:hidden", "https://example.org/news.rss"
 THINGS = "SELECT ?s ?t { ?s <urn:title> ?t }"

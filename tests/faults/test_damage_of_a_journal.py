@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.faults.damage import DAMAGES, files, flip_bytes
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal import Journal, JournalReader
-from triplewire.hub.journal.entries import _KIND, _OLD_HEAD
-from triplewire.hub.journal.survey import survey
+from triplewire.intake.journal import Journal, JournalReader
+from triplewire.intake.journal.entries import _KIND, _OLD_HEAD
+from triplewire.intake.journal.survey import survey
 from triplewire.store import READ, NewEntry
 
 MUCH = 1 << 30

@@ -15,7 +15,7 @@ from hub.serving import serving as served
 from triplewire import Hub
 from triplewire.errors import StoreError
 from triplewire.hub import Settings, start
-from triplewire.hub.logs import back_up
+from triplewire.intake.logs import back_up
 
 MB = 1 << 20
 

@@ -11,10 +11,10 @@ from tests.faults.damage import files
 from tests.faults.test_store_and_journal_apart import all_of, killed_service, refused, repaired, url
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal import Journal
-from triplewire.hub.journal.entries import _KIND, _OLD_HEAD
-from triplewire.hub.logs import log_of
-from triplewire.hub.pairs import problems
+from triplewire.intake.journal import Journal
+from triplewire.intake.journal.entries import _KIND, _OLD_HEAD
+from triplewire.intake.logs import log_of
+from triplewire.intake.pairs import problems
 from triplewire.store import READ, Store
 
 

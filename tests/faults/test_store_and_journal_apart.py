@@ -20,10 +20,10 @@ from triplewire.cli.app import app
 from triplewire.documents import Limits
 from triplewire.errors import DamagedJournal, StoreBusy
 from triplewire.hub.applying import Applier
-from triplewire.hub.journal import Journal
-from triplewire.hub.journal.entries import _HEAD, _OLD_HEAD, spelled
-from triplewire.hub.logs import back_up, log_of
-from triplewire.hub.pairs import folder_of, problems, repair
+from triplewire.intake.journal import Journal
+from triplewire.intake.journal.entries import _HEAD, _OLD_HEAD, spelled
+from triplewire.intake.logs import back_up, log_of
+from triplewire.intake.pairs import folder_of, problems, repair
 from triplewire.store import Store
 
 

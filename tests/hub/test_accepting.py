@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
-from triplewire.engine.intake import APPLIER
 from triplewire.errors import TriplewireError
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.intake import Room
-from triplewire.hub.logs import log_of
 from triplewire.hub.orders import Acknowledged, Expected, Order
+from triplewire.intake.entries import APPLIER
+from triplewire.intake.logs import log_of
 
 URIS = ("urn:doc:1", "urn:doc:2")
 TEXTS = (b"<urn:a> <urn:p> 1 .", b"<urn:a> <urn:p> 2 .", b"[] <urn:p> 3 .", b"nonsense", None)

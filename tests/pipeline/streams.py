@@ -11,12 +11,13 @@ from threading import Thread
 import pyarrow as pa
 
 from triplewire import Document, Hub, Publish, Restrict, Retract, TaxonomyError, Unread, parse
-from triplewire.engine.intake import entry_of
+from triplewire.intake.entries import entry_of
 from triplewire.model import Event
 from triplewire.pipeline.streaming.batches import Batches, Done
-from triplewire.pipeline.streaming.entries import SCHEMA, Waiting, table_of
+from triplewire.pipeline.streaming.entries import SCHEMA, table_of
 from triplewire.pipeline.streaming.running import Plan, Stream
 from triplewire.pipeline.streaming.workers import spark_finder
+from triplewire.store import WaitingEntry
 
 PATIENCE = 600.0
 """Seconds to wait for what should take some: a machine may have much else to do."""
@@ -89,7 +90,7 @@ class MicroBatches(World):
         self.finder = spark_finder(spark.sparkContext, url, small=0)
         super().__init__(Hub(url, finder=self.finder))
         self.spark, self.done, self.numbers = spark, [], count(1)
-        self.batches = Batches(self.hub, self.finder, takes_off=False, tell=self.done.append)
+        self.batches = Batches(self.hub, self.finder, tell=self.done.append)
 
     def _send(self, changes, batch) -> None:
         self.batches.apply(frame_of(self.spark, changes), batch or f"batch {next(self.numbers)}")
@@ -97,8 +98,7 @@ class MicroBatches(World):
 
 def frame_of(spark, changes):
     """Changes as Spark reads them from the intake log, in one task."""
-    entries = [entry_of(change) for change in changes]
-    waiting = [Waiting(1, n, e.kind, e.uri, e.media_type, e.content, "") for n, e in enumerate(entries)]
+    waiting = [WaitingEntry(1, entry_of(change), number) for number, change in enumerate(changes)]
     return spark.createDataFrame(pa.Table.from_batches(table_of(waiting), SCHEMA)).coalesce(1)
 
 

@@ -6,8 +6,7 @@ import random
 import time
 
 import pytest
-from tests.pipeline import brokers
-from tests.pipeline.brokers import LOGIN, Message, NotToBeHad
+from tests.pipeline.brokers import LOGIN, Broker, Message
 from tests.pipeline.drivers import Driver, Story
 
 from engine.workers import batch
@@ -15,26 +14,6 @@ from triplewire import Hub, Publish, Retract
 
 KILLS = 4
 TURTLE = {"Content-Type": b"text/turtle"}
-
-
-@pytest.fixture(scope="module")
-def parts():
-    try:
-        return brokers.parts()
-    except NotToBeHad as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture(scope="module")
-def broker(parts, tmp_path_factory):
-    with brokers.broker(parts.broker, tmp_path_factory.mktemp("kafka")) as running:
-        yield running
-
-
-@pytest.fixture
-def jars(parts):
-    """How Spark is given its connector."""
-    return "--conf", f"spark.jars={','.join(map(str, sorted(parts.connector.glob('*.jar'))))}"
 
 
 def asking(url: str) -> Hub:
@@ -99,7 +78,7 @@ def message(change: Publish | Retract) -> Message:
 class Told(Story):
     """The story as messages, each of them a micro-batch."""
 
-    def __init__(self, url: str, broker: brokers.Broker, topic: str) -> None:
+    def __init__(self, url: str, broker: Broker, topic: str) -> None:
         super().__init__(url)
         self.broker, self.topic = broker, topic
         self.source, self.told = broker.make(topic), 0

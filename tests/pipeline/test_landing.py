@@ -51,8 +51,8 @@ def waiting(store):
     """What is on the log, each submission a list; it is taken off."""
     with store.writing() as writer:
         found = {}
-        for entry in writer.intake.entries(0, 1 << 60):
-            found.setdefault(entry.position, []).append((entry.kind, entry.uri))
+        for one in writer.intake.entries(0, 1 << 60):
+            found.setdefault(one.position, []).append((one.entry.kind, one.entry.uri))
         writer.intake.take(1 << 60)
     return list(found.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from tests.contracts.reference import Reference
@@ -11,8 +12,9 @@ from tests.oracle.test_crowded_histories import Crowd, follow_with
 from tests.pipeline.streams import MicroBatches, Running, eventually, frame_of
 
 from triplewire import Access, Hub, PipelineError, Publish, Restrict, Retract, Schema, Unread, parse
-from triplewire.engine.intake import entry_of
 from triplewire.engine.workers import Worker
+from triplewire.intake.entries import entry_of
+from triplewire.intake.logs import log_of
 from triplewire.model import Row
 from triplewire.pipeline.streaming.parsing import Parse
 from triplewire.pipeline.streaming.progress import status
@@ -138,6 +140,44 @@ def test_what_waits_behind_the_checkpoint_is_applied_as_well(spark, url, tmp_pat
         assert kinds(hub, "own") == {"matched": 2, "unmatched": 1}
 
 
+def test_the_journal_beside_a_store_is_applied_after_its_log_and_each_entry_once(spark, url, tmp_path):
+    with Hub(url) as hub, closing(log_of(hub.store)) as log:
+        hub.subscribe(OWN, id="own")
+        log.append([entry_of(sent(number, f"<urn:{number}> <urn:p> 1 .")) for number in range(5)])
+        hub.submit([sent(5, "<urn:5> <urn:p> 1 ."), sent(0, "<urn:0> <urn:p> 0 .")])
+        stream = Stream(spark, Plan(url, "intake", tmp_path / "checkpoint", most=3))
+        stream.once()
+        assert [record.documents for record in hub.batches()] == [2, 3, 2], "first the log of the store"
+        assert kinds(hub, "own") == {"matched": 6, "changed": 1}
+        assert log.applied() == 5
+        stream.once()
+        assert len(hub.batches()) == 3, "nothing waits"
+        log.append([entry_of(sent(6, "no Turtle")), entry_of(Retract("urn:document:1"))])
+        stream.once()
+        stream.close()
+        assert [one.uri for one in hub.rejected()] == ["urn:document:6"]
+        assert kinds(hub, "own") == {"matched": 6, "changed": 1, "unmatched": 1}
+        assert log.applied() == 7
+
+
+def test_a_batch_of_the_journal_that_comes_again_finds_nothing_left(spark, url, tmp_path):
+    """The driver was killed when a batch was committed, and before Spark noted that it was."""
+    with Hub(url) as hub, closing(log_of(hub.store)) as log:
+        hub.subscribe(OWN, id="own")
+        stream = Stream(spark, Plan(url, "intake", tmp_path / "checkpoint"))
+        log.append([entry_of(sent(1, "<urn:1> <urn:p> 1 ."))])
+        stream.once()
+        log.append([entry_of(sent(1, "<urn:1> <urn:p> 2 ."))])
+        stream.once()
+        for name in ("1", ".1.crc"):
+            (tmp_path / "checkpoint/commits" / name).unlink()
+        log.append([entry_of(sent(2, "<urn:2> <urn:p> 1 ."))])
+        stream.once()
+        stream.close()
+        assert kinds(hub, "own") == {"matched": 2, "changed": 1}
+        assert log.applied() == 3
+
+
 def test_a_crowded_history_by_micro_batches_is_that_of_the_definition(spark, url):
     """Parsed and found by Spark's workers, each step."""
     world = MicroBatches(spark, url)
@@ -231,7 +271,7 @@ def test_a_document_that_ends_its_worker_is_set_aside_and_the_rest_goes_through(
         """Parsing that some documents end, as one does that is too large for memory."""
 
         def parsed(self, one):
-            if b"deadly" in (one.content or b""):
+            if b"deadly" in (one.entry.content or b""):
                 if how == "exit":
                     os._exit(3)
                 os.kill(os.getpid(), 9)

@@ -329,7 +329,9 @@ def test_what_breaks_the_schema_of_a_hub_that_lets_it_in_is_told(site, ask, hub)
     assert "#item=urn:1" in " ".join(map(str, asked.others))
     hub.set_schema(schema, on_violation="refuse")
     site.put("/feed", rss((1, "b")))
-    assert "breaks the schema" in ask(site.url("/feed")).problem
+    asked = ask(site.url("/feed"))
+    assert (asked.problem, titles(asked)) == ("", []), "the item is refused, and not its feed"
+    assert "breaks the schema" in " ".join(map(str, asked.others))
     assert [row["t"].value for row in hub.rows("items")] == ["a"]
 
 

@@ -47,7 +47,10 @@ def print_json(record: Mapping[str, Any]) -> int:
 
 
 class Screen(Console):
-    """A console of Rich on which control characters in texts are visible."""
+    """A console of Rich on which control characters in texts are visible, and `:two:` is no picture."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """See `Console.render`."""

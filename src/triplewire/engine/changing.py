@@ -19,11 +19,11 @@ from triplewire.engine import backfilling, editing, policies, recovering, subscr
 from triplewire.engine.applying import Applied, Meaning, apply, told_again
 from triplewire.engine.connected import Connected, record_of, subscription_of
 from triplewire.engine.feeds import spread
-from triplewire.engine.intake import Handled, entry_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.revisions import Revision, revise
 from triplewire.engine.workers import OneWorker, Workers
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
+from triplewire.intake.entries import Handled, entry_of
 from triplewire.model import (
     Access,
     Change,
@@ -212,7 +212,7 @@ class Changing(Connected, AnyHub):
         refuse_unstorable_changes(changes, "")
         entries = [entry_of(change) for change in changes]
         with self._lock, self.store.writing() as writer:
-            return writer.intake.append(entries, _now()) if entries else writer.intake.last()
+            return writer.intake.append(entries) if entries else writer.intake.last()
 
     def apply(self, changes: Iterable[Change], *, batch: str | None = None, handled: Handled | None = None) -> Outcome:
         """Apply a batch of changes: all of them or none, and told as one.
@@ -250,8 +250,8 @@ class Changing(Connected, AnyHub):
                 finder=self._finder,
             )
             if handled is not None:
-                handled.note(writer, _now())
-                handled.set_aside(writer, refused, _now())
+                handled.note(writer)
+                handled.set_aside(writer, refused)
             return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:

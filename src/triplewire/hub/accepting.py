@@ -24,14 +24,14 @@ from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, policies
-from triplewire.engine.intake import entry_of
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
 from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.intake import Counts, GroupCommit, Room, ended
-from triplewire.hub.logs import Log
 from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
+from triplewire.intake.entries import entry_of
+from triplewire.intake.logs import Log
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Publish
 from triplewire.store import NewEntry
@@ -118,7 +118,7 @@ class Accepting:
     # -- changes
 
     async def accept(self, order: Order) -> Receipt | Acknowledged:
-        """See `Intake.accept`."""
+        """What became of an order, as `submit` says it; a plain publication is answered once it is durable."""
         if self._is_plain(order):
             document = await self._read(order)
             order = replace(order, document=document)
@@ -127,7 +127,7 @@ class Accepting:
         return await self.submit(order)
 
     async def submit(self, order: Order) -> Receipt:
-        """See `Intake.submit`."""
+        """What became of an order, once it is durable and applied; TriplewireError if it was refused."""
         self._has_lists = self._has_lists or order.access is not None
         with self._holding(order.uri):
             await self.settled(order.uri)
@@ -140,9 +140,7 @@ class Accepting:
                 held.enter_context(self._holding(uri))
             for uri in set(bundle.uris):
                 await self.settled(uri)
-            receipt = await self._direct.do(bundle)
-            assert isinstance(receipt, BundleReceipt)
-            return receipt
+            return await self._direct.submit_bundle(bundle)
 
     def _is_plain(self, order: Order) -> bool:
         return (
@@ -317,7 +315,7 @@ class Accepting:
             self._moved.notify_all()
 
     async def close(self) -> None:
-        """See `Intake.close`; what is on the log is applied by this process or another one, now or later."""
+        """Finish what was taken in, and stop; what is on the log is applied by this process or another one."""
         self._is_closing = True
         self._work.set()
         await self._adder

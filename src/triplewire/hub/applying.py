@@ -13,13 +13,11 @@ from contextlib import suppress
 from time import monotonic
 
 from triplewire.documents import Limits
-from triplewire.engine import Hub
-from triplewire.engine.intake import Handled, change_of, is_refused
-from triplewire.errors import StoreError, TriplewireError
+from triplewire.engine import Hub, Outcome
 from triplewire.hub.intake import WRITERS
-from triplewire.hub.logs import Backlog, Submission, handled
-from triplewire.model import Change
-from triplewire.store import Lease, NewEntry, NewRejection
+from triplewire.intake.backlog import Backlog, coming, taken
+from triplewire.intake.settlement import Parts, changes_in, settle
+from triplewire.store import Lease, WaitingEntry
 
 log = logging.getLogger("triplewire.hub")
 
@@ -57,11 +55,11 @@ class Applier:
 
     def step(self) -> int:
         """Apply one batch of what waits; how many changes that were."""
-        some, kind = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
+        some = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
         if some:
             with self._door.turn():
-                self._apply(some, kind)
-        return sum(len(one.entries) for one in some)
+                self._apply(some)
+        return len(some)
 
     def recover(self) -> bool:
         """Answer again the queries over their limit that have waited long enough; whether there were any."""
@@ -73,35 +71,17 @@ class Applier:
         self.events += len(outcome) if outcome is not None else 0
         return outcome is not None
 
-    def _apply(self, some: Sequence[Submission], kind: type[Handled]) -> None:
-        """All of it as one batch; without what is refused by name; by halves, if nobody can say what is wrong."""
-        good: list[tuple[NewEntry, Change]] = []
-        bad: list[NewRejection] = []
-        for entry in (entry for one in some for entry in one.entries):
-            try:
-                good.append((entry, change_of(entry, self._limits)))
-            except TriplewireError as error:
-                bad.append(NewRejection(entry, str(error)))
-        while True:
-            try:
-                outcome = self._hub.apply([change for _, change in good], handled=handled(kind, some, bad))
-            except StoreError:
-                raise
-            except Exception as error:
-                refused = [entry for entry, change in good if is_refused(change, error)]
-                if not refused and len(some) > 1:
-                    middle = len(some) // 2
-                    self._apply(some[:middle], kind)
-                    self._apply(some[middle:], kind)
-                    return
-                refused = refused or [entry for entry, _ in good]
-                log.error("%s cannot be applied, and is set aside: %s", refused[0].uri, error)
-                bad += [NewRejection(entry, str(error)) for entry in refused]
-                good = [one for one in good if one[0] not in refused]
-            else:
-                self.batches += 1
-                self.events += len(outcome)
-                return
+    def _apply(self, some: Sequence[WaitingEntry]) -> None:
+        """All of it, in one batch if it can be."""
+
+        def applied(parts: Parts[WaitingEntry]) -> Outcome:
+            return self._hub.apply(changes_in(parts), handled=taken(some, parts))
+
+        for settled in settle(coming(some, self._limits), applied):
+            self.batches += 1
+            self.events += len(settled.outcome or ())
+            for one in settled.refused:
+                log.error("%s cannot be applied, and is set aside: %s", one.origin.entry.uri, one.error)
 
 
 class Turn:

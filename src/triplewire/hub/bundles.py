@@ -7,14 +7,14 @@ refuse the whole, and names that document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from triplewire.engine import Hub
 from triplewire.errors import DocumentError, SubscriptionError, UnknownDocument
 from triplewire.hub import repeats
-from triplewire.hub.orders import Order, Parse, Receipt, change_of, permit, seen, told_errors
+from triplewire.hub.orders import Order, Parse, Receipt, change_of, current_digest, permit, told_errors, told_events
 from triplewire.hub.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease
@@ -34,6 +34,8 @@ class Bundle:
     by: str | None = None
     account: str = ""
 
+    is_alone = True
+
     @property
     def uris(self) -> Sequence[str]:
         """The documents that it changes."""
@@ -49,25 +51,25 @@ class Bundle:
         orders = [order for order in self.orders if _concerns(hub, order)]
         known = repeats.found(hub, self.account, self.id, self.orders)
         if known is not None:
-            events = seen(hub, repeats.events_of(hub, known), self.by) if self.tell else None
-            told = None if events is None else [event.as_dict(contents=False) for event in events]
-            return BundleReceipt(known.batch, repeats.receipts_of(known), told, (), ())
+            events = told_events(hub, repeats.events_of(hub, known), self.by) if self.tell else None
+            return BundleReceipt(known.batch, repeats.receipts_of(known), events, (), ())
         before = _records(hub, orders)
         changes = [change_of(order, parse) for order in orders]
         _refuse_lists_of_nothing(orders, before)
         for order in orders:
-            order.expected.check(order.uri, _digest(before[order.uri]))
+            order.expected.check(order.uri, current_digest(before[order.uri]))
         if quotas is not None:
             _check(hub, quotas, changes, before)
-        digests = {uri: _digest(record) for uri, record in before.items()}
+        digests = {uri: current_digest(record) for uri, record in before.items()}
         with door.turn():
             batch = repeats.batch_of(self.id)
             kept = repeats.keeping(self.account, self.id, batch, self.orders, digests)
             outcome = hub.apply(changes, batch=batch, handled=kept)
+        after = _records(hub, orders)
         return BundleReceipt(
             outcome.batch,
-            list(_receipts(outcome.batch, self.uris, before, _records(hub, orders))),
-            [event.as_dict(contents=False) for event in seen(hub, outcome, self.by)] if self.tell else None,
+            [Receipt.of(uri, outcome.batch, after.get(uri), digests.get(uri)) for uri in dict.fromkeys(self.uris)],
+            told_events(hub, outcome, self.by) if self.tell else None,
             outcome.warnings,
             told_errors(hub, outcome.errors, self.by),
         )
@@ -91,8 +93,8 @@ def _check(hub: Hub, quotas: Quotas, changes: Sequence[Change], before: dict[str
     if publishing and (spent := quotas.over_events(len(publishing))):
         raise spent
     if quotas.documents is not None:
-        leaving = sum(uri not in publishing and _digest(before[uri]) is not None for uri in last)
-        coming = sum(_digest(before[uri]) is None for uri in publishing)
+        leaving = sum(uri not in publishing and current_digest(before[uri]) is not None for uri in last)
+        coming = sum(current_digest(before[uri]) is None for uri in publishing)
         with hub.store.reading() as reader:
             count = reader.documents.count()
         if coming > leaving and count + coming - leaving > quotas.documents:
@@ -118,29 +120,6 @@ def _refuse_lists_of_nothing(orders: Sequence[Order], before: dict[str, Document
             there.add(order.uri)
         elif order.restricts and order.uri not in there:
             raise UnknownDocument(order.uri)
-
-
-def _receipts(
-    batch: str,
-    uris: Sequence[str],
-    before: dict[str, DocumentRecord | None],
-    after: dict[str, DocumentRecord | None],
-) -> Iterator[Receipt]:
-    for uri in dict.fromkeys(uris):
-        record = after.get(uri)
-        was, digest = _digest(before.get(uri)), _digest(record)
-        yield Receipt(
-            uri,
-            batch,
-            0 if record is None else record.version,
-            digest,
-            created=digest is not None and was is None,
-            changed=digest != was,
-        )
-
-
-def _digest(record: DocumentRecord | None) -> str | None:
-    return record.digest.hex() if record is not None and record.present else None
 
 
 def _records(hub: Hub, orders: Sequence[Order]) -> dict[str, DocumentRecord | None]:

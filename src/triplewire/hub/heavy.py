@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 
 from triplewire.documents import Limits
 from triplewire.errors import StoreError
-from triplewire.hub.logs import Backlog
 from triplewire.hub.settings import MAIN, Settings
+from triplewire.intake.backlog import Backlog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from triplewire.pipeline.streaming.running import Stream
 
-_GATHER = 10_000
 _WITHOUT = 60.0
 """Seconds until a stream that failed is tried again."""
 Tell = Callable[[str], None]
@@ -93,8 +92,6 @@ class Heavy:
         try:
             if self._stream is None:
                 self._stream = self._begun(spark.session)
-            while backlog.gather(most=_GATHER):
-                pass
             self._stream.once()
         except StoreError:
             raise

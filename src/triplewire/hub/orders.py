@@ -16,7 +16,7 @@ from triplewire.errors import (
     VersionConflict,
 )
 from triplewire.model import Access, Change, Document, Event, Publish, Restrict, Retract
-from triplewire.store import EVERYBODY
+from triplewire.store import EVERYBODY, DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,23 @@ class Order:
         """Whether it must not share a batch."""
         return self.tell or self.id is not None
 
+    @property
+    def uris(self) -> Sequence[str]:
+        """The document that it changes."""
+        return (self.uri,)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.data or b"")
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there."""
+    """What became of an order. `version` and `digest` are of the document as it is now; None if it is not there.
+
+    `refused` are the items that a feed has lost: the rest of it is applied.
+    """
 
     uri: str
     batch: str
@@ -82,6 +95,13 @@ class Receipt:
     events: Sequence[dict[str, Any]] | None = None
     warnings: Sequence[DocumentError] = ()
     errors: Sequence[SubscriptionError] = ()
+    refused: Sequence[DocumentError] = ()
+
+    @classmethod
+    def of(cls, uri: str, batch: str, record: DocumentRecord | None, before: str | None) -> Receipt:
+        """What became of a document that has this record now; `before` is the digest that it had."""
+        digest, version = current_digest(record), 0 if record is None else record.version
+        return cls(uri, batch, version, digest, created=digest is not None and before is None, changed=digest != before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +159,23 @@ def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -
     return [error for error, is_theirs in zip(errors, may, strict=True) if is_theirs]
 
 
-def seen(hub: Hub, events: Iterable[Event], by: str | None) -> list[Event]:
-    """The events of subscriptions whose answers somebody may see."""
+def told_events(hub: Hub, events: Iterable[Event], by: str | None) -> list[dict[str, Any]]:
+    """The events of subscriptions whose answers an account may see, as it is told of them."""
     told = list(events)
     with hub.store.reading() as reader:
-        if by is None or not told or not reader.access.number():
-            return told
-        records = reader.subscriptions.find(list({event.subscription for event in told}))
-        known = [record for record in records if record is not None]
-        queries = reader.queries.by_ids([record.query for record in known])
-        own = {
-            record.id
-            for record, query in zip(known, queries, strict=True)
-            if query is not None and query.viewer in (EVERYBODY, by)
-        }
-    return [event for event in told if event.subscription in own]
+        if by is not None and told and reader.access.number():
+            records = reader.subscriptions.find(list({event.subscription for event in told}))
+            known = [record for record in records if record is not None]
+            queries = reader.queries.by_ids([record.query for record in known])
+            own = {
+                record.id
+                for record, query in zip(known, queries, strict=True)
+                if query is not None and query.viewer in (EVERYBODY, by)
+            }
+            told = [event for event in told if event.subscription in own]
+    return [event.as_dict(contents=False) for event in told]
+
+
+def current_digest(record: DocumentRecord | None) -> str | None:
+    """The digest of a document that is there."""
+    return record.digest.hex() if record is not None and record.present else None

@@ -17,15 +17,17 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from triplewire.engine import Hub
-from triplewire.engine.intake import Handled
 from triplewire.engine.names import OwnName, new_name
 from triplewire.errors import AccessDenied, KeyReused, StoreUnavailable
 from triplewire.hub.orders import Order, Receipt
+from triplewire.intake.entries import Handled
 from triplewire.model import Change, Event
-from triplewire.store import DocumentRecord, Repeat, Writer
+from triplewire.store import Repeat, Writer
 
 LASTS = 7 * 86_400
 """Seconds for which a request is remembered."""
+_KEPT = ("uri", "version", "digest", "created", "changed")
+"""What is kept of a receipt."""
 MOST = 10_000
 """So many requests of an account are remembered, the last ones."""
 
@@ -82,19 +84,19 @@ class Keeping(Handled):
     orders: Sequence[Order] = ()
     before: Mapping[str, str | None] = field(default_factory=dict)
 
-    def note(self, writer: Writer, now: str) -> None:
+    def note(self, writer: Writer) -> None:
         """See `Handled.note`; StoreUnavailable if another service has applied the same request meanwhile."""
         if writer.repeats.find(self.account, self.key, _since()) is not None:
             raise StoreUnavailable("a request with this Idempotency-Key was applied at this moment; send it again")
         known = dict(zip(self.before, writer.documents.current(list(self.before)), strict=True))
         uris = dict.fromkeys(order.uri for order in self.orders)
-        told = [_told(uri, known.get(uri), self.before.get(uri)) for uri in uris]
-        answer = zlib.compress(json.dumps(told).encode())
+        receipts = [Receipt.of(uri, self.batch, known.get(uri), self.before.get(uri)) for uri in uris]
+        answer = zlib.compress(json.dumps([{name: getattr(one, name) for name in _KEPT} for one in receipts]).encode())
         kept = int(1000 * time.time())
         repeat = Repeat(self.account, self.key, digest_of(self.orders), self.batch, kept, answer)
         writer.repeats.add(repeat, since=_since(), most=MOST)
 
-    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]]) -> None:
         """Nothing: whoever sent the feed is told."""
 
 
@@ -105,17 +107,6 @@ def keeping(
     if key is None or batch is None:
         return None
     return Keeping(account=account, key=key, batch=batch, orders=orders, before=before)
-
-
-def _told(uri: str, record: DocumentRecord | None, before: str | None) -> dict[str, object]:
-    digest = record.digest.hex() if record is not None and record.present else None
-    return {
-        "uri": uri,
-        "version": 0 if record is None else record.version,
-        "digest": digest,
-        "created": digest is not None and before is None,
-        "changed": digest != before,
-    }
 
 
 def _since() -> int:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
-from triplewire.engine.intake import APPLIER
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
 from triplewire.hub.intake import Room
 from triplewire.hub.listening import Bell, Together
-from triplewire.hub.logs import log_of
 from triplewire.hub.quotas import Quotas
 from triplewire.hub.settings import Settings, TenantSettings
+from triplewire.intake.entries import APPLIER
+from triplewire.intake.logs import log_of
 from triplewire.isolation.parsing import Parsers
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pyoxigraph import Literal, NamedNode
 
 from triplewire import Feed, Hub, parse
-from triplewire.errors import DocumentError, TriplewireError
+from triplewire.errors import DocumentError
+from triplewire.intake.settlement import settle_changes
 from triplewire.isolation.parsing import Parsers
-from triplewire.model import Document, Event
+from triplewire.model import Document, Event, Publish
 from triplewire.polling import roster
 from triplewire.polling.fetching import Manners, fetch
 from triplewire.polling.politeness import Turns
@@ -34,7 +35,7 @@ class Asked:
     feed: Followed
     events: Sequence[Event] = ()
     problem: str = ""
-    others: Sequence[TriplewireError] = ()
+    others: Sequence[Exception] = ()
 
 
 class Poller:
@@ -103,15 +104,23 @@ class Poller:
     def _dealt_with(self, feed: Followed, answer: Answer) -> Asked:
         """Publish first, then remember: after a crash in between, the same is published again, and nothing happens."""
         events: Sequence[Event] = ()
-        others: Sequence[TriplewireError] = ()
+        others: Sequence[Exception] = ()
         if isinstance(answer, Fresh):
             try:
                 document = self._parse(answer.body, uri=feed.uri, media_type=answer.media_type or None)
-                outcome = self._hub.publish(document, drop_missing=self._drop_missing)
-                events, others = list(outcome), [*outcome.warnings, *outcome.errors]
-                feed = replace(feed, title=_title(document) or feed.title)
             except DocumentError as error:
                 answer = Failed(str(error))
+            else:
+                (settled,) = settle_changes([Publish(document, self._drop_missing)], self._hub.apply)
+                refused = [one.error for one in settled.refused]
+                if settled.outcome is None:
+                    answer = Failed(str(refused[0]))
+                else:
+                    events, others = (
+                        list(settled.outcome),
+                        [*refused, *settled.outcome.warnings, *settled.outcome.errors],
+                    )
+                    feed = replace(feed, title=_title(document) or feed.title)
         known = answered(feed, answer, self._clock(), self._pace)
         roster.save(self._hub.store, known)
         return Asked(known, events, answer.reason if isinstance(answer, Failed | Gone) else "", others)

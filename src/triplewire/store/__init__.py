@@ -17,7 +17,20 @@ from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.folders import sync_folder
-from triplewire.store.intake import FILE, READ, RESTRICT, RETRACT, UNREAD, Entry, NewEntry, NewRejection, Rejection
+from triplewire.store.intake import (
+    ELSEWHERE,
+    FILE,
+    INTAKE,
+    JOURNAL,
+    READ,
+    RESTRICT,
+    RETRACT,
+    UNREAD,
+    NewEntry,
+    NewRejection,
+    Rejection,
+    WaitingEntry,
+)
 from triplewire.store.leases import Lease
 from triplewire.store.log import ALL_EVENTS, CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Only
 from triplewire.store.packing import Triple, digest
@@ -33,9 +46,12 @@ from triplewire.store.triples import TripleSpan
 __all__ = [
     "ALL_EVENTS",
     "CHANGED",
+    "ELSEWHERE",
     "EVERYBODY",
     "FILE",
     "HEARD_ON",
+    "INTAKE",
+    "JOURNAL",
     "MATCHED",
     "READ",
     "RESTRICT",
@@ -51,7 +67,6 @@ __all__ = [
     "DeadLetter",
     "DeliveryRecord",
     "DocumentRecord",
-    "Entry",
     "EventRecord",
     "Hearer",
     "Lease",
@@ -75,6 +90,7 @@ __all__ = [
     "Triple",
     "TripleSpan",
     "VersionRecord",
+    "WaitingEntry",
     "Writer",
     "digest",
     "is_storable",

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
 
+from triplewire.model import spelled
 from triplewire.store import schema
 from triplewire.store.sql import Sql
 
@@ -22,26 +25,36 @@ _REJECTED = "number, uri, kind, media_type, content, reason, rejected"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One change that waits; `content` is the path, for a file."""
-
-    position: int
-    item: int
-    kind: int
-    uri: str
-    media_type: str | None
-    content: bytes | None
-    received: str
-
-
-@dataclass(frozen=True, slots=True)
 class NewEntry:
-    """A change to wait."""
+    """A change, as a log keeps it; `content` is the path, for a file."""
 
     kind: int
     uri: str
     media_type: str | None = None
     content: bytes | None = None
+
+
+ELSEWHERE, INTAKE, JOURNAL = 0, 1, 2
+"""The logs that entries wait on: another program's, this table, and the journal beside a store that is a file."""
+
+
+class WaitingEntry(NamedTuple):
+    """An entry at its place on a log: a position, and which of those that came together it is.
+
+    A `reason` says why it cannot be applied.
+    """
+
+    position: int
+    entry: NewEntry
+    item: int = 0
+    received: str = ""
+    reason: str | None = None
+    log: int = ELSEWHERE
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it is in the order of its log."""
+        return self.position, self.item
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +117,12 @@ class IntakeReader:
         )
         return [(position, count) for position, count in found]
 
-    def entries(self, after: int, until: int) -> Iterator[Entry]:
+    def entries(self, after: int, until: int) -> Iterator[WaitingEntry]:
         """The entries with after < position <= until, in order."""
         found = self._sql.stream(
             f"SELECT {_COLUMNS} FROM intake WHERE position > ? AND position <= ? ORDER BY position, item", after, until
         )
-        return (Entry(*row) for row in found)
+        return (WaitingEntry(row[0], NewEntry(*row[2:6]), row[1], row[6], log=INTAKE) for row in found)
 
     def landed(self) -> dict[str, str]:
         """The files that were seen, each with what told its version."""
@@ -128,8 +141,9 @@ class IntakeReader:
 class IntakeWriter(IntakeReader):
     """What waits, more of it, and less."""
 
-    def append(self, entries: Sequence[NewEntry], received: str) -> int:
+    def append(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
         """One submission; its position."""
+        received = received or _now()
         position = self._sql.take("intake", 1)[0]
         self._sql.insert(
             schema.intake,
@@ -140,8 +154,9 @@ class IntakeWriter(IntakeReader):
         )
         return position
 
-    def append_each(self, entries: Sequence[NewEntry], received: str) -> int:
+    def append_each(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
         """A submission for each; the last position."""
+        received = received or _now()
         positions = self._sql.take("intake", len(entries)) if entries else ()
         self._sql.insert(
             schema.intake,
@@ -151,11 +166,6 @@ class IntakeWriter(IntakeReader):
             ],
         )
         return self.last()
-
-    def nudge(self) -> None:
-        """Let the log end at another position, if anything waits: whoever looks at the end sees that there is work."""
-        if self.waiting():
-            self._sql.take("intake", 1)
 
     def take(self, until: int) -> None:
         """Away with the submissions up to a position: they are applied, or set aside."""
@@ -169,8 +179,9 @@ class IntakeWriter(IntakeReader):
         """These files are gone: if they come back, they are new."""
         self._sql.delete(schema.landed, ("path",), [(path,) for path in paths])
 
-    def reject(self, rejections: Sequence[NewRejection], now: str) -> None:
+    def reject(self, rejections: Sequence[NewRejection], now: str | None = None) -> None:
         """Set these aside."""
+        now = now or _now()
         numbers = self._sql.take("rejected", len(rejections)) if rejections else ()
         self._sql.insert(
             schema.rejected,
@@ -183,3 +194,7 @@ class IntakeWriter(IntakeReader):
     def forget_rejected(self, until: int) -> int:
         """Away with what was set aside, up to a number; how many."""
         return self._sql.run("DELETE FROM rejected WHERE number <= ?", until)
+
+
+def _now() -> str:
+    return spelled(datetime.now(UTC))

@@ -251,7 +251,7 @@ def _published(hub: AnyHub, coming: Iterable[Change], batch: str | None, problem
 
 def _applied(hub: AnyHub, changes: Sequence[Change], batch: str | None, problems: Problems) -> Iterator[Event]:
     """The events; without a batch's id, one bad document is refused alone."""
-    from triplewire.engine.settlement import Refused, settle
+    from triplewire.intake.settlement import settle_changes
 
     if batch is not None:
         try:
@@ -260,11 +260,10 @@ def _applied(hub: AnyHub, changes: Sequence[Change], batch: str | None, problems
             for change in changes:
                 problems.report(change.uri, error)
         return
-    for settled in settle(changes, hub.apply):
-        if isinstance(settled, Refused):
-            problems.report(settled.uri, settled.error)
-        else:
-            yield from _warned(settled, problems)
+    for settled in settle_changes(changes, hub.apply):
+        for refused in settled.refused:
+            problems.report(refused.origin.uri, refused.error)
+        yield from _warned(settled.outcome, problems) if settled.outcome is not None else ()
 
 
 def _warned(outcome: Outcome, problems: Problems) -> Outcome:

@@ -114,7 +114,7 @@ def run(
 @contextmanager
 def _turn_on_the_log(url: str, source: str, say: Callable[[str], None]) -> Iterator[None]:
     """One process at a time applies the intake log: a service that runs, or this."""
-    from triplewire.engine.intake import APPLIER
+    from triplewire.intake.entries import APPLIER
     from triplewire.pipeline.streaming import INTAKE
 
     if source != INTAKE:

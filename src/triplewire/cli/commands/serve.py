@@ -166,7 +166,7 @@ def serve(settings: Settings, roles: Collection[Role]) -> None:
 
 def _expect_whole(url: str) -> None:
     """The store is made, if there is none; DamagedJournal says what is gone of what was acknowledged."""
-    from triplewire.hub.pairs import refuse_damage
+    from triplewire.intake.pairs import refuse_damage
 
     with store_class().open(url) as store:
         refuse_damage(store)

@@ -90,7 +90,7 @@ def check(
 
 
 def _problems_of_journal(store: Store) -> Iterator[str]:
-    from triplewire.hub.pairs import problems
+    from triplewire.intake.pairs import problems
 
     return problems(store)
 
@@ -110,7 +110,7 @@ def repair(store: StoreUrl) -> None:
     \b
       triplewire store repair hub.db
     """
-    from triplewire.hub.pairs import repair as repaired
+    from triplewire.intake.pairs import repair as repaired
 
     problems = Problems()
     with store_at(store) as opened:
@@ -159,7 +159,7 @@ def backup(store: StoreUrl, path: Annotated[Path, typer.Argument(metavar="FILE",
     \b
       triplewire store backup postgresql://me@host/hub monday.backup
     """
-    from triplewire.hub.logs import back_up
+    from triplewire.intake.logs import back_up
 
     problems = Problems()
     with store_at(store) as opened, problems.console.status("backing up"):

@@ -224,7 +224,8 @@ def answer(receipt: Receipt | Acknowledged) -> Response:
         told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
         return Response(json.dumps(told), 202, media_type="application/json")
     status = 201 if receipt.created else 200
-    content = document_as_dict(receipt) | batch_as_dict(receipt.batch, receipt.warnings, receipt.errors, receipt.events)
+    problems = (*receipt.refused, *receipt.warnings)
+    content = document_as_dict(receipt) | batch_as_dict(receipt.batch, problems, receipt.errors, receipt.events)
     return JSONResponse(content, status, None if receipt.events is None else {"Preference-Applied": "wait"})
 
 

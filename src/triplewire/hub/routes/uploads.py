@@ -137,17 +137,21 @@ async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
     answers = iter(await asyncio.gather(*map(access.tenant.intake.submit, orders), return_exceptions=True))
     for item in items:
         answer = item.error if item.order is None else next(answers)
+        refused: Sequence[TriplewireError] = ()
         if isinstance(answer, Receipt):
             told.unchanged += not answer.changed
             told.published += answer.changed and answer.digest is not None
             told.retracted += answer.changed and answer.digest is None
+            refused = answer.refused
         elif isinstance(answer, TriplewireError):
-            told.refused += 1
-            status = max(status, _AWAY if status_of(answer) >= 500 else _SOME)
-            if len(told.problems) < _MOST_PROBLEMS:
-                told.problems.append(UploadProblem(line=item.line, uri=item.uri, problem=problem_of(answer)))
+            refused = [answer]
         elif answer is not None:
             raise answer
+        for error in refused:
+            told.refused += 1
+            status = max(status, _AWAY if status_of(error) >= 500 else _SOME)
+            if len(told.problems) < _MOST_PROBLEMS:
+                told.problems.append(UploadProblem(line=item.line, uri=item.uri, problem=problem_of(error)))
     return status
 
 

@@ -202,7 +202,9 @@ def _cursor(after: str | int) -> int:
 
 def _told(receipt: Receipt) -> dict[str, Any]:
     events = [_struct(event) for event in receipt.events or ()]
-    return {"uri": receipt.uri, "version": receipt.version, "changed": receipt.changed, "events": events}
+    refused = [str(error) for error in receipt.refused]
+    told = {"uri": receipt.uri, "version": receipt.version, "changed": receipt.changed}
+    return told | {"events": events, "refused": refused}
 
 
 def _struct(event: Mapping[str, Any]) -> dict[str, Any]:

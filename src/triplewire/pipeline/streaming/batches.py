@@ -8,26 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
-from triplewire.engine import Hub
+from triplewire.engine import Hub, Outcome
 from triplewire.engine.finders import SharedFinder
-from triplewire.engine.intake import Handled, is_about, is_refused
 from triplewire.engine.names import OwnName
 from triplewire.engine.workers import Spent
-from triplewire.errors import DocumentError, PipelineError, StoreError, TaxonomyError
-from triplewire.pipeline.streaming.entries import DDL, Waiting, entries_in
-from triplewire.pipeline.streaming.parsing import Parse, change, rejection
+from triplewire.errors import PipelineError, StoreError
+from triplewire.intake.backlog import coming, taken
+from triplewire.intake.settlement import Parts, changes_in, settle
+from triplewire.pipeline.streaming.entries import DDL, entries_in
+from triplewire.pipeline.streaming.parsing import Parse
+from triplewire.store import WaitingEntry
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _CRASHED = "Python worker exited unexpectedly"
-_Item = TypeVar("_Item")
 
 
 @dataclass(slots=True)
@@ -37,7 +42,8 @@ class Done:
     batch: str
     entries: int = 0
     events: int = 0
-    rejected: list[Waiting] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    """Why what was set aside could not be applied."""
     failed: list[str] = field(default_factory=list)
     """Subscriptions that failed in it, with the reasons."""
     oldest: str = ""
@@ -54,8 +60,7 @@ class Stopped(PipelineError):
 class Batches:
     """Applies micro-batches of entries, one after the other.
 
-    `takes_off`: the entries are those of the hub's intake log, and a position is one of it. `tell` hears what became
-    of each batch when it is committed.
+    `tell` hears what became of each batch when it is committed.
     """
 
     def __init__(
@@ -63,11 +68,10 @@ class Batches:
         hub: Hub,
         finder: SharedFinder,
         *,
-        takes_off: bool = True,
         limits: Limits = DEFAULT_LIMITS,
         tell: Callable[[Done], None] = lambda done: None,
     ) -> None:
-        self._hub, self._finder, self._takes_off, self._tell = hub, finder, takes_off, tell
+        self._hub, self._finder, self._tell = hub, finder, tell
         self._parse = Parse(limits)
         self._turn = Lock()
         self._is_closed = False
@@ -84,19 +88,19 @@ class Batches:
                 raise Stopped("the stream is being stopped; this batch is for the next run")
             done = Done(batch)
             started = perf_counter()
-            waiting = sorted(self._parsed(frame), key=_place)
+            waiting = sorted(self._parsed(frame), key=attrgetter("place"))
             done.parse = perf_counter() - started
             self._finder.spent = done.spent
             if waiting:
                 done.entries, done.oldest = len(waiting), min(one.received for one in waiting)
-                self._apply(waiting, waiting[-1].position, batch, done)
+                self._apply(waiting, batch, done)
             done.apply = perf_counter() - started - done.parse
         if waiting:
             self._tell(done)
 
     # -- parsing
 
-    def _parsed(self, frame: DataFrame) -> list[Waiting]:
+    def _parsed(self, frame: DataFrame) -> list[WaitingEntry]:
         try:
             return entries_in(frame.mapInArrow(self._parse, DDL).toArrow())
         except Exception as error:
@@ -106,43 +110,27 @@ class Batches:
 
     # -- applying
 
-    def _apply(self, waiting: Sequence[Waiting], until: int, batch: str, done: Done) -> None:
-        """All of them in one batch; if the hub refuses some, without these, or by halves if it does not say which."""
-        good = [one for one in waiting if one.reason is None]
-        bad = [one for one in waiting if one.reason is not None]
-        while True:
-            span = (until, waiting[0].position) if self._takes_off else (0, 0)
-            handled = Handled(span[0], [rejection(one) for one in bad], span[1])
-            try:
-                outcome = self._hub.apply([change(one) for one in good], batch=OwnName(batch), handled=handled)
-            except DocumentError as error:
-                refused = [one for one in good if is_about(one.uri, error) and is_refused(change(one), error)]
-                if not refused:
-                    raise
-                bad += [one.refused(str(error)) for one in refused]
-                good = [one for one in good if one not in refused]
-            except TaxonomyError as error:
-                if len(good) > 1:
-                    return self._apply_halves(sorted([*good, *bad], key=_place), until, batch, done)
-                bad += [one.refused(str(error)) for one in good]
-                good = []
-            else:
-                break
-        done.events += len(outcome)
-        done.rejected += bad
-        done.failed += map(str, outcome.errors)
-        return None
+    def _apply(self, waiting: Sequence[WaitingEntry], batch: str, done: Done) -> None:
+        """All of them, in one batch if it can be.
 
-    def _apply_halves(self, waiting: Sequence[Waiting], until: int, batch: str, done: Done) -> None:
-        """Each half is a batch of its own then: the first takes off what no entry of the second shares.
-
-        They are named by their entries: when the batch comes again, what is left of it may be halved at another place.
+        Parts of it are named by their entries: when it comes again, what is left of it may be cut at another place.
         """
-        for number, half in enumerate(_halves(waiting)):
-            border = until if number else waiting[len(waiting) // 2].position - 1
-            first, last = _place(half[0]), _place(half[-1])
-            name = f"{batch.partition(':')[0]}:{first[0]}.{first[1]}-{last[0]}.{last[1]}"
-            self._apply(half, border, name, done)
+        ends = waiting[0].place, waiting[-1].place
+
+        def applied(parts: Parts[WaitingEntry]) -> Outcome:
+            first, last = parts[0].origin.place, parts[-1].origin.place
+            name = batch if (first, last) == ends else f"{batch}:{first[0]}.{first[1]}-{last[0]}.{last[1]}"
+            try:
+                return self._hub.apply(changes_in(parts), batch=OwnName(name), handled=taken(waiting, parts))
+            except (Py4JError, PySparkException) as error:
+                raise PipelineError(str(error)) from error
+
+        for settled in settle(coming(waiting), applied):
+            outcome = settled.outcome
+            assert outcome is not None, "what is set aside is a batch, too"
+            done.events += len(outcome)
+            done.rejected += [str(one.error) for one in settled.refused]
+            done.failed += map(str, outcome.errors)
 
 
 def is_of_the_store(error: BaseException) -> bool:
@@ -151,12 +139,3 @@ def is_of_the_store(error: BaseException) -> bool:
     return isinstance(error, StoreError) or any(
         f"triplewire.errors.{kind}" in text for kind in ("StoreUnavailable", "StoreBusy")
     )
-
-
-def _place(one: Waiting) -> tuple[int, int]:
-    return one.position, one.item
-
-
-def _halves(some: Sequence[_Item]) -> tuple[Sequence[_Item], Sequence[_Item]]:
-    middle = len(some) // 2
-    return some[:middle], some[middle:]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from triplewire.errors import PipelineError
-from triplewire.store import RETRACT, UNREAD
+from triplewire.store import ELSEWHERE, RETRACT, UNREAD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -98,6 +98,7 @@ def entries_of(messages: DataFrame) -> DataFrame:
         col("value").alias("content"),
         col("timestamp").cast("string").alias("received"),
         when(key != _text(key), lit(_NO_TEXT)).alias("reason"),
+        lit(ELSEWHERE).alias("log"),
     )
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,19 +130,18 @@ class _Asked(NamedTuple):
 
 
 def _put(writer: Writer, folder: Path, fresh: Sequence[_Seen]) -> None:
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
     alone: list[NewEntry] = []
     for seen in fresh:
         asked = _asked(seen, folder)
         if asked.is_one:
-            writer.intake.append_each(alone, now)
+            writer.intake.append_each(alone)
             alone = []
             if asked.entries:
-                writer.intake.append(asked.entries, now)
+                writer.intake.append(asked.entries)
         else:
             alone += asked.entries
-        writer.intake.reject(asked.rejected, now)
-    writer.intake.append_each(alone, now)
+        writer.intake.reject(asked.rejected)
+    writer.intake.append_each(alone)
 
 
 def _asked(seen: _Seen, folder: Path) -> _Asked:

@@ -1,4 +1,4 @@
-"""Parsing, in Spark's workers; and what a parsed entry means to a hub."""
+"""Parsing, in Spark's workers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
-from triplewire.engine.intake import change_of, entry_of
 from triplewire.errors import TriplewireError
+from triplewire.intake.entries import change_of, entry_of
 from triplewire.isolation import Died, isolated
-from triplewire.model import Change
-from triplewire.pipeline.streaming.entries import Waiting, entries_in, table_of
-from triplewire.store import NewEntry, NewRejection
+from triplewire.pipeline.streaming.entries import entries_in, table_of
+from triplewire.store import WaitingEntry
 
 
 class Parse:
@@ -41,41 +40,28 @@ class Parse:
         for batch in batches:
             yield from table_of(parsed(entries_in(batch)))
 
-    def _survived(self, waiting: list[Waiting]) -> Iterator[Waiting]:
+    def _survived(self, waiting: list[WaitingEntry]) -> Iterator[WaitingEntry]:
         for some, result in isolated(self._parsed, waiting):
             if isinstance(result, Died):
-                yield from (one.refused(f"the process that read it {result}") for one in some)
+                yield from (one._replace(reason=f"the process that read it {result}") for one in some)
             else:
                 yield from result
 
-    def _parsed(self, waiting: list[Waiting]) -> list[Waiting]:
+    def _parsed(self, waiting: list[WaitingEntry]) -> list[WaitingEntry]:
         return [self.parsed(one) for one in waiting]
 
-    def parsed(self, one: Waiting) -> Waiting:
+    def parsed(self, one: WaitingEntry) -> WaitingEntry:
         """One entry; an error that nobody has thought of concerns this one only, too."""
+        sent = one.entry
         if one.reason is not None:
             return one
-        if not one.uri:
-            return replace(one, uri="", reason="it has no uri; the key of a message is the uri of its document")
+        if not sent.uri:
+            reason = "it has no uri; the key of a message is the uri of its document"
+            return one._replace(entry=replace(sent, uri=""), reason=reason)
         try:
-            entry = entry_of(change_of(sent(one), self._limits))
+            read = entry_of(change_of(sent, self._limits))
         except TriplewireError as error:
-            return one.refused(str(error))
+            return one._replace(reason=str(error))
         except Exception as error:
-            return one.refused(f"{one.uri}: not readable ({type(error).__name__}: {error})")
-        return Waiting(one.position, one.item, entry.kind, one.uri, one.media_type, entry.content, one.received)
-
-
-def sent(one: Waiting) -> NewEntry:
-    """What was sent."""
-    return NewEntry(one.kind, one.uri, one.media_type, one.content)
-
-
-def change(one: Waiting) -> Change:
-    """What an entry changes, once it is parsed."""
-    return change_of(sent(one))
-
-
-def rejection(one: Waiting) -> NewRejection:
-    """An entry to set aside."""
-    return NewRejection(sent(one), one.reason or "")
+            return one._replace(reason=f"{sent.uri}: not readable ({type(error).__name__}: {error})")
+        return one._replace(entry=replace(read, uri=sent.uri, media_type=sent.media_type))

@@ -119,9 +119,7 @@ class Stream:
         self._batches = self._fresh_batches()
 
     def _fresh_batches(self) -> Batches:
-        return Batches(
-            self._hub, self._finder, takes_off=not self._plan.is_kafka, limits=self._plan.limits, tell=self._note
-        )
+        return Batches(self._hub, self._finder, limits=self._plan.limits, tell=self._note)
 
     def close(self) -> None:
         """Let go of the store."""
@@ -240,15 +238,13 @@ class Stream:
         plan = self._plan
         if plan.is_kafka:
             return kafka.read_topic(self._spark, plan.source, plan.most, plan.client)
-        with self._store.writing() as writer:
-            writer.intake.nudge()
         self._spark.dataSource.register(IntakeSource)
         reader = self._spark.readStream.format(NAME).option("store", plan.store).option("most", plan.most)
         return reader.option("tasks", self._spark.sparkContext.defaultParallelism).load()
 
     def _note(self, done: Done) -> None:
-        for one in done.rejected:
-            self._tell(f"set aside: {one.reason}")
+        for reason in done.rejected:
+            self._tell(f"set aside: {reason}")
         for failure in done.failed:
             self._tell(failure)
         self.meter.add(done)

@@ -1,7 +1,7 @@
-"""The intake log as a source of Spark: a stream whose offset is a position of the log.
+"""The logs of a store as a source of Spark: first its intake log, then the journal beside it.
 
-Spark asks where the log ends, and each of its tasks reads a share of what is there up to that position. The batch that
-applies entries takes them off the log: so what is on it is what is to be done, whatever a checkpoint says of the past.
+Spark asks where the next batch ends, and each of its tasks reads a share of what waits up to that position. The batch
+that applies entries takes them off the log: so what is on it is what is to be done, whatever a checkpoint says.
 A batch that is planned again finds nothing left. A store that lost its last commits with its machine has entries again
 that were applied before, and they are applied again.
 """
@@ -16,8 +16,10 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
 from triplewire.errors import PipelineError
-from triplewire.pipeline.streaming.entries import DDL, Waiting, table_of
-from triplewire.pipeline.streaming.stores import opened
+from triplewire.intake.backlog import Stretch
+from triplewire.pipeline.streaming.entries import DDL, table_of
+from triplewire.pipeline.streaming.stores import backlog_of
+from triplewire.store import INTAKE
 
 NAME = "triplewire-intake"
 _EVERYTHING = 1 << 60
@@ -43,25 +45,28 @@ class IntakeSource(DataSource):
         return IntakeStream(options["store"], int(options["most"]), int(options["tasks"]))
 
 
-class Span(InputPartition):
-    """The entries with after < position <= until."""
+class Share(InputPartition):
+    """A stretch of a log, for one task."""
 
-    def __init__(self, after: int, until: int) -> None:
-        super().__init__((after, until))
-        self.after, self.until = after, until
+    def __init__(self, stretch: Stretch) -> None:
+        super().__init__(tuple(stretch))
+        self.stretch = stretch
 
 
 class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads the log of one store."""
+    """Reads the logs of one store.
+
+    An offset is a log, a position of it, and how many batches there were: it is another one whenever something waits.
+    """
 
     def __init__(self, url: str, most: int, tasks: int) -> None:
         self._url, self._most, self._tasks = url, most, tasks
-        self._target: int | None = None
+        self._ends: dict[int, int] = {}
+        self._is_begun = False
 
     def initialOffset(self) -> dict[str, int]:
         """Before the first entry that waits."""
-        with opened(self._url).reading() as reader:
-            return {"position": reader.intake.first() - 1}
+        return {"position": 0, "log": INTAKE, "batch": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """So many entries a batch."""
@@ -69,41 +74,42 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def prepareForTriggerAvailableNow(self) -> None:
         """What is there now is all that is wanted."""
-        with opened(self._url).reading() as reader:
-            self._target = reader.intake.last()
+        self._ends = backlog_of(self._url).ends()
 
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> dict[str, int]:
         """Where the next batch may end."""
-        after = int(start["position"])
-        most = limit.max_rows if isinstance(limit, ReadMaxRows) else _EVERYTHING - 1
-        with opened(self._url).reading() as reader:
-            if after > reader.intake.last():
-                raise PipelineError(
-                    f"the checkpoint is at position {after} of the intake log, and the log of {self._url} ends at"
-                    f" {reader.intake.last()}: it is another store's, or this one was set back; name another"
-                    " --checkpoint, and the stream begins with what waits"
-                )
-            until = reader.intake.until(after, most)
-        if self._target is not None:
-            until = min(until, max(after, self._target))
-        return {"position": until}
+        self._refuse_unknown(start)
+        most = limit.max_rows if isinstance(limit, ReadMaxRows) else _EVERYTHING
+        found = backlog_of(self._url).next_end(most=most, ends=self._ends)
+        if found is None:
+            return dict(start)
+        log, position = found
+        return {"position": position, "log": log, "batch": start.get("batch", 0) + 1}
+
+    def _refuse_unknown(self, start: Mapping[str, Any]) -> None:
+        """PipelineError if the checkpoint that this begins with is not of this store."""
+        if self._is_begun:
+            return
+        last = backlog_of(self._url).ends()[INTAKE]
+        if start.get("log", INTAKE) == INTAKE and start["position"] > last:
+            raise PipelineError(
+                f"the checkpoint is at position {start['position']} of the intake log, and the log of {self._url} ends"
+                f" at {last}: it is another store's, or this one was set back; name another --checkpoint, and the"
+                " stream begins with what waits"
+            )
+        self._is_begun = True
 
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> Sequence[InputPartition]:
         """Shares of about the same number of entries, of all that wait; a few are one."""
-        until = int(end["position"])
-        if int(start["position"]) >= until:
-            return []
-        with opened(self._url).reading() as reader:
-            sizes = reader.intake.sizes(0, until)
-        return [Span(*bounds) for bounds in shares(sizes, 0, until, self._tasks)]
+        log, until = end.get("log", INTAKE), end["position"]
+        sizes = backlog_of(self._url).sizes(log, until)
+        after = sizes[0][0] - 1 if sizes else until
+        return [Share(Stretch(log, *bounds)) for bounds in shares(sizes, after, until, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The entries of a share."""
-        assert isinstance(partition, Span)
-        with opened(self._url).reading() as reader:
-            found = reader.intake.entries(partition.after, partition.until)
-            waiting = (Waiting(e.position, e.item, e.kind, e.uri, e.media_type, e.content, e.received) for e in found)
-            yield from table_of(waiting)
+        assert isinstance(partition, Share)
+        yield from table_of(backlog_of(self._url).within(partition.stretch))
 
 
 def shares(sizes: Sequence[tuple[int, int]], after: int, until: int, tasks: int) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triplewire.engine.workers import Worker
+    from triplewire.intake.backlog import Backlog
     from triplewire.store import Store
 
 
@@ -18,6 +19,14 @@ def opened(url: str) -> Store:
     from triplewire.store import Store
 
     return Store.open(url, create=False)
+
+
+@cache
+def backlog_of(url: str) -> Backlog:
+    """What waits on the logs of a store."""
+    from triplewire.intake.backlog import Backlog
+
+    return Backlog(opened(url))
 
 
 @cache

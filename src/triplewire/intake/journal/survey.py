@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal.entries import (
+from triplewire.intake.journal.entries import (
     Damage,
     FileHead,
-    Waiting,
     Whole,
     entries_in,
     files_of,
     first_of,
     head_of,
-    is_of,
+    is_same,
     pieces_of,
     strangers_in,
 )
-from triplewire.hub.journal.mark import Mark, mark_in
+from triplewire.intake.journal.mark import Mark, mark_in
+from triplewire.store import WaitingEntry
 
 _MOST_URIS = 10
 
@@ -88,7 +88,7 @@ class Survey:
     is_unmarked: bool = False
     strangers: tuple[Path, ...] = ()
 
-    def entries(self) -> Iterator[Waiting]:
+    def entries(self) -> Iterator[WaitingEntry]:
         """What can be read, in order."""
         for place in self.places:
             with place.path.open("rb") as file:
@@ -137,7 +137,7 @@ def survey(folder: Path, after: int = 0, identity: bytes = b"") -> Survey:
     identities = {file.head.identity for file in every if file.is_named and file.head.identity}
     files = every
     if identity in identities | {mark.identity}:  # else it is another's journal altogether, and is looked at as such
-        files = [file for file in every if is_of(file.head, identity)]
+        files = [file for file in every if is_same(file.head.identity, identity)]
         identities = {identity} - {b""}
     is_unmarked = not mark.identity and any(_had_a_mark(file) for file in files)
     if is_unmarked and mark_in(folder).identity:  # the journal was begun while we looked

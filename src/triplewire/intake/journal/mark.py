@@ -14,7 +14,7 @@ from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from triplewire.hub.journal.entries import check
+from triplewire.intake.journal.entries import check
 
 MARK = "mark"
 _MARK = Struct("<16sQQQ8s")

@@ -22,10 +22,9 @@ be read is *gone*: a `Survey` names it, and nothing is cut, dropped or added bef
 In comes what was read of clients' changes; out go the same, in order. Nothing here knows of a store.
 """
 
-from triplewire.hub.journal.entries import Waiting
-from triplewire.hub.journal.journal import Journal
-from triplewire.hub.journal.mark import Mark
-from triplewire.hub.journal.reader import HeldJournal, JournalReader
-from triplewire.hub.journal.survey import Gap, Survey
+from triplewire.intake.journal.journal import Journal
+from triplewire.intake.journal.mark import Mark
+from triplewire.intake.journal.reader import HeldJournal, JournalReader
+from triplewire.intake.journal.survey import Gap, Survey
 
-__all__ = ["Gap", "HeldJournal", "Journal", "JournalReader", "Mark", "Survey", "Waiting"]
+__all__ = ["Gap", "HeldJournal", "Journal", "JournalReader", "Mark", "Survey"]

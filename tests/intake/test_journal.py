@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from triplewire.errors import StoreBusy, StoreUnavailable
-from triplewire.hub.journal import Journal, JournalReader
+from triplewire.intake.journal import Journal, JournalReader
 from triplewire.store import READ, RETRACT, UNREAD, NewEntry
 
 MUCH = 1 << 30

@@ -6,7 +6,7 @@ import pytest
 
 from triplewire import Document, DocumentError, Feed, Hub, Publish, Retract, StoreError, Unread, parse
 from triplewire.documents import Limits
-from triplewire.engine.intake import Handled, change_of, entry_of, packed, unpacked
+from triplewire.intake.entries import Handled, change_of, entry_of, packed, unpacked
 from triplewire.store import FILE, NewEntry, NewRejection
 
 
@@ -55,7 +55,7 @@ def test_what_is_submitted_waits_and_causes_nothing(hub):
     assert hub.submit([]) == 2
     assert hub.documents() == []
     with hub.store.reading() as reader:
-        assert [entry.uri for entry in reader.intake.entries(0, 2)] == ["urn:d", "urn:e", "urn:f"]
+        assert [one.entry.uri for one in reader.intake.entries(0, 2)] == ["urn:d", "urn:e", "urn:f"]
 
 
 def test_a_name_that_no_store_can_keep_is_refused_at_once(hub):
@@ -69,7 +69,7 @@ def test_a_batch_takes_its_submissions_off_and_sets_aside_what_is_bad(hub):
     hub.submit([Publish(parse("<urn:s> <urn:p> 1 .", uri="urn:f"))])
     hub.submit([Retract("urn:f")])
     with hub.store.reading() as reader:
-        good = [change_of(NewEntry(e.kind, e.uri, e.media_type, e.content)) for e in reader.intake.entries(1, 2)]
+        good = [change_of(one.entry) for one in reader.intake.entries(1, 2)]
     rejected = [NewRejection(entry_of(bad), "it is not Turtle")]
     assert len(hub.apply(good, batch="1", handled=Handled(2, rejected))) == 1
     assert [(r.uri, r.content, r.reason) for r in hub.rejected()] == [("urn:d", b"not Turtle", "it is not Turtle")]

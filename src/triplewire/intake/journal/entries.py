@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from triplewire.store import NewEntry
+from triplewire.store import JOURNAL, NewEntry, WaitingEntry
 
 SUFFIX = ".log"
 _MAGIC = b"tripwj2\n"
@@ -24,13 +24,6 @@ _FILE = Struct("<8s16sQQ8s")
 _HEAD, _OLD_HEAD, _KIND = Struct("<8sIQQ"), Struct("<IIQ"), Struct("<BIi")
 _POSITION_AT = {_HEAD: 12, _OLD_HEAD: 8}
 """The byte of an entry where its position is."""
-
-
-class Waiting(NamedTuple):
-    """An entry at its position."""
-
-    position: int
-    entry: NewEntry
 
 
 class FileHead(NamedTuple):
@@ -54,7 +47,7 @@ class FileHead(NamedTuple):
 class Whole(NamedTuple):
     """An entry that can be read; `before` was acknowledged when it was written, `end` is where the next one begins."""
 
-    waiting: Waiting
+    waiting: WaitingEntry
     before: int
     start: int
     end: int
@@ -129,9 +122,9 @@ def _is_old(file: BinaryIO, named: int) -> bool:
     return any(one.position >= named for one in entries_in(file, FileHead(b"", named - 1, named), 0))
 
 
-def is_of(head: FileHead, identity: bytes) -> bool:
-    """Whether a file may be one of the journal with an identity; one without a head may be anybody's."""
-    return not head.identity or not identity or head.identity == identity
+def is_same(found: bytes, identity: bytes) -> bool:
+    """Whether what has an identity may be of the journal with another one; what has none may be any journal's."""
+    return not found or not identity or found == identity
 
 
 def entries_in(file: BinaryIO, head: FileHead, start: int) -> Iterator[Whole]:
@@ -192,18 +185,19 @@ def _whole(data: bytes, identity: bytes, start: int) -> Whole | None:
     is_sound = check(identity, data[8:]) == found if identity else crc32(body, position & 0xFFFFFFFF) == found
     try:
         if is_sound:
-            return Whole(Waiting(position, _entry(body)), rest[0] if rest else position - 1, start, start + len(data))
+            return Whole(_waiting(position, body), rest[0] if rest else position - 1, start, start + len(data))
     except (StructError, UnicodeDecodeError):  # the old check is a weak one
         pass
     return None
 
 
-def _entry(rest: bytes) -> NewEntry:
+def _waiting(position: int, rest: bytes) -> WaitingEntry:
     kind, uri, media_type = _KIND.unpack_from(rest)
     at = _KIND.size
     content = at + uri + max(0, media_type)
     named = None if media_type < 0 else rest[at + uri : content].decode()
-    return NewEntry(kind, rest[at : at + uri].decode(), named, rest[content:])
+    entry = NewEntry(kind, rest[at : at + uri].decode(), named, rest[content:])
+    return WaitingEntry(position, entry, log=JOURNAL)
 
 
 def _next_whole(data: bytes, start: int, head: FileHead, shape: Struct) -> Whole | None:

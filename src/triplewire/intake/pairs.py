@@ -21,12 +21,12 @@ from pathlib import Path
 from secrets import token_bytes
 
 from triplewire.errors import DamagedJournal, StoreError
-from triplewire.hub.journal import Gap, Journal, Survey, Waiting
-from triplewire.hub.journal.entries import files_of, strangers_in
-from triplewire.hub.journal.journal import held
-from triplewire.hub.journal.mark import MARK
-from triplewire.hub.journal.survey import survey
-from triplewire.store import Reader, Store, Writer, sync_folder
+from triplewire.intake.journal import Gap, Journal, Survey
+from triplewire.intake.journal.entries import files_of, strangers_in
+from triplewire.intake.journal.journal import held
+from triplewire.intake.journal.mark import MARK
+from triplewire.intake.journal.survey import survey
+from triplewire.store import Reader, Store, WaitingEntry, Writer, sync_folder
 from triplewire.store.privacy import private_folder
 
 log = logging.getLogger("triplewire.hub")
@@ -49,6 +49,11 @@ def position_of(reader: Reader) -> int:
     return int(reader.settings.get(_POSITION, 0))
 
 
+def taken_of(reader: Reader) -> tuple[int, bytes]:
+    """The same position, and whose journal it is; without an identity, the store has none."""
+    return position_of(reader), bytes.fromhex(reader.settings.get(_KNOWN, {"identity": ""})["identity"])
+
+
 def applied_of(reader: Reader) -> int:
     """Up to where the journal is applied: not what was moved, as long as some of it waits there."""
     before, moved = reader.settings.get(_MOVED, [0, 0])
@@ -60,12 +65,12 @@ def note(writer: Writer, position: int) -> None:
     writer.settings.set(_POSITION, position)
 
 
-def move(writer: Writer, waiting: Iterable[Waiting]) -> None:
+def move(writer: Writer, waiting: Iterable[WaitingEntry]) -> None:
     """Entries of the journal, to the store's own log."""
     entries = iter(waiting)
-    before, now = applied_of(writer), datetime.now(UTC).isoformat(timespec="milliseconds")
+    before = applied_of(writer)
     while some := list(islice(entries, _AT_ONCE)):
-        moved = writer.intake.append_each([one.entry for one in some], now)
+        moved = writer.intake.append_each([one.entry for one in some])
         note(writer, some[-1].position)
         writer.settings.set(_MOVED, [before, moved])
 

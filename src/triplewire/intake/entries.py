@@ -14,7 +14,7 @@ from typing import Any
 from triplewire.documents import Limits, parse
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.errors import AccessDenied, DocumentError, DocumentTooLarge, StoreError
-from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread, item_prefix
+from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, Retract, Unread
 from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Reader, Writer
 
 APPLIER = "applier"
@@ -39,17 +39,17 @@ class Handled:
         """Whether something of it is on the log: then no batch has applied it, whatever the batch's name says."""
         return self.until >= max(1, self.first) and reader.intake.first() <= self.until
 
-    def note(self, writer: Writer, now: str) -> None:
+    def note(self, writer: Writer) -> None:
         """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""
         if self.first and writer.intake.first() > self.first:
             raise StoreError("another stream has taken these changes off the intake log; let one run, not two")
         if self.until:
             writer.intake.take(self.until)
-        writer.intake.reject(self.rejected, now)
+        writer.intake.reject(self.rejected)
 
-    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]], now: str) -> None:
+    def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]]) -> None:
         """Keep the items of feeds that were refused alone, with the reason: who sent the feed does not wait for it."""
-        writer.intake.reject([NewRejection(entry_of(change), str(reason)) for change, reason in refused], now)
+        writer.intake.reject([NewRejection(entry_of(change), str(reason)) for change, reason in refused])
 
 
 def entry_of(change: Change | Unread) -> NewEntry:
@@ -143,13 +143,3 @@ def _permitted(change: Publish | Restrict) -> dict[str, object]:
 def _access_in(head: Mapping[str, Any]) -> Access | None:
     found = head.get("access")
     return None if found is None else Access(*found)
-
-
-def is_refused(change: Change, error: Exception) -> bool:
-    """Whether an error is about this change: about its document, and, where somebody may not change it, about them."""
-    return is_about(change.uri, error) and (not isinstance(error, AccessDenied) or change.by == error.by)
-
-
-def is_about(uri: str, error: Exception) -> bool:
-    """Whether an error is about the document of a uri, or about an item of the feed that has it."""
-    return isinstance(error, DocumentError) and (uri == error.uri or error.uri.startswith(item_prefix(uri)))

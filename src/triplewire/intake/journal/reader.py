@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.hub.journal.entries import Waiting, entries_in, files_of, first_of, head_of, is_of
-from triplewire.hub.journal.mark import mark_in
-from triplewire.hub.journal.survey import Gap
+from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_same
+from triplewire.intake.journal.mark import mark_in
+from triplewire.intake.journal.survey import Gap
+from triplewire.store import WaitingEntry
 
 
 class _Part(NamedTuple):
@@ -25,7 +26,7 @@ class _Part(NamedTuple):
 class _Found(NamedTuple):
     """An entry, and where the next one begins."""
 
-    waiting: Waiting
+    waiting: WaitingEntry
     path: Path
     end: int
 
@@ -44,7 +45,7 @@ def _following(parts: Iterable[_Part], position: int, identity: bytes) -> Iterat
         head = head_of(file, first_of(path))
         if head is None:  # it is being begun, or damaged: what follows it, or the mark, tells
             continue
-        if not is_of(head, identity):
+        if not is_same(head.identity, identity):
             continue
         if head.follows > position:
             raise _Missing(position, head.follows)
@@ -64,17 +65,19 @@ class JournalReader:
         self._folder = folder
         self._next = (0, Path(), 0)  # after this position, this file goes on at this byte
 
-    def after(self, position: int, *, most: int, most_bytes: int) -> list[Waiting]:
+    def after(self, position: int, *, most: int, most_bytes: int, identity: bytes = b"") -> list[WaitingEntry]:
         """The entries that follow a position, as far as they are whole; at least one, if there is one.
 
-        DamagedJournal if there is none, although one was acknowledged.
+        DamagedJournal if there is none, although one was acknowledged. With an `identity`, none of another journal's.
         """
         mark = mark_in(self._folder)  # before the files: then these have at least what it says
-        found: list[Waiting] = []
+        if not is_same(mark.identity, identity):
+            return []
+        found: list[WaitingEntry] = []
         size = 0
         try:
             with self._parts(position) as parts:
-                for waiting, path, end in _following(parts, position, mark.identity):
+                for waiting, path, end in _following(parts, position, identity or mark.identity):
                     size += len(waiting.entry.content or b"")
                     if found and (len(found) >= most or size > most_bytes):
                         return found
@@ -86,6 +89,10 @@ class JournalReader:
         if not found and position < mark.last:
             raise DamagedJournal(str(self._folder), [str(Gap(position + 1, mark.last))])
         return found
+
+    def last(self) -> int:
+        """The last position that is known to be acknowledged; 0 if nothing is known."""
+        return mark_in(self._folder).last
 
     def end(self) -> tuple[str, int]:
         """Something that is another after each entry that is added."""
@@ -141,7 +148,7 @@ class HeldJournal:
     ) -> None:
         self._open.close()
 
-    def after(self, position: int) -> Iterator[Waiting]:
+    def after(self, position: int) -> Iterator[WaitingEntry]:
         """The entries that follow a position which the store has had since this was made; none is left out.
 
         DamagedJournal if one that was acknowledged by then cannot be read.
