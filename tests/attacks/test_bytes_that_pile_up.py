@@ -11,7 +11,7 @@ import pytest
 
 from triplewire.deliver.inboxes import INBOX, linked
 from triplewire.deliver.lanes import Lanes
-from triplewire.hub.bodies import Arrivals, lines_of
+from triplewire.hub.bodies import OpenBodies, lines_of
 from triplewire.outbound import lookups
 from triplewire.pipeline.compression import decompressed
 from triplewire.polling import fetching
@@ -31,7 +31,7 @@ def test_inbox_among_broken_links_is_found():
 class _Request:
     def __init__(self, parts):
         self._parts, self.headers = parts, {}
-        self.app = SimpleNamespace(state=SimpleNamespace(service=SimpleNamespace(arrivals=Arrivals())))
+        self.app = SimpleNamespace(state=SimpleNamespace(service=SimpleNamespace(arrivals=OpenBodies())))
 
     async def stream(self):
         for part in self._parts:

@@ -12,7 +12,7 @@ from hub.serving import problem
 from triplewire.documents import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
 from triplewire.isolation import parsing
-from triplewire.isolation.parsing import Parsers, Text
+from triplewire.isolation.parsing import Parsers, TextToRead
 
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
 SLOW = f'<rdf:RDF {RDF} xmlns:e="urn:e">' + "<e:a>" * 50_000 + "</e:a>" * 50_000 + "</rdf:RDF>"
@@ -89,7 +89,7 @@ def test_small_flat_documents_are_read_without_a_process(started):
 
 @pytest.mark.parametrize("data", [b"x" * 20_000, b"[" * 65, b"<<" * 65])
 def test_large_or_deep_text_is_not_harmless(data):
-    assert not Text(data, "urn:d", None, Limits()).is_harmless
+    assert not TextToRead(data, "urn:d", None, Limits()).is_harmless
 
 
 def test_errors_cross_with_their_place():

@@ -9,7 +9,7 @@ import pytest
 from triplewire.documents import Limits, parse
 from triplewire.errors import DocumentTooLarge, ServiceUnavailable
 from triplewire.isolation import parsing
-from triplewire.isolation.parsing import Parsers, Text
+from triplewire.isolation.parsing import Parsers, TextToRead
 
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
 
@@ -47,12 +47,12 @@ MAKE_BLANK_NODES = [
 
 @pytest.mark.parametrize(("media_type", "data"), MAKE_BLANK_NODES)
 def test_text_that_may_have_blank_nodes_is_not_read_on_the_event_loop(media_type, data):
-    assert not Text(data, "urn:d", media_type, Limits()).is_plain
+    assert not TextToRead(data, "urn:d", media_type, Limits()).is_plain
 
 
 @pytest.mark.parametrize("media_type", ["text/turtle", "application/trig", "application/n-triples", None])
 def test_short_text_of_names_and_literals_is_read_on_the_event_loop(media_type):
-    assert Text(b'<urn:a> <urn:b> "c" .', "urn:d", media_type, Limits()).is_plain
+    assert TextToRead(b'<urn:a> <urn:b> "c" .', "urn:d", media_type, Limits()).is_plain
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_small_graph_that_is_dear_to_name_is_named_by_another_process(places):
 def test_small_text_that_grows_is_read_by_another_process(places):
     data = b"@prefix p: <urn:" + b"x" * 4_000 + b"> .\n" + b"p:a p:b p:c .\n" * 200
     with closing(Parsers(1)) as parsers:
-        assert Text(data, "urn:d", "text/turtle", Limits()).parsed_cheaply() is None
+        assert TextToRead(data, "urn:d", "text/turtle", Limits()).parsed_cheaply() is None
         assert len(parsers.parse(data, uri="urn:d", media_type="text/turtle")) == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from deliver.receiving import Says, receiving
 from hub.serving import TURTLE, problem, serving
 from triplewire import Access, Hub
-from triplewire.deliver import Deliverer, Deliveries, Manners, Pace
+from triplewire.deliver import Deliverer, Deliveries, DeliveryManners, RetryPace
 from triplewire.deliver.capabilities import FeedAddresses
 from triplewire.hub.accounts import Accounts
 from triplewire.outbound import Reach
@@ -178,8 +178,8 @@ def lagging(tmp_path):
 
 
 def delivered(url: str, receiver, is_enough, *, seconds: float = 30) -> None:
-    pace = Pace(first=0.05, longest=0.2, attempts=3, patience=3600)
-    manners = Manners(seconds=2.0, look_every=0.02, pace=pace, lease=8.0)
+    pace = RetryPace(first=0.05, longest=0.2, attempts=3, patience=3600)
+    manners = DeliveryManners(seconds=2.0, look_every=0.02, pace=pace, lease=8.0)
     with Deliverer(reach=Reach.of("127.0.0.0/8"), manners=manners) as deliverer:
         deliverer.serve("main", url)
         receiver.wait_for(is_enough, seconds)

@@ -27,7 +27,7 @@ from triplewire.intake.settlement import settle_changes
 from triplewire.model import Publish
 from triplewire.pipeline.streaming.landing import Landing
 from triplewire.pipeline.streaming.running import Plan, Stream
-from triplewire.polling import Manners, Poller
+from triplewire.polling import Poller, PollingManners
 
 TURTLE = {"Content-Type": b"text/turtle"}
 
@@ -345,7 +345,7 @@ def called(folder: Path) -> Iterator[Way]:
 def polled(folder: Path) -> Iterator[Way]:
     """Documents at addresses that a hub follows."""
     with site_serving() as site, Hub(f"sqlite:///{folder}/hub.db") as hub:
-        poller = Poller(hub, manners=Manners(allow_private=True, pause=0.0))
+        poller = Poller(hub, manners=PollingManners(allow_private=True, pause=0.0))
 
         def uri(name):
             return site.url(f"/{name}")

@@ -6,10 +6,10 @@ import pytest
 
 from deliver.receiving import receiving
 from triplewire import Hub
-from triplewire.deliver import Deliverer, Deliveries, Manners, Pace
+from triplewire.deliver import Deliverer, Deliveries, DeliveryManners, RetryPace
 from triplewire.outbound import Reach
 
-QUICK = Pace(first=0.05, longest=0.2, attempts=3, patience=3600)
+QUICK = RetryPace(first=0.05, longest=0.2, attempts=3, patience=3600)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ class Post:
 
     def deliver(self, reach="127.0.0.0/8", **manners):
         options = {"seconds": 2.0, "look_every": 0.02, "pace": QUICK, "lease": 8.0} | manners
-        deliverer = Deliverer(reach=Reach.of(reach), manners=Manners(**options))
+        deliverer = Deliverer(reach=Reach.of(reach), manners=DeliveryManners(**options))
         deliverer.start()
         deliverer.serve("main", self.url)
         self.running.append(deliverer)

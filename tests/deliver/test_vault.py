@@ -14,7 +14,7 @@ from deliver.receiving import eventually
 from hub.serving import serving
 from triplewire.cli.app import app
 from triplewire.deliver.vault import VARIABLE, Vault, make_key
-from triplewire.deliver.websub import Request, accept
+from triplewire.deliver.websub import WebSubRequest, accept
 from triplewire.errors import SecretLocked
 
 
@@ -48,7 +48,9 @@ def test_neither_a_store_nor_its_backup_holds_a_secret_and_messages_are_signed_w
 def test_secrets_from_before_there_was_a_key_are_sealed_when_deliveries_begin(post, receiver):
     post.deliveries.vault._path = None  # as an older version kept them
     made, secret = post.deliveries.add("sizes", receiver.url())
-    pending = Request("subscribe", receiver.url("/cb"), "urn:topic", "sizes", "atom", "urn:hub", secret="of websub")
+    pending = WebSubRequest(
+        "subscribe", receiver.url("/cb"), "urn:topic", "sizes", "atom", "urn:hub", secret="of websub"
+    )
     accept(post.hub.store, pending, 0.0, post.deliveries.vault)
     assert stored(post, made.id).secrets[0]["secret"] == secret
     post.deliver()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Hub
-from triplewire.engine.unheard import Budget, alike, unheard
+from triplewire.engine.unheard import WordBudget, alike, unheard
 from triplewire.languages import compile
 from triplewire.model import Access, parse_term
 from triplewire.store import EVERYBODY
@@ -48,11 +48,13 @@ def test_who_does_not_see_a_property_hears_that_nothing_has_it(hub):
 )
 def test_those_spelled_most_alike_come_first_and_the_same_namespace_before_others(term, first):
     known = [parse_term(f"<urn:{space}:{name}>") for space in "xy" for name in ("keyword", "title", "theme")]
-    assert str(alike(parse_term(term), known, Budget())[0]) == first
+    assert str(alike(parse_term(term), known, WordBudget())[0]) == first
 
 
 def test_what_is_not_alike_is_not_suggested():
     assert (
-        alike(parse_term("<urn:x:population>"), [parse_term("<urn:x:title>"), parse_term("<urn:x:keyword>")], Budget())
+        alike(
+            parse_term("<urn:x:population>"), [parse_term("<urn:x:title>"), parse_term("<urn:x:keyword>")], WordBudget()
+        )
         == []
     )

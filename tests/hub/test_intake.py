@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from triplewire import Hub, errors, parse
 from triplewire.documents import Limits
 from triplewire.errors import TriplewireError
-from triplewire.hub.intake import GroupCommit, Room
+from triplewire.hub.intake import GroupCommit, IntakeRoom
 from triplewire.hub.orders import Expected, Order
 
 URIS = ("urn:doc:1", "urn:doc:2", "urn:doc:3")
@@ -28,7 +28,7 @@ orders = st.builds(
 )
 
 
-def together(hub, wanted, room=Room()):  # noqa: B008 - it is frozen
+def together(hub, wanted, room=IntakeRoom()):  # noqa: B008 - it is frozen
     """What became of orders that were all handed in before any was answered."""
 
     async def run():
@@ -68,7 +68,7 @@ def test_many_at_once_give_what_one_after_the_other_gives(wanted, batch):
     with Hub(":memory:") as hub, Hub(":memory:") as reference:
         for each in (hub, reference):
             each.subscribe("SELECT ?s ?o { ?s <urn:p> ?o }", id="a")
-        answers, counts = together(hub, wanted, Room(batch=batch))
+        answers, counts = together(hub, wanted, IntakeRoom(batch=batch))
         expected = list(one_by_one(reference, wanted))
         for order, answer, right in zip(wanted, answers, expected, strict=True):
             if isinstance(right, type):
@@ -109,7 +109,7 @@ def test_what_fails_in_a_way_that_nobody_foresaw_fails_alone(monkeypatch):
 
 def test_closed_intake_finishes_what_it_has_and_takes_nothing_more():
     async def run(hub):
-        intake = GroupCommit(hub, Limits(), Room(), lambda: None)
+        intake = GroupCommit(hub, Limits(), IntakeRoom(), lambda: None)
         first = asyncio.create_task(intake.submit(Order("urn:1", TEXTS[0])))
         await asyncio.sleep(0)
         await intake.close()

@@ -8,7 +8,7 @@ from hub.serving import problem, serving
 from triplewire.errors import TooManyRequests
 from triplewire.hub import Settings
 from triplewire.hub.accounts import Accounts
-from triplewire.hub.pace import Pace
+from triplewire.hub.pace import RequestPace
 from triplewire.hub.service import Service
 from triplewire.store import Store
 
@@ -22,7 +22,7 @@ class Clock:
 
 def test_a_bucket_fills_again_and_never_over_its_brim():
     clock = Clock()
-    pace = Pace(10, burst=3, clock=clock)
+    pace = RequestPace(10, burst=3, clock=clock)
     clock.now = 1_000.0
     for _ in range(3):
         pace.spend("a")
@@ -35,7 +35,7 @@ def test_a_bucket_fills_again_and_never_over_its_brim():
 
 def test_callers_that_are_forgotten_are_the_quiet_ones():
     clock = Clock()
-    pace = Pace(1, burst=1, clock=clock)
+    pace = RequestPace(1, burst=1, clock=clock)
     pace.spend("fast")
     for number in range(9_999):
         pace.spend(f"other {number}")

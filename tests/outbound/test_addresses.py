@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from triplewire.outbound import ANYWHERE, PUBLIC, Reach, Refused, addresses, resolved
+from triplewire.outbound import ANYWHERE, PUBLIC, AddressRefused, Reach, addresses, resolved
 from triplewire.outbound.addresses import is_public
 
 
@@ -47,7 +47,7 @@ def test_a_public_address_is_known(address):
     "host", ["localhost", "127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "::1", "::ffff:7f00:1"]
 )
 def test_a_name_that_leads_to_this_machine_is_refused_however_it_is_spelled(host):
-    with pytest.raises(Refused):
+    with pytest.raises(AddressRefused):
         asyncio.run(resolved(host, 80, PUBLIC))
 
 
@@ -59,7 +59,7 @@ def test_a_name_with_one_private_address_among_public_ones_is_refused(monkeypatc
         monkeypatch.setattr(addresses, "looked_up", both)
         await resolved("two.example", 80, PUBLIC)
 
-    with pytest.raises(Refused):
+    with pytest.raises(AddressRefused):
         asyncio.run(asked())
 
 
@@ -81,7 +81,7 @@ def test_what_is_no_network_is_refused(text):
 
 
 def test_what_is_refused_does_not_tell_where_it_is():
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(AddressRefused) as refused:
         asyncio.run(resolved("localhost", 80, PUBLIC))
     assert "127.0.0.1" not in str(refused.value)
     assert "::1" not in str(refused.value)

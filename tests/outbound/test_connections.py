@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from certificates import make_certificate, needs_openssl
-from triplewire.outbound import PUBLIC, Connections, Reach, Refused, Unreachable, addresses, connections
+from triplewire.outbound import PUBLIC, AddressRefused, Connections, Reach, Unreachable, addresses, connections
 
 LOOPBACK = Reach.of("127.0.0.0/8")
 FINE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -111,7 +111,7 @@ def test_what_is_no_answer_is_none(said):
 def test_nobody_is_connected_to_before_the_address_is_checked():
     async def test():
         async with server(FINE) as (port, asked):
-            with pytest.raises(Refused):
+            with pytest.raises(AddressRefused):
                 await asking(port, reach=PUBLIC)
             return asked
 
@@ -128,7 +128,7 @@ def test_a_name_that_means_another_address_later_is_checked_again(monkeypatch):
 
         async with server(FINE, FINE, ends=True) as (port, asked):
             monkeypatch.setattr(addresses, "looked_up", lookup)
-            with pytest.raises(Refused):
+            with pytest.raises(AddressRefused):
                 await asking(port, 2, host="rebinding.example")
             return asked
 

@@ -16,7 +16,7 @@ from triplewire.engine.workers import Worker
 from triplewire.intake.entries import entry_of
 from triplewire.intake.logs import log_of
 from triplewire.model import Row
-from triplewire.pipeline.streaming.parsing import Parse
+from triplewire.pipeline.streaming.parsing import EntryParser
 from triplewire.pipeline.streaming.progress import status
 from triplewire.pipeline.streaming.running import Plan, Stream
 from triplewire.pipeline.streaming.source import shares
@@ -267,7 +267,7 @@ def test_a_batch_that_comes_again_changes_nothing(spark, url):
 
 @pytest.mark.parametrize("how", ["exit", "kill"])
 def test_a_document_that_ends_its_worker_is_set_aside_and_the_rest_goes_through(spark, url, how):
-    class Deadly(Parse):
+    class Deadly(EntryParser):
         """Parsing that some documents end, as one does that is too large for memory."""
 
         def parsed(self, one):

@@ -9,7 +9,7 @@ import pytest
 from certificates import make_certificate, needs_openssl
 from polling.server import serving
 from triplewire import Hub
-from triplewire.polling import Manners, Poller, fetching
+from triplewire.polling import Poller, PollingManners, fetching
 
 pytestmark = needs_openssl
 
@@ -20,7 +20,7 @@ def certificate(tmp_path):
 
 
 def ask(url):
-    poller = Poller(Hub(":memory:"), manners=Manners(allow_private=True, pause=0.0, timeout=10.0))
+    poller = Poller(Hub(":memory:"), manners=PollingManners(allow_private=True, pause=0.0, timeout=10.0))
     poller.follow([url])
     (asked,) = poller.round()
     return asked

@@ -9,7 +9,7 @@ import pytest
 
 from polling.server import serving
 from triplewire import Hub
-from triplewire.polling import Manners, Pace, Poller
+from triplewire.polling import Poller, PollingManners, PollPace
 
 ITEMS = "SELECT ?i ?t { ?i a <http://purl.org/rss/1.0/item> ; <http://purl.org/rss/1.0/title> ?t }"
 EVERY = 100.0
@@ -50,7 +50,7 @@ def clock():
 def make(hub, clock):
     def make(**manners):
         options = {"pause": 0.0, "timeout": 5.0, "allow_private": True} | manners
-        return Poller(hub, pace=Pace(every=EVERY), manners=Manners(**options), clock=clock)
+        return Poller(hub, pace=PollPace(every=EVERY), manners=PollingManners(**options), clock=clock)
 
     return make
 
@@ -108,7 +108,7 @@ def test_the_state_survives_a_restart(site, tmp_path, clock):
     url = f"sqlite:///{tmp_path}/other.db"
     for _ in range(2):
         with Hub(url) as hub:
-            poller = Poller(hub, pace=Pace(every=EVERY), manners=Manners(allow_private=True), clock=clock)
+            poller = Poller(hub, pace=PollPace(every=EVERY), manners=PollingManners(allow_private=True), clock=clock)
             poller.follow([site.url("/feed")])
             (asked,) = poller.round()
             assert asked.problem == ""
@@ -338,7 +338,7 @@ def test_what_breaks_the_schema_of_a_hub_that_lets_it_in_is_told(site, ask, hub)
 def test_items_that_are_missing_are_dropped_only_if_asked(site, hub, clock):
     site.put("/feed", rss((1, "a"), (2, "b")))
     for drop, left in ((False, 2), (True, 1)):
-        poller = Poller(hub, manners=Manners(allow_private=True), drop_missing=drop, clock=clock)
+        poller = Poller(hub, manners=PollingManners(allow_private=True), drop_missing=drop, clock=clock)
         poller.follow([site.url("/feed")])
         list(poller.round())
         site.put("/feed", rss((2, "b")))

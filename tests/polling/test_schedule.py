@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triplewire.polling.schedule import Failed, Followed, Fresh, Gone, Pace, Same, answered, due, next_time
+from triplewire.polling.schedule import Failed, Followed, Fresh, Gone, PollPace, Same, answered, due, next_time
 
-PACE = Pace(every=100.0, longest=10_000.0)
+PACE = PollPace(every=100.0, longest=10_000.0)
 FEED = Followed("http://x.example/feed", "http://x.example/feed")
 
 
@@ -71,4 +71,4 @@ def test_the_next_time_is_always_within_the_pace(history):
 
 def test_a_pace_that_cannot_be_kept_is_refused():
     with pytest.raises(ValueError, match="every"):
-        Pace(every=0)
+        PollPace(every=0)

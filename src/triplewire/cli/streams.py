@@ -15,7 +15,7 @@ from rich.text import Text
 from triplewire.cli.tables import plain_table
 
 if TYPE_CHECKING:
-    from triplewire.pipeline.streaming.progress import Progress
+    from triplewire.pipeline.streaming.progress import StreamProgress
 
 _SPLIT = ("parse", "lookup", "match", "write")
 
@@ -28,7 +28,7 @@ class StreamView:
     ) -> None:
         self._console, self._live, self._write = console, live, write
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: StreamProgress) -> None:
         """The numbers after a batch."""
         if self._write is not None:
             self._write(asdict(progress))

@@ -11,8 +11,8 @@ event, never changes one, and sends to no machine that `triplewire.outbound` doe
 """
 
 from triplewire.deliver.deliverer import Deliverer
-from triplewire.deliver.desk import Manners
+from triplewire.deliver.desk import DeliveryManners
 from triplewire.deliver.registry import Deliveries
-from triplewire.deliver.retrying import Pace
+from triplewire.deliver.retrying import RetryPace
 
-__all__ = ["Deliverer", "Deliveries", "Manners", "Pace"]
+__all__ = ["Deliverer", "Deliveries", "DeliveryManners", "RetryPace"]

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from uuid import uuid4
 
-from triplewire.deliver.desk import Desk, Manners
+from triplewire.deliver.desk import DeliveryManners, Desk
 from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.permits import Permits, Roles
 from triplewire.deliver.vault import Vault
@@ -35,13 +35,13 @@ class Deliverer:
         self,
         *,
         reach: Reach = PUBLIC,
-        manners: Manners | None = None,
+        manners: DeliveryManners | None = None,
         secrets_key: str | None = None,
         roles: Callable[[str], Roles | None] = lambda name: None,
     ) -> None:
         self._roles = roles
         self._secrets_key = secrets_key
-        self._manners = manners = manners or Manners()
+        self._manners = manners = manners or DeliveryManners()
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
         self._connections = Connections(reach, seconds=manners.seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"

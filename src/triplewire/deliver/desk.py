@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.pages import Pages
 from triplewire.deliver.permits import Permits
-from triplewire.deliver.retrying import Pace
-from triplewire.deliver.tallies import Tally
+from triplewire.deliver.retrying import RetryPace
+from triplewire.deliver.tallies import DeliveryTally
 from triplewire.deliver.vault import Vault
 from triplewire.errors import StoreError
 from triplewire.outbound import Connections
@@ -39,7 +39,7 @@ Work = Callable[["Desk", "Destination"], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class DeliveryManners:
     """How a deliverer works, in seconds and numbers: an answer's time, requests at once, and how often it looks."""
 
     seconds: float = 10.0
@@ -47,7 +47,7 @@ class Manners:
     per_host: int = 16
     look_every: float = 0.25
     lease: float = 25.0
-    pace: Pace = field(default_factory=Pace)
+    pace: RetryPace = field(default_factory=RetryPace)
 
 
 @dataclass(slots=True, eq=False)
@@ -120,7 +120,7 @@ class Desk:
         work: Work,
         connections: Connections,
         lanes: Lanes,
-        manners: Manners,
+        manners: DeliveryManners,
         permits: Permits,
     ) -> None:
         self.name, self.store, self.vault, self.manners = name, store, vault, manners
@@ -128,7 +128,7 @@ class Desk:
         self._work = work
         self.pages = Pages(store)
         self.permits = permits
-        self.tally = Tally()
+        self.tally = DeliveryTally()
         self.achieved = _Achieved()
         self.destinations: dict[str, Destination] = {}
         self._deliverer = deliverer

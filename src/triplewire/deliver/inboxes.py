@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 
 from triplewire.documents import Limits, parse
 from triplewire.errors import DocumentError
-from triplewire.outbound import Connections, Refused, Reply, Unreachable
+from triplewire.outbound import AddressRefused, Connections, Reply, Unreachable
 
 INBOX = "http://www.w3.org/ns/ldp#inbox"
 _ACCEPT = "text/turtle, application/n-triples;q=0.9, */*;q=0.1"
@@ -31,7 +31,7 @@ async def inbox_of(connections: Connections, url: str) -> str:
     """The inbox of what is at a url; the url itself, where it names none."""
     try:
         reply = await connections.ask("GET", url, {"Accept": _ACCEPT})
-    except (Unreachable, Refused):
+    except (Unreachable, AddressRefused):
         return url
     return (linked(reply.headers.get("link", ""), url) or _stated(reply, url)) if reply.is_fine else url
 

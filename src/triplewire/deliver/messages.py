@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triplewire.deliver import websub
 from triplewire.deliver.digests import digest
-from triplewire.engine.reading import Page
+from triplewire.engine.reading import LogPage
 from triplewire.model import spelled
 from triplewire.store import DeliveryRecord
 from triplewire.wire.envelopes import Envelope, activity_message, cloud_event, digest_event
@@ -13,7 +13,7 @@ AT_ONCE = {"webhook": 50, "ldn": 50, "websub": 100, "digest": 2_000}
 """So many events are read at a time; of a digest and of WebSub content, so many are in one."""
 
 
-def messages(record: DeliveryRecord, page: Page) -> list[Envelope]:
+def messages(record: DeliveryRecord, page: LogPage) -> list[Envelope]:
     """The messages for these events, in order."""
     if not page.events:
         return []
@@ -27,7 +27,7 @@ def messages(record: DeliveryRecord, page: Page) -> list[Envelope]:
     return [cloud_event(event, contents=contents) for event in page.events]
 
 
-def _digest(record: DeliveryRecord, page: Page) -> Envelope:
+def _digest(record: DeliveryRecord, page: LogPage) -> Envelope:
     """What has happened up to the end of the stretch; `until` fixes it, so that the same is sent again after a failure.
 
     Where there is more than goes into one, the next follows at once, and `more` says so.

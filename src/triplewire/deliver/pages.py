@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from triplewire.engine.reading import EventLog, Page, Wanted
+from triplewire.engine.reading import EventFilter, EventLog, LogPage
 from triplewire.store import Store
 
 T = TypeVar("T")
@@ -20,8 +20,8 @@ _AT_ONCE = 200
 
 @dataclass(slots=True)
 class _Question:
-    wanted: Wanted
-    make: Callable[[Page], Any]
+    wanted: EventFilter
+    make: Callable[[LogPage], Any]
     answer: asyncio.Future[Any]
 
 
@@ -37,7 +37,7 @@ class Pages:
         """See `EventLog.is_still_seen`."""
         return await asyncio.to_thread(self._log.is_still_seen, subscription, first, last)
 
-    async def get(self, wanted: Wanted, make: Callable[[Page], T]) -> T:
+    async def get(self, wanted: EventFilter, make: Callable[[LogPage], T]) -> T:
         """What `make` makes of some events; it is called where it holds up nobody."""
         question = _Question(wanted, make, asyncio.get_running_loop().create_future())
         self._asked.append(question)

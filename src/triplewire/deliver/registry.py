@@ -13,7 +13,7 @@ from triplewire.deliver.digests import next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.deliver.vault import Vault
-from triplewire.engine.reading import Waiting, waiting
+from triplewire.engine.reading import WaitingEvents, waiting
 from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 from triplewire.wire.deliveries import DeliveryTold, Every, Kind
@@ -191,7 +191,7 @@ def _subscription(reader: Reader | Writer, id: str) -> None:
         raise UnknownSubscription(id)
 
 
-def _told(record: DeliveryRecord, ahead: Waiting, dead: int, now: float) -> DeliveryTold:
+def _told(record: DeliveryRecord, ahead: WaitingEvents, dead: int, now: float) -> DeliveryTold:
     """A delivery, with what waits for it and how many messages were given up; without secrets."""
     is_waiting = record.state == "active" and record.failures > 0 and record.due > now * 1000
     lag = 0.0 if ahead.since is None else now - datetime.fromisoformat(ahead.since).timestamp()

@@ -26,7 +26,7 @@ _MOST_DOUBLINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RetryPace:
     """How deliveries are tried again, in seconds."""
 
     first: float = 2.0
@@ -38,7 +38,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Attempt:
     """What an attempt gave: the status, or None without an answer; and how it reads."""
 
     status: int | None
@@ -51,7 +51,7 @@ class Answer:
         return self.status is not None and 200 <= self.status < 300
 
 
-class Verdict(Enum):
+class RetryVerdict(Enum):
     """What to do with the message."""
 
     ARRIVED = "arrived"
@@ -60,12 +60,12 @@ class Verdict(Enum):
     STOP = "stop"
 
 
-def judged(record: DeliveryRecord, answer: Answer, now: float, pace: Pace, chance: float) -> Judged:
+def judged(record: DeliveryRecord, answer: Attempt, now: float, pace: RetryPace, chance: float) -> Judged:
     """What becomes of a delivery and of its message; `chance` is a random number between 0 and 1."""
     at = int(now * 1000)
     if answer.is_fine:
         return Judged(
-            Verdict.ARRIVED, replace(record, succeeded=at, failures=0, failing_since=0, error="", due=0, reason="")
+            RetryVerdict.ARRIVED, replace(record, succeeded=at, failures=0, failing_since=0, error="", due=0, reason="")
         )
     failed = replace(
         record,
@@ -75,31 +75,33 @@ def judged(record: DeliveryRecord, answer: Answer, now: float, pace: Pace, chanc
         error=answer.text,
     )
     if answer.status == _GONE:
-        return Judged(Verdict.STOP, disabled(failed, "its receiver says that it is gone for good (410)"))
+        return Judged(RetryVerdict.STOP, disabled(failed, "its receiver says that it is gone for good (410)"))
     if is_refusal(answer) and failed.failures >= pace.attempts:
-        return Judged(Verdict.DEAD, replace(failed, failures=0, failing_since=0, due=0))
+        return Judged(RetryVerdict.DEAD, replace(failed, failures=0, failing_since=0, due=0))
     if at - failed.failing_since >= pace.patience * 1000:
         days = pace.patience / 86_400
         return Judged(
-            Verdict.STOP, disabled(failed, f"nothing arrived for {days:g} days; the last time: {answer.text}")
+            RetryVerdict.STOP, disabled(failed, f"nothing arrived for {days:g} days; the last time: {answer.text}")
         )
-    return Judged(Verdict.AGAIN, replace(failed, due=at + int(1000 * pause(failed.failures, answer, pace, chance))))
+    return Judged(
+        RetryVerdict.AGAIN, replace(failed, due=at + int(1000 * pause(failed.failures, answer, pace, chance)))
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What to do with the message, and the delivery afterwards."""
 
-    verdict: Verdict
+    verdict: RetryVerdict
     record: DeliveryRecord
 
 
-def is_refusal(answer: Answer) -> bool:
+def is_refusal(answer: Attempt) -> bool:
     """Whether there is a receiver, and it does not want this message."""
     return answer.status is not None and not answer.is_fine and answer.status not in _AWAY
 
 
-def pause(failures: int, answer: Answer, pace: Pace, chance: float) -> float:
+def pause(failures: int, answer: Attempt, pace: RetryPace, chance: float) -> float:
     """The seconds until the next attempt."""
     usual: float = min(pace.longest, pace.first * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)) * (0.5 + 0.5 * chance)
     return max(usual, min(answer.retry_after or 0.0, pace.longest_wish))

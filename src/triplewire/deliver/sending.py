@@ -6,31 +6,31 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from triplewire.deliver.retrying import Answer
+from triplewire.deliver.retrying import Attempt
 from triplewire.deliver.signing import hub_signature, webhook_headers
 from triplewire.deliver.vault import Vault
 from triplewire.errors import SecretLocked
-from triplewire.outbound import Connections, Refused, Unreachable, retry_after
+from triplewire.outbound import AddressRefused, Connections, Unreachable, retry_after
 from triplewire.store import DeliveryRecord
 from triplewire.wire.envelopes import Envelope
 
 
 async def send(
     connections: Connections, vault: Vault, record: DeliveryRecord, message: Envelope, url: str, now: float
-) -> Answer:
+) -> Attempt:
     """Post a message. Whatever goes wrong is an answer as well, told without what the receiver's body says."""
     try:
         headers = {"Content-Type": message.media_type, **dict(message.headers), **_proof(vault, record, message, now)}
     except SecretLocked as error:  # it waits until the key is back, because nothing goes unsigned
-        return Answer(None, f"not sent: {error}")
+        return Attempt(None, f"not sent: {error}")
     try:
         reply = await connections.ask("POST", url, headers, message.body)
     except Unreachable as error:
-        return Answer(None, str(error))
-    except Refused as error:
-        return Answer(None, f"not sent: {error}")
+        return Attempt(None, str(error))
+    except AddressRefused as error:
+        return Attempt(None, f"not sent: {error}")
     wish = retry_after(reply.headers.get("retry-after", ""), time.time())
-    return Answer(reply.status, f"the receiver says {reply.status}", wish)
+    return Attempt(reply.status, f"the receiver says {reply.status}", wish)
 
 
 def _proof(vault: Vault, record: DeliveryRecord, message: Envelope, now: float) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Tally:
+class DeliveryTally:
     """Counts since the start; `lag` has the seconds from commit to arrival, all added up."""
 
     delivered: Counter[str] = field(default_factory=Counter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from triplewire.errors import BadRequest, TargetRefused
-from triplewire.outbound import Nameless, Reach, Refused, resolved
+from triplewire.outbound import AddressRefused, Nameless, Reach, resolved
 
 _LONGEST = 2_000
 _PORTS = {"http": 80, "https": 443}
@@ -35,5 +35,5 @@ async def refuse_unreachable(url: str, reach: Reach) -> None:
         await resolved(parts.hostname, parts.port or _PORTS[parts.scheme], reach)
     except Nameless:
         return
-    except Refused as error:
+    except AddressRefused as error:
         raise TargetRefused(f"{error}; whoever runs this hub can allow networks with the setting `reach`") from None

@@ -21,7 +21,7 @@ from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
 from triplewire.model import Event, spelled
-from triplewire.outbound import Connections, Reach, Refused, Unreachable
+from triplewire.outbound import AddressRefused, Connections, Reach, Unreachable
 from triplewire.store import DeliveryRecord, Store
 from triplewire.wire.envelopes import Envelope, message_id
 
@@ -34,7 +34,7 @@ _POLITE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class WebSubRequest:
     """What a subscriber asks for: a feed (`topic`) of a subscription in a syntax, at a callback; `by` an account."""
 
     mode: str
@@ -48,7 +48,7 @@ class Request:
     by: str | None = None
 
 
-def accept(store: Store, request: Request, now: float, vault: Vault) -> None:
+def accept(store: Store, request: WebSubRequest, now: float, vault: Vault) -> None:
     """Keep a request until it is verified; it has been accepted when this returns."""
     if request.secret is not None and not 0 < len(request.secret.encode()) <= _LONGEST_SECRET:
         raise BadRequest(f"hub.secret has between 1 and {_LONGEST_SECRET} bytes")
@@ -79,7 +79,7 @@ def accept(store: Store, request: Request, now: float, vault: Vault) -> None:
             writer.deliveries.add(replace(made, cursor=writer.log.last_cursor()))
 
 
-def _same(settings: Mapping[str, Any], request: Request) -> bool:
+def _same(settings: Mapping[str, Any], request: WebSubRequest) -> bool:
     return bool(settings["url"] == request.callback and settings["topic"] == request.topic)
 
 
@@ -93,7 +93,7 @@ async def is_meant(connections: Connections, record: DeliveryRecord) -> tuple[bo
         reply = await connections.ask("GET", with_query(record.settings["url"], asked), {"Accept": "text/plain"})
     except Unreachable as error:
         return None, str(error)
-    except Refused as error:
+    except AddressRefused as error:
         return False, f"not asked: {error}"
     if not reply.is_fine:
         return False, f"the callback did not confirm it: it says {reply.status}"
@@ -108,7 +108,7 @@ async def tell_denied(record: DeliveryRecord, reach: Reach, reason: str) -> None
     asked = {"hub.mode": "denied", "hub.topic": record.settings["topic"], "hub.reason": reason}
     try:
         await connections.ask("GET", with_query(record.settings["url"], asked), {})
-    except (Unreachable, Refused):
+    except (Unreachable, AddressRefused):
         return
     finally:
         await connections.close()

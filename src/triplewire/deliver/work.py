@@ -13,9 +13,9 @@ from triplewire.deliver.desk import Desk, Destination
 from triplewire.deliver.digests import next_time
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
-from triplewire.deliver.retrying import Answer, Verdict, is_refusal, judged
+from triplewire.deliver.retrying import Attempt, RetryVerdict, is_refusal, judged
 from triplewire.deliver.sending import send
-from triplewire.engine.reading import Page, Wanted
+from triplewire.engine.reading import EventFilter, LogPage
 from triplewire.store import DeadLetter, DeliveryRecord
 from triplewire.wire.envelopes import Envelope
 
@@ -54,11 +54,11 @@ async def _next_told(desk: Desk, destination: Destination) -> list[Envelope]:
         desk.note(destination)
 
 
-async def _next(desk: Desk, destination: Destination) -> tuple[Page, list[Envelope]]:
+async def _next(desk: Desk, destination: Destination) -> tuple[LogPage, list[Envelope]]:
     record = destination.record
-    wanted = Wanted(record.subscription, record.cursor, AT_ONCE[record.kind], destination.withheld)
+    wanted = EventFilter(record.subscription, record.cursor, AT_ONCE[record.kind], destination.withheld)
 
-    def made(page: Page) -> tuple[Page, list[Envelope]]:
+    def made(page: LogPage) -> tuple[LogPage, list[Envelope]]:
         return page, [replace(message, lists=page.lists) for message in messages(record, page)]
 
     page, found = await desk.pages.get(wanted, made)
@@ -75,20 +75,20 @@ async def _deliver(desk: Desk, destination: Destination, message: Envelope) -> b
     if answer is None:
         return False
     verdict = _judge(desk, destination, answer)
-    if verdict in (Verdict.ARRIVED, Verdict.DEAD):
+    if verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD):
         destination.record = replace(destination.record, cursor=message.cursor, until=0)
-    if verdict is Verdict.ARRIVED:
+    if verdict is RetryVerdict.ARRIVED:
         record = destination.record
         destination.record = replace(record, delivered=record.delivered + 1)
         desk.tally.arrive(record.kind, _since(message.happened))
-    elif verdict is Verdict.DEAD:
+    elif verdict is RetryVerdict.DEAD:
         desk.tally.dead[destination.record.kind] += 1
         desk.achieved.buried.append(_letter(destination.record, message, answer, desk.manners.pace.attempts))
     desk.note(destination)
-    return verdict in (Verdict.ARRIVED, Verdict.DEAD)
+    return verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD)
 
 
-async def _sent(desk: Desk, destination: Destination, message: Envelope) -> Answer | None:
+async def _sent(desk: Desk, destination: Destination, message: Envelope) -> Attempt | None:
     """What the receiver said; None if this process may not send it any more when its turn has come."""
     async with desk.turn(destination):
         if not _may(desk, destination):
@@ -124,15 +124,15 @@ async def _address(desk: Desk, destination: Destination) -> str:
     return destination.inbox
 
 
-def _judge(desk: Desk, destination: Destination, answer: Answer) -> Verdict:
+def _judge(desk: Desk, destination: Destination, answer: Attempt) -> RetryVerdict:
     found = judged(destination.record, answer, time.time(), desk.manners.pace, random.random())
-    if found.verdict is not Verdict.ARRIVED:
+    if found.verdict is not RetryVerdict.ARRIVED:
         desk.tally.failed[destination.record.kind] += 1
     destination.record = found.record
     return found.verdict
 
 
-def _letter(record: DeliveryRecord, message: Envelope, answer: Answer, attempts: int) -> DeadLetter:
+def _letter(record: DeliveryRecord, message: Envelope, answer: Attempt, attempts: int) -> DeadLetter:
     return DeadLetter(
         0, record.id, message.id, message.cursor, message.media_type, message.body, answer.text, attempts, _now()
     )
@@ -169,7 +169,7 @@ async def _is_still_seen(desk: Desk, record: DeliveryRecord, letter: DeadLetter)
     return await desk.pages.is_still_seen(record.subscription, int(first), int(last or first))
 
 
-def _replayed(desk: Desk, destination: Destination, letter: DeadLetter, answer: Answer) -> None:
+def _replayed(desk: Desk, destination: Destination, letter: DeadLetter, answer: Attempt) -> None:
     record = destination.record
     if answer.is_fine:
         desk.achieved.arrived.append(letter.number)
@@ -229,7 +229,7 @@ async def _verify(desk: Desk, destination: Destination) -> bool:
         destination.record = await asyncio.to_thread(_put, desk, websub.verified(record, time.time()))
         return True
     if is_meant is None:
-        found = judged(record, Answer(None, reason), time.time(), desk.manners.pace, random.random())
+        found = judged(record, Attempt(None, reason), time.time(), desk.manners.pace, random.random())
         if found.record.failures < desk.manners.pace.attempts:
             destination.record = found.record
             desk.note(destination)

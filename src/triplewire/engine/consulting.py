@@ -111,7 +111,7 @@ class Consulting(Connected, AnyHub):
         `sees` says for which viewers' subscriptions answers and events are told.
         """
         with self._reading() as reader:
-            return summaries.page(reader, summaries.Asked(owner, words, sort, after, limit), sees)
+            return summaries.page(reader, summaries.SummaryFilter(owner, words, sort, after, limit), sees)
 
     # -- answers
 
@@ -193,8 +193,8 @@ class Consulting(Connected, AnyHub):
         Of these kinds, committed from `since` to before `until`, with `words` in their rows or titles. A page looks at
         5,000 events at most; `before` is the `next` of the page before it.
         """
-        place = inbox.Place() if before is None else inbox.Place.of(before)
-        wanted = inbox.Wanted(owner, subscriptions, kinds, since, until, words, place, limit)
+        place = inbox.InboxPlace() if before is None else inbox.InboxPlace.of(before)
+        wanted = inbox.InboxFilter(owner, subscriptions, kinds, since, until, words, place, limit)
         with self._reading() as reader:
             return inbox.page(reader, self._teller(reader), wanted, sees)
 

@@ -37,7 +37,7 @@ _BEYOND = 1 << 60
 Sees = Callable[[str | None], bool]
 
 
-class Place(NamedTuple):
+class InboxPlace(NamedTuple):
     """Up to which cursor, and how many of the events with this cursor were told.
 
     >>> str(Place.of("17.2")), Place.of("17")
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     told: int = 0
 
     @classmethod
-    def of(cls, text: str) -> Place:
+    def of(cls, text: str) -> InboxPlace:
         """A place as it was told; ValueError if it is none."""
         cursor, _, told = text.partition(".")
         return cls(min(int(cursor), _BEYOND), max(0, int(told or 0)))
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class InboxFilter:
     """Which events: of subscriptions of one owner or of all, of some of these, of some kinds, by time, with words."""
 
     owner: str | None = None
@@ -67,7 +67,7 @@ class Wanted:
     since: Time | None = None
     until: Time | None = None
     words: str = ""
-    before: Place = field(default_factory=Place)
+    before: InboxPlace = field(default_factory=InboxPlace)
     limit: int = 50
 
     def some(self, before: int) -> Some:
@@ -91,17 +91,17 @@ class _Part(NamedTuple):
 
     pairs: list[_Pair]
     looked: int
-    rest: Place | None
+    rest: InboxPlace | None
 
 
 class _Few:
     """Reads each log from its end, in chunks, as far as the events of all together are asked for."""
 
-    def __init__(self, reader: Reader, wanted: Wanted, records: Sequence[SubscriptionRecord]) -> None:
+    def __init__(self, reader: Reader, wanted: InboxFilter, records: Sequence[SubscriptionRecord]) -> None:
         self._reader, self._wanted, self._records = reader, wanted, records
         self._read = 0
 
-    def next(self, place: Place, count: int) -> _Part:
+    def next(self, place: InboxPlace, count: int) -> _Part:
         # Each subscription hears one event of a cursor; the number in `place` is whatever a client has sent.
         most = count + min(place.told, len(self._records))
         chunk = max(_FEWEST_READ, most // max(1, len(self._records)))
@@ -127,27 +127,27 @@ class _Few:
 class _All:
     """Reads the log of all, and leaves out what is not theirs."""
 
-    def __init__(self, reader: Reader, wanted: Wanted, sees: Sees) -> None:
+    def __init__(self, reader: Reader, wanted: InboxFilter, sees: Sees) -> None:
         self._reader, self._wanted, self._sees = reader, wanted, sees
         self._after, self._before, self._only = wanted.some(_BEYOND).within(reader)
         # For an owner, lines of every kind are counted: where a page is cut must not tell of which kind others' are.
         self._counted = self._only if wanted.owner is None else self._only._replace(kinds=())
 
-    def next(self, place: Place, count: int) -> _Part:
+    def next(self, place: InboxPlace, count: int) -> _Part:
         until = min(place.cursor + 1, self._before)
         lines = self._reader.log.before(until, self._after, _LINES, self._counted)
         kinds = self._only.kinds
         events = [event for event in lines.events if not kinds or event.kind in kinds]
         pairs = heard_of(self._reader, events, self._wanted.owner, self._sees)
         pairs.sort(key=_order)
-        return _Part(_beyond(pairs, place), lines.looked, None if lines.rest is None else Place(lines.rest))
+        return _Part(_beyond(pairs, place), lines.looked, None if lines.rest is None else InboxPlace(lines.rest))
 
 
-def page(reader: Reader, teller: Teller, wanted: Wanted, sees: Sees) -> InboxPage:
+def page(reader: Reader, teller: Teller, wanted: InboxFilter, sees: Sees) -> InboxPage:
     """A page of the inbox; UnknownSubscription for one that is named and is not theirs."""
     source = _source(reader, wanted, sees)
     picked: list[_Pair] = []
-    place: Place | None = wanted.before
+    place: InboxPlace | None = wanted.before
     looked = 0
     while place is not None and len(picked) < wanted.limit and looked < LOOKED_AT:
         part = source.next(place, _LINES if wanted.words else wanted.limit - len(picked))
@@ -172,14 +172,14 @@ def _title(pair: _Pair) -> str:
     return pair.record.title or pair.record.id
 
 
-def _source(reader: Reader, wanted: Wanted, sees: Sees) -> _Few | _All:
+def _source(reader: Reader, wanted: InboxFilter, sees: Sees) -> _Few | _All:
     if wanted.subscriptions:
         return _Few(reader, wanted, _named(reader, wanted, sees))
     few = reader.subscriptions.listing("", FEW + 1, owner=wanted.owner)
     return _Few(reader, wanted, _seen(reader, few, sees)) if len(few) <= FEW else _All(reader, wanted, sees)
 
 
-def _named(reader: Reader, wanted: Wanted, sees: Sees) -> list[SubscriptionRecord]:
+def _named(reader: Reader, wanted: InboxFilter, sees: Sees) -> list[SubscriptionRecord]:
     named = list(dict.fromkeys(wanted.subscriptions))
     found = [record for record in reader.subscriptions.find(named) if record is not None]
     theirs = [record for record in found if wanted.owner is None or record.owner == wanted.owner]
@@ -244,19 +244,19 @@ def _order(pair: _Pair) -> tuple[int, str]:
     return -pair.event.cursor, pair.record.id
 
 
-def _beyond(pairs: Sequence[_Pair], place: Place) -> list[_Pair]:
+def _beyond(pairs: Sequence[_Pair], place: InboxPlace) -> list[_Pair]:
     """Those that were not told yet."""
     told = sum(1 for pair in pairs if pair.event.cursor == place.cursor)
     return list(pairs[min(told, place.told) :])
 
 
-def _after(place: Place, pair: _Pair) -> Place:
+def _after(place: InboxPlace, pair: _Pair) -> InboxPlace:
     """The place after a pair is told."""
     cursor = pair.event.cursor
-    return Place(cursor, place.told + 1 if cursor == place.cursor else 1)
+    return InboxPlace(cursor, place.told + 1 if cursor == place.cursor else 1)
 
 
-def _place_after(pairs: Sequence[_Pair], place: Place) -> Place:
+def _place_after(pairs: Sequence[_Pair], place: InboxPlace) -> InboxPlace:
     for pair in pairs:
         place = _after(place, pair)
     return place

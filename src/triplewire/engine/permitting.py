@@ -27,7 +27,7 @@ NOT_THEIRS = "it was first published by somebody else, or before that was noted:
 OF_A_FEED = "its uri is that of an item of a feed that has an access list: only writers of the feed may change it"
 
 
-class Lists:
+class AccessLists:
     """The access lists of the documents of a batch, before and after it; AccessDenied if it asks for too much."""
 
     def __init__(self, reader: Reader, changes: Sequence[Change], records: Mapping[str, DocumentRecord | None]) -> None:

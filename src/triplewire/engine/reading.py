@@ -33,7 +33,7 @@ _BEYOND = 1 << 60
 Terms = tuple[int, ...]
 
 
-class Wanted(NamedTuple):
+class EventFilter(NamedTuple):
     """Some events of a subscription: those that follow a cursor; rows that were `withheld` are not told to end."""
 
     subscription: str
@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
     withheld: frozenset[Terms] = frozenset()
 
 
-class Waiting(NamedTuple):
+class WaitingEvents(NamedTuple):
     """What follows a cursor: how many events (as far as was counted), and when the first of them was committed."""
 
     events: int
@@ -128,7 +128,7 @@ def told(reader: Reader, teller: Teller, record: SubscriptionRecord, found: Sequ
     return teller.events(list(zip(found, hearers(reader, record, found), strict=True)))
 
 
-class Page(NamedTuple):
+class LogPage(NamedTuple):
     """Some events in order.
 
     `until` is the cursor up to which was looked, `lists` the number of the access lists then, `withheld` are rows that
@@ -149,7 +149,7 @@ class EventLog:
     def __init__(self, store: Store) -> None:
         self._store, self._book = store, Book()
 
-    def pages(self, wanted: Sequence[Wanted]) -> list[Page]:
+    def pages(self, wanted: Sequence[EventFilter]) -> list[LogPage]:
         """The events of each subscription, all from one state of the store; none of one that is no more.
 
         Without those whose documents its viewer may not read any more.
@@ -159,17 +159,17 @@ class EventLog:
             teller = Teller(reader, self._book.schema.strong, Past(self._store))
             records = reader.subscriptions.find([each.subscription for each in wanted])
             return [
-                Page([], each.after, reader.access.number())
+                LogPage([], each.after, reader.access.number())
                 if record is None
                 else self._page(reader, teller, record, each)
                 for record, each in zip(records, wanted, strict=True)
             ]
 
-    def _page(self, reader: Reader, teller: Teller, record: SubscriptionRecord, wanted: Wanted) -> Page:
+    def _page(self, reader: Reader, teller: Teller, record: SubscriptionRecord, wanted: EventFilter) -> LogPage:
         found = following(reader, record, Some(wanted.after), wanted.limit)
         seen, withheld = _still_seen(reader, record, found, wanted.withheld)
         until = found[-1].cursor if found else wanted.after
-        return Page(
+        return LogPage(
             told(reader, teller, record, seen), until, reader.access.number(), withheld, record.title or record.id
         )
 
@@ -207,13 +207,13 @@ def _still_seen(
     return seen, frozenset(hushed)
 
 
-def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> Waiting:
+def waiting(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> WaitingEvents:
     """What a subscription has after a cursor, counted up to `most`."""
     found = following(reader, record, Some(after), 1)
     if not found:
-        return Waiting(0, None)
+        return WaitingEvents(0, None)
     (batch,) = reader.batches.listing(found[0].batch - 1, 1)
-    return Waiting(count_after(reader, record, after, most), batch.committed)
+    return WaitingEvents(count_after(reader, record, after, most), batch.committed)
 
 
 def count_after(reader: Reader, record: SubscriptionRecord, after: int, most: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from triplewire.engine.permitting import Lists
+from triplewire.engine.permitting import AccessLists
 from triplewire.model import Access, Change, Document, Publish, Restrict
 from triplewire.store import DocumentRecord, Triple, Writer, digest, triples_of
 
@@ -85,7 +85,7 @@ def revise(writer: Writer, changes: Sequence[Change]) -> list[Revision]:
         if not isinstance(change, Restrict)
     }
     records = dict(zip(uris, writer.documents.current(list(uris)), strict=True))
-    lists = Lists(writer, changes, records)
+    lists = AccessLists(writer, changes, records)
     wanted = {uri: document for uri, document in last.items() if _differs(document, records[uri])}
     ids = dict(zip(wanted, writer.documents.ids(list(wanted)), strict=True))
     revisions = [_revision(uri, ids[uri], document, records[uri]) for uri, document in wanted.items()]

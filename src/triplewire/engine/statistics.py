@@ -47,7 +47,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Backlog:
+class IntakeBacklog:
     """What publishers sent to the intake log and no batch has applied: how much, since when, and what was set aside."""
 
     waiting: int
@@ -71,9 +71,9 @@ def intervals(reader: Reader, until: datetime, width: timedelta, count: int) -> 
     return [Interval(begin + width * place, *counted) for place, counted in enumerate(sums)], is_cut
 
 
-def backlog(reader: Reader) -> Backlog:
+def backlog(reader: Reader) -> IntakeBacklog:
     """What waits on the intake log."""
-    return Backlog(reader.intake.waiting(), reader.surveys.oldest_waiting(), reader.intake.count_rejected())
+    return IntakeBacklog(reader.intake.waiting(), reader.surveys.oldest_waiting(), reader.intake.count_rejected())
 
 
 def loads(reader: Reader) -> tuple[list[Load], list[Load]]:

@@ -28,7 +28,7 @@ Sees = Callable[[str | None], bool]
 """Whether whoever asks may have what was found on behalf of a viewer."""
 
 
-class Asked(NamedTuple):
+class SummaryFilter(NamedTuple):
     """Which subscriptions: of one owner, or of all; with words in their id, title, description, text or owner."""
 
     owner: str | None = None
@@ -44,7 +44,7 @@ class Asked(NamedTuple):
         return all(word in text for word in self.words.casefold().split())
 
 
-def page(reader: Reader, asked: Asked, sees: Sees = lambda viewer: True) -> SummaryPage:
+def page(reader: Reader, asked: SummaryFilter, sees: Sees = lambda viewer: True) -> SummaryPage:
     """A page of summaries; ValueError for a sort that there is not, or of too many."""
     if asked.sort not in get_args(Sort):
         raise ValueError(f"sort is {asked.sort!r}; it must be one of {', '.join(get_args(Sort))}")
@@ -91,7 +91,7 @@ def _last_events(reader: Reader, records: Sequence[SubscriptionRecord]) -> dict[
     return {r.id: moment(times[numbers[r.id]].committed) if r.id in numbers else None for r in records}
 
 
-def _by_id(reader: Reader, asked: Asked) -> tuple[list[SubscriptionRecord], str | None]:
+def _by_id(reader: Reader, asked: SummaryFilter) -> tuple[list[SubscriptionRecord], str | None]:
     found: list[SubscriptionRecord] = []
     last = asked.after
     for looked, record in enumerate(_listed(reader, asked.owner, asked.after)):
@@ -103,7 +103,7 @@ def _by_id(reader: Reader, asked: Asked) -> tuple[list[SubscriptionRecord], str 
     return found, None
 
 
-def _sorted(reader: Reader, asked: Asked, sees: Sees) -> tuple[list[SubscriptionRecord], str | None]:
+def _sorted(reader: Reader, asked: SummaryFilter, sees: Sees) -> tuple[list[SubscriptionRecord], str | None]:
     found: list[SubscriptionRecord] = []
     for looked, record in enumerate(_listed(reader, asked.owner, "")):
         if len(found) == SORTED or looked == LOOKED_AT:

@@ -59,7 +59,7 @@ class ClassFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TaxonomyPlace:
     """A node in the taxonomy, with those one step above and one step below it."""
 
     node: ClassFound
@@ -91,7 +91,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class TextHit:
     """A resource that a text was found of: in the value of a property, or, without one, in its IRI."""
 
     resource: Term
@@ -100,7 +100,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FacetChoice:
     """A narrowing: a property with this value; with `is_a`, or with one that is below it in the taxonomy."""
 
     property: str
@@ -118,11 +118,11 @@ def classes(reader: Reader, taxonomy: Taxonomy) -> tuple[list[ClassFound], bool]
     return _described(reader, taxonomy, list(found)), len(numbers) > MOST_CLASSES
 
 
-def place(reader: Reader, taxonomy: Taxonomy, node: Term) -> Place:
+def place(reader: Reader, taxonomy: Taxonomy, node: Term) -> TaxonomyPlace:
     """Where a node stands in the taxonomy; one that is not in it stands alone."""
     above, below = taxonomy.parents(node), tuple(islice(taxonomy.children(node), MOST_BELOW))
     told = {each.iri: each for each in _described(reader, taxonomy, [*dict.fromkeys((node, *above, *below))])}
-    return Place(told[node], tuple(told[each] for each in above), tuple(told[each] for each in below))
+    return TaxonomyPlace(told[node], tuple(told[each] for each in above), tuple(told[each] for each in below))
 
 
 def _described(reader: Reader, taxonomy: Taxonomy, nodes: Sequence[Term]) -> list[ClassFound]:
@@ -173,7 +173,7 @@ def _uses(reader: Reader, numbers: Sequence[int], kind: int) -> dict[int, Counte
     return found
 
 
-def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[Wanted], *, limit: int) -> Selection:
+def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[FacetChoice], *, limit: int) -> Selection:
     """The resources that have all that is wanted, and the facets by which they can be narrowed further."""
     narrowings = [_narrowing(reader, taxonomy, each) for each in wanted]
     if not narrowings or not all(predicate and values for predicate, values in narrowings):
@@ -189,7 +189,7 @@ def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[Wanted], *, limi
     return Selection(resources, tuple(_facets(reader, triples)), has_more, len(subjects))
 
 
-def _narrowing(reader: Reader, taxonomy: Taxonomy, wanted: Wanted) -> tuple[int, list[int]]:
+def _narrowing(reader: Reader, taxonomy: Taxonomy, wanted: FacetChoice) -> tuple[int, list[int]]:
     values = [wanted.value]
     if wanted.is_a:
         below = taxonomy.descendants(parse_term(wanted.value))
@@ -214,7 +214,7 @@ def _facets(reader: Reader, triples: Iterable[tuple[int, int, int]]) -> Iterable
 
 def search(
     reader: Reader, taxonomy: Taxonomy, called: Called, text: str, *, before: int | None = None
-) -> tuple[list[Hit], int | None]:
+) -> tuple[list[TextHit], int | None]:
     """Resources with all words of a text in their IRI or in one value, newest first; and where to go on.
 
     There is no index of words: a question looks at so many terms, and the next one goes on from there. Nodes of the
@@ -238,7 +238,7 @@ def search(
     return list(told.values())[::-1], until if until > 1 else None
 
 
-def _nodes_with(taxonomy: Taxonomy, called: Called, words: Sequence[str]) -> list[Hit]:
+def _nodes_with(taxonomy: Taxonomy, called: Called, words: Sequence[str]) -> list[TextHit]:
     """Nodes of the taxonomy with all words in their IRI, or in one of the names that it gives them."""
     wanted = [word.lower() for word in words]
 
@@ -246,7 +246,7 @@ def _nodes_with(taxonomy: Taxonomy, called: Called, words: Sequence[str]) -> lis
         texts = (text.lower() for text in (node.value, *called.get(str(node), ())))
         return any(all(word in text for word in wanted) for text in texts)
 
-    return [Hit(node) for node in islice(filter(fits, islice(taxonomy.nodes(), _TERMS_LOOKED_AT)), MOST_HITS)]
+    return [TextHit(node) for node in islice(filter(fits, islice(taxonomy.nodes(), _TERMS_LOOKED_AT)), MOST_HITS)]
 
 
 def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> Iterator[Found]:
@@ -259,15 +259,15 @@ def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> 
         yield from (each for each in some if each[0] in there)
 
 
-def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[Hit]:
+def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[TextHit]:
     """The resources that terms are of."""
     literals = [number for number, spelled in seen if spelled.startswith('"')]
     named = [number for number, spelled in seen if spelled.startswith("<")]
     keys = [(predicate, number) for number in literals for predicate in predicates]
     triples = reader.surveys.uses(keys, 2 * MOST_HITS) if keys else []
     terms = terms_of(reader, [*named, *(number for triple in triples for number in triple)])
-    hits = [Hit(terms[s], terms[p], terms[o]) for s, p, o in sorted(triples, key=lambda triple: -triple[2])]
-    return hits + [Hit(terms[number]) for number in sorted(named, reverse=True)]
+    hits = [TextHit(terms[s], terms[p], terms[o]) for s, p, o in sorted(triples, key=lambda triple: -triple[2])]
+    return hits + [TextHit(terms[number]) for number in sorted(named, reverse=True)]
 
 
 def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:

@@ -50,7 +50,7 @@ class Unheard:
 
 
 @dataclass(slots=True)
-class Budget:
+class WordBudget:
     """How much is compared for all terms of a query together: words at a glance, and words letter by letter."""
 
     words: int = 40_000
@@ -64,7 +64,7 @@ def unheard(reader: Reader, taxonomy: Taxonomy, pattern: Pattern) -> list[Unhear
     if not missing or not reader.surveys.predicates(1):
         return []
     known = {role: _in_use(reader, taxonomy, role) for role in {role for _, role in missing}}
-    budget = Budget()
+    budget = WordBudget()
     return [Unheard(term, role, tuple(alike(term, known[role], budget)[:_MOST_SUGGESTED])) for term, role in missing]
 
 
@@ -109,7 +109,7 @@ def _in_use(reader: Reader, taxonomy: Taxonomy, role: Role) -> list[Term]:
     return [*dict.fromkeys([*terms_of(reader, numbers).values(), *islice(taxonomy.nodes(), _MOST_NODES)])]
 
 
-def alike(term: Term, known: Iterable[Term], budget: Budget) -> list[Term]:
+def alike(term: Term, known: Iterable[Term], budget: WordBudget) -> list[Term]:
     """Those whose last word is spelled like the term's, the most alike first; of one namespace before others.
 
     Long words are like none, and what the budget has no more for is not looked at.

@@ -28,7 +28,7 @@ from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
 from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.intake import Counts, GroupCommit, Room, ended
+from triplewire.hub.intake import GroupCommit, IntakeCounts, IntakeRoom, ended
 from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
 from triplewire.intake.entries import entry_of
 from triplewire.intake.logs import Log
@@ -65,7 +65,7 @@ class Accepting:
         self,
         hub: Hub,
         limits: Limits,
-        room: Room,
+        room: IntakeRoom,
         log: Log,
         applied: Callable[[], None],
         *,
@@ -92,7 +92,7 @@ class Accepting:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
         self._adder = asyncio.create_task(self._add(), name="triplewire log")
         self._watcher = asyncio.create_task(self._watch(), name="triplewire log, applied")
-        self.counts: Counts = self._direct.counts
+        self.counts: IntakeCounts = self._direct.counts
 
     @property
     def waiting(self) -> int:

@@ -57,7 +57,7 @@ class CatchUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """What is sent back."""
 
     media_type: str
@@ -90,7 +90,7 @@ class Asker:
         self._asked: set[_Answerer] = set()
         self._is_closed = False
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question) -> QueryAnswer:
         """The answer; QueryLimitExceeded if it takes too long or is too large, QueryError if it is no query.
 
         QuotaSpent if others of the tenant have used up its seconds, also while this one waited for its turn.
@@ -105,7 +105,7 @@ class Asker:
         finally:
             self._turns.release()
 
-    def _ask(self, question: Question) -> Answer:
+    def _ask(self, question: Question) -> QueryAnswer:
         process = self._idle.get()
         try:
             if process is None or not process.is_alive:
@@ -160,7 +160,7 @@ class _Answerer(Process):
         """Have it know what a viewer may read now."""
         self._tell(CatchUp(viewer))
 
-    def answer(self, question: Question, seconds: float) -> Answer:
+    def answer(self, question: Question, seconds: float) -> QueryAnswer:
         """The answer; it ends a question that takes too long by itself, and is ended if it does not."""
         try:
             answer = self.ask(question, seconds + _GRACE)
@@ -168,7 +168,7 @@ class _Answerer(Process):
             raise too_long(seconds) from None
         except Ended:
             raise _ended() from None
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, QueryAnswer)
         return answer
 
     def _tell(self, message: object) -> None:

@@ -60,7 +60,7 @@ def _refuse_long_line(number: int, line: bytearray, longest: int) -> None:
         raise RequestTooLarge(f"line {number} is longer than the {longest} bytes that are read")
 
 
-class Arrivals:
+class OpenBodies:
     """The bodies that are being read: when the service stops, nobody waits for the rest of them."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Arrivals:
 @asynccontextmanager
 async def _within(request: Request, seconds: float, late: str) -> AsyncIterator[None]:
     """RequestTooSlow for a body that takes longer, ServiceUnavailable as soon as the service stops."""
-    arrivals: Arrivals = request.app.state.service.arrivals
+    arrivals: OpenBodies = request.app.state.service.arrivals
     try:
         async with arrivals.within(seconds):
             yield

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from triplewire.errors import BadRequest, NotAcceptable, ServiceUnavailable, UnknownSubscription
 from triplewire.hub.negotiation import best
-from triplewire.hub.service import Access
+from triplewire.hub.service import Admission
 from triplewire.tables import FORMATS, FileFormat, FileWriter, Layout
 
 JSON = "application/json"
@@ -41,7 +41,7 @@ FILES: dict[str, dict[str, Any]] = {
 """The files, for the description of a route."""
 
 
-class Source(NamedTuple):
+class DownloadSource(NamedTuple):
     """What a download is of: the end of its name, its layout, and a page of it by where the one before ended."""
 
     name: str
@@ -66,7 +66,7 @@ def wanted(format: str | None, accept: str | None) -> FileFormat | None:
     return FORMATS[format]
 
 
-async def download(access: Access, id: str, format: FileFormat, source: Source) -> StreamingResponse:
+async def download(access: Admission, id: str, format: FileFormat, source: DownloadSource) -> StreamingResponse:
     """The file as an answer; its first bytes are there when this returns, so that what is refused is told as such."""
     service = access.service
     with ExitStack() as stack:
@@ -119,7 +119,9 @@ async def _sent(first: bytes, chunks: AsyncGenerator[bytes, None]) -> AsyncItera
             yield chunk
 
 
-async def _chunks(access: Access, id: str, writer: FileWriter, source: Source) -> AsyncGenerator[bytes, None]:
+async def _chunks(
+    access: Admission, id: str, writer: FileWriter, source: DownloadSource
+) -> AsyncGenerator[bytes, None]:
     """The bytes of the file, as they are ready. What goes wrong in the middle breaks the connection off."""
     after = source.start
 
@@ -139,13 +141,13 @@ async def _chunks(access: Access, id: str, writer: FileWriter, source: Source) -
         yield chunk
 
 
-async def _require_going_on(access: Access) -> None:
+async def _require_going_on(access: Admission) -> None:
     await access.require_known()
     if access.service.is_stopping:
         raise ServiceUnavailable("the service is stopping")
 
 
-def _next(access: Access, id: str, rest: Iterator[bytes]) -> bytes:
+def _next(access: Admission, id: str, rest: Iterator[bytes]) -> bytes:
     """The next chunk of a file that is whole, if its subscription is still there and the caller may still have it."""
     chunk = next(rest, b"")
     with access.tenant.hub.store.reading() as reader:

@@ -53,7 +53,7 @@ class _Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class IntakeRoom:
     """How much may wait, how much of it is one batch, and what the tenant may have."""
 
     waiting: int = 10_000
@@ -64,7 +64,7 @@ class Room:
 
 
 @dataclass(slots=True)
-class Counts:
+class IntakeCounts:
     """What an intake did so far."""
 
     batches: int = 0
@@ -81,7 +81,7 @@ class GroupCommit:
     """
 
     def __init__(
-        self, hub: Hub, limits: Limits, room: Room, applied: Callable[[], None], *, parsers: Parsers | None = None
+        self, hub: Hub, limits: Limits, room: IntakeRoom, applied: Callable[[], None], *, parsers: Parsers | None = None
     ) -> None:
         self._hub, self._room, self._applied = hub, room, applied
         self._parse: Parse = partial(parse if parsers is None else parsers.parse, limits=limits)
@@ -93,7 +93,7 @@ class GroupCommit:
         self._began: float | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-intake")
         self._task = asyncio.create_task(self._serve(), name="triplewire intake")
-        self.counts = Counts()
+        self.counts = IntakeCounts()
 
     @property
     def waiting(self) -> int:

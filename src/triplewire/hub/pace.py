@@ -22,7 +22,7 @@ class _Bucket:
     at: float
 
 
-class Pace:
+class RequestPace:
     """So many requests a second for each caller, and a few seconds' worth at once.
 
     >>> now = 0.0

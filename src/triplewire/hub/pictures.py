@@ -16,7 +16,7 @@ Kind = OneOf["variable", "resource", "literal", "document", "step"]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PictureNode:
     """A thing: what it is called, whether it is an answer, and the conditions on it alone."""
 
     id: str
@@ -40,7 +40,7 @@ class Edge:
 class Alternative:
     """One way to match: its graph, the conditions on several things at once, and all of it in sentences."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[PictureNode, ...]
     edges: tuple[Edge, ...]
     conditions: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -68,7 +68,7 @@ def _of_branch(branch: Conjunction, answer: tuple[str, ...]) -> Alternative:
             shared.append(word_place(condition))
     shared += [f"?{name} is {term}" for name, term in branch.bindings]
     subjects = {str(triple.subject) for triple, _ in triples}
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, PictureNode] = {}
     edges = []
     for number, (triple, is_optional) in enumerate(triples):
         source, target = str(triple.subject), str(triple.object)
@@ -77,7 +77,7 @@ def _of_branch(branch: Conjunction, answer: tuple[str, ...]) -> Alternative:
         for id, term in ((source, triple.subject), (target, triple.object)):
             spelled = str(term)
             is_answer = spelled.removeprefix("?") in answer and spelled.startswith("?")
-            nodes[id] = Node(id, _kind(term), spelled, is_answer, tuple(own.get(spelled, ())))
+            nodes[id] = PictureNode(id, _kind(term), spelled, is_answer, tuple(own.get(spelled, ())))
         edges.append(Edge(source, target, str(triple.predicate), is_optional))
     sentences = [_sentence(triple, is_optional) for triple, is_optional in triples]
     sentences += [condition for found in own.values() for condition in found] + shared
@@ -105,20 +105,20 @@ def _of_path(query: PathQuery) -> list[Alternative]:
     paths = expression.parts if isinstance(expression, Several) and expression.operator == "|" else (expression,)
     if all(isinstance(path, Path) and path.start is None for path in paths):
         return [_chain(path, prefixes) for path in paths if isinstance(path, Path)]
-    whole = Node("whole", "step", query.text, True, ())
-    document = Node("document", "document", "a document", False, ())
+    whole = PictureNode("whole", "step", query.text, True, ())
+    document = PictureNode("document", "document", "a document", False, ())
     sentences = (f"a document of which {query.text} gives something",)
     return [Alternative((document, whole), (Edge("document", "whole", "gives"),), (), sentences)]
 
 
 def _chain(path: Path, prefixes: dict[str, str]) -> Alternative:
-    nodes = [Node("document", "document", "a document", not path.steps, ())]
+    nodes = [PictureNode("document", "document", "a document", not path.steps, ())]
     edges = []
     for number, step in enumerate(path.steps, 1):
         tests = tuple(render(predicate, prefixes.__getitem__) for predicate in step.predicates)
         is_last = number == len(path.steps)
         label = rendered_test(step.test, prefixes.__getitem__)
-        nodes.append(Node(f"step {number}", "step", label, is_last, tests))
+        nodes.append(PictureNode(f"step {number}", "step", label, is_last, tests))
         edges.append(Edge(nodes[-2].id, nodes[-1].id, step.axis))
     sentences = [f"{edge.label} {node.label}" for edge, node in zip(edges, nodes[1:], strict=True)]
     sentences += [f"where {test}" for node in nodes for test in node.conditions]

@@ -17,7 +17,7 @@ from pyoxigraph import QueryBoolean, QuerySolutions
 
 from triplewire.engine.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
-from triplewire.hub.asking import Answer, Beginning, CatchUp, Question, too_long
+from triplewire.hub.asking import Beginning, CatchUp, QueryAnswer, Question, too_long
 from triplewire.hub.negotiation import best
 from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph, well_formed
 from triplewire.isolation import Confinement, Died, in_child
@@ -39,21 +39,21 @@ class _Bounded(BytesIO):
         return super().write(chunk)
 
 
-def answered(replica: Replica, question: Question, most_bytes: int) -> Answer:
+def answered(replica: Replica, question: Question, most_bytes: int) -> QueryAnswer:
     """The answer in the format that the client likes best."""
     found = replica.query(question.text, None, question.default_graphs, question.named_graphs)
     output = _Bounded(most_bytes)
     if isinstance(found, QuerySolutions):
         media_type = best(question.accept, [*RESULTS])
         found.serialize(output, format=RESULTS[media_type])
-        return Answer(media_type, well_formed(output.getvalue(), media_type, RESULTS))
+        return QueryAnswer(media_type, well_formed(output.getvalue(), media_type, RESULTS))
     if isinstance(found, QueryBoolean):
         media_type = best(question.accept, [*OF_ASK])
         found.serialize(output, format=OF_ASK[media_type])
     else:
         media_type = best(question.accept, [*GRAPHS])
         output.write(graph(islice(found, most_bytes), media_type))  # no triple is shorter than a byte
-    return Answer(media_type, output.getvalue())
+    return QueryAnswer(media_type, output.getvalue())
 
 
 class Answering:

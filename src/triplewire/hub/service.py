@@ -19,19 +19,19 @@ from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.accounts import Account, Accounts, Role
-from triplewire.hub.bodies import Arrivals, body_of, refuse_halves
+from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
 from triplewire.hub.child import Child
 from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse
 from triplewire.hub.identity import Gate
 from triplewire.hub.intake import ended
 from triplewire.hub.metrics import Metrics
-from triplewire.hub.pace import Pace
+from triplewire.hub.pace import RequestPace
 from triplewire.hub.settings import MAIN, Settings, refuse_open
 from triplewire.hub.slots import Slots
 from triplewire.hub.tenants import Tenant, Tenants
 from triplewire.matching import warm
-from triplewire.model import Access as AccessList
+from triplewire.model import Access
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
@@ -55,14 +55,14 @@ class Service:
         self.tenants = Tenants(settings, opened=self._opened)
         self.metrics = Metrics()
         self.is_stopping = False
-        self.arrivals = Arrivals()
+        self.arrivals = OpenBodies()
         self.streams = 0
         self.downloads = Slots(settings.downloads, settings.all_downloads)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None
         rate = settings.requests if settings.requests is not None else _REQUESTS if settings.is_public else 0.0
-        self.pace = Pace(rate, burst=_BURST * rate)
-        self.refusals = Pace(_REFUSALS, burst=_BURST * _REFUSALS)
+        self.pace = RequestPace(rate, burst=_BURST * rate)
+        self.refusals = RequestPace(_REFUSALS, burst=_BURST * _REFUSALS)
         self.deliverer: Deliverer | None = None
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
@@ -148,7 +148,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Admission:
     """A request that may be served: who asks, and the tenant whose hub is asked.
 
     `granted` is the subscription that the secret address leads to by which somebody came.
@@ -250,11 +250,11 @@ class Access:
         return listed is not None and not listed.may_read(self.viewer)
 
 
-def listed(access: Access, readers: Iterable[str], writers: Iterable[str]) -> AccessList:
+def listed(access: Admission, readers: Iterable[str], writers: Iterable[str]) -> Access:
     """An access list of accounts. Who sends it is one of its writers, unless it is an admin: so nobody is shut out."""
     gate, tenant = access.service.gate, access.account.tenant
     own = [] if access.viewer is None else [access.viewer]
-    return AccessList(gate.ids_of(readers, tenant), [*gate.ids_of(writers, tenant), *own])
+    return Access(gate.ids_of(readers, tenant), [*gate.ids_of(writers, tenant), *own])
 
 
 def service_of(request: Request) -> Service:
@@ -270,22 +270,22 @@ def address_of(request: Request) -> str:
     return (settings.address or str(request.base_url)).rstrip("/")
 
 
-def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Access]]:
-    async def access(request: Request) -> Access:
-        found: Access | None = getattr(request.state, "access", None)
+def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Admission]]:
+    async def access(request: Request) -> Admission:
+        found: Admission | None = getattr(request.state, "access", None)
         if found is None:
             service = service_of(request)
             await service.gate.catch_up()
             account = _caller(service, request)
             if not account.may(role):
                 raise NotAllowed(f"this needs the role {role}, and {account.name} is {account.standing}")
-            found = request.state.access = Access(service, account, await service.tenants.get(account.tenant))
+            found = request.state.access = Admission(service, account, await service.tenants.get(account.tenant))
         return found
 
     return access
 
 
-async def by_capability(request: Request, text: str) -> tuple[Access, str]:
+async def by_capability(request: Request, text: str) -> tuple[Admission, str]:
     """The access that a secret address gives, and to which subscription; UnknownFeed if it gives none."""
     service = service_of(request)
     await service.gate.catch_up()
@@ -302,7 +302,7 @@ async def by_capability(request: Request, text: str) -> tuple[Access, str]:
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
-    return Access(service, bearer, tenant, granted=id), id
+    return Admission(service, bearer, tenant, granted=id), id
 
 
 def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -> None:
@@ -368,6 +368,6 @@ class BoundedRoute(APIRoute):
 
 reading, _publishing, _administering = _access("reader"), _access("publisher"), _access("admin")
 _DOORS = (reading, _publishing, _administering)
-Reading = Annotated[Access, Depends(reading)]
-Publishing = Annotated[Access, Depends(_publishing)]
-Administering = Annotated[Access, Depends(_administering)]
+Reading = Annotated[Admission, Depends(reading)]
+Publishing = Annotated[Admission, Depends(_publishing)]
+Administering = Annotated[Admission, Depends(_administering)]

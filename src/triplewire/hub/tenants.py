@@ -12,7 +12,7 @@ from triplewire.engine import Hub
 from triplewire.hub.accepting import Accepting
 from triplewire.hub.applying import Applier, Turn
 from triplewire.hub.asking import Asker
-from triplewire.hub.intake import Room
+from triplewire.hub.intake import IntakeRoom
 from triplewire.hub.listening import Bell, Together
 from triplewire.hub.quotas import Quotas
 from triplewire.hub.settings import Settings, TenantSettings
@@ -97,7 +97,7 @@ class Tenants:
         bell = Bell(hub.store)
         bell.start()
         quotas = Quotas(hub.store, own)
-        room = Room(settings.waiting_documents, settings.waiting_bytes, quotas=quotas)
+        room = IntakeRoom(settings.waiting_documents, settings.waiting_bytes, quotas=quotas)
         asker = Asker(
             own.store,
             seconds=settings.query_seconds,

@@ -23,7 +23,7 @@ _LOOK_INTO_THE_STORE = 0.1
 """Seconds after which a log in the store is looked at again: a question to the database each time."""
 
 
-class Stretch(NamedTuple):
+class EntryStretch(NamedTuple):
     """The entries of a log with after < position <= until."""
 
     log: int
@@ -88,7 +88,7 @@ class Backlog:
                 return reader.intake.sizes(0, until)
             return [(position, 1) for position in range(pairs.position_of(reader) + 1, until + 1)]
 
-    def within(self, stretch: Stretch) -> Iterator[WaitingEntry]:
+    def within(self, stretch: EntryStretch) -> Iterator[WaitingEntry]:
         """The entries of a stretch."""
         log, after, until = stretch
         if log == INTAKE:

@@ -6,7 +6,7 @@ import sys
 
 from triplewire.errors import DocumentError, DocumentTooLarge, TriplewireError
 from triplewire.isolation.confinement import Confinement
-from triplewire.isolation.parsing import Text
+from triplewire.isolation.parsing import TextToRead
 from triplewire.isolation.processes import serve
 
 _MEMORY = 3 << 30
@@ -15,7 +15,7 @@ _MEMORY = 3 << 30
 
 def parsed(message: object) -> object:
     """The document, or the error."""
-    assert isinstance(message, Text)
+    assert isinstance(message, TextToRead)
     try:
         return message.parsed()
     except TriplewireError as error:

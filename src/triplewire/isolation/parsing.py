@@ -47,7 +47,7 @@ _BUSY = "more documents wait to be read than the service takes; try again in a f
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextToRead:
     """A document that is to be read."""
 
     data: bytes
@@ -122,7 +122,7 @@ class Parsers:
         self, data: bytes, *, uri: str, media_type: str | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> Document:
         """As `parse`, for an event loop, which goes on meanwhile."""
-        text = Text(data, uri, media_type, limits)
+        text = TextToRead(data, uri, media_type, limits)
         if text.is_plain and (found := text.parsed_cheaply()) is not None:
             return found
         if self._is_closed:
@@ -136,7 +136,7 @@ class Parsers:
         finally:
             self._waiting -= 1
 
-    async def _read_elsewhere(self, text: Text) -> Document:
+    async def _read_elsewhere(self, text: TextToRead) -> Document:
         turn = self._dear.submit(self._parse_elsewhere, text)
         answer = asyncio.wrap_future(turn)
         try:
@@ -155,11 +155,11 @@ class Parsers:
 
         It waits in the thread that calls it.
         """
-        text = Text(data, uri, media_type, limits)
+        text = TextToRead(data, uri, media_type, limits)
         found = text.parsed_cheaply()
         return self._parse_elsewhere(text) if found is None else found
 
-    def _parse_elsewhere(self, text: Text) -> Document:
+    def _parse_elsewhere(self, text: TextToRead) -> Document:
         if self._is_closed:
             return text.parsed()
         try:
@@ -173,7 +173,7 @@ class Parsers:
         finally:
             self._idle.put(process if process is not None and process.is_alive else None)
 
-    def _read(self, process: Process, text: Text) -> Document:
+    def _read(self, process: Process, text: TextToRead) -> Document:
         try:
             document = process.ask(text, self._seconds)
         except TooLate:

@@ -6,17 +6,17 @@ connection goes to the very address that was checked (`connections`). Redirects 
 address of this machine or a private network unless it is told that it may, and sends no cookies.
 """
 
-from triplewire.outbound.addresses import ANYWHERE, PUBLIC, Nameless, Reach, Refused, resolved
+from triplewire.outbound.addresses import ANYWHERE, PUBLIC, AddressRefused, Nameless, Reach, resolved
 from triplewire.outbound.connections import Connections, Reply, Unreachable
 from triplewire.outbound.waiting import retry_after
 
 __all__ = [
     "ANYWHERE",
     "PUBLIC",
+    "AddressRefused",
     "Connections",
     "Nameless",
     "Reach",
-    "Refused",
     "Reply",
     "Unreachable",
     "resolved",

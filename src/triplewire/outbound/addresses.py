@@ -39,11 +39,11 @@ https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.or
 _LOOKUP = 5.0
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """A machine that may not be asked; the text says why, and not where it is."""
 
 
-class Nameless(Refused):
+class Nameless(AddressRefused):
     """A name that has no address; it may have one later."""
 
 
@@ -77,7 +77,7 @@ ANYWHERE = Reach((IPv4Network("0.0.0.0/0"), IPv6Network("::/0")))
 
 
 async def resolved(host: str, port: int, reach: Reach) -> str:
-    """The address to connect to for a host; `Refused` if it has none, or one that must not be asked."""
+    """The address to connect to for a host; `AddressRefused` if it has none, or one that must not be asked."""
     try:
         async with asyncio.timeout(_LOOKUP):
             found = await looked_up(host, port)
@@ -85,7 +85,7 @@ async def resolved(host: str, port: int, reach: Reach) -> str:
         raise Nameless(f"the name {host!r} has no address ({error or 'nobody answered in time'})") from None
     addresses = [str(place[0]) for *_, place in found]
     if not all(reach.allows(address) for address in addresses):
-        raise Refused(f"{host} is not a public address, and only these may be asked unless others are allowed")
+        raise AddressRefused(f"{host} is not a public address, and only these may be asked unless others are allowed")
     return addresses[0]
 
 

@@ -38,7 +38,7 @@ _GLOBBED = re.compile(r"([\\{}\[\]*?])")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """What Spark reads in one way: a path as Spark spells it, its kind, and whether files in it are chosen by name."""
 
     path: str
@@ -87,7 +87,7 @@ def documents(
 # -- what paths mean
 
 
-def sources(given: str, split: Split | None = None, *, is_table: bool = False) -> list[Source]:
+def sources(given: str, split: Split | None = None, *, is_table: bool = False) -> list[InputSource]:
     """What one argument means."""
     if _URL.match(given):
         return _remote(given, split, is_table)
@@ -95,9 +95,9 @@ def sources(given: str, split: Split | None = None, *, is_table: bool = False) -
     for path in _meant(given):
         if not path.is_dir():
             _expect_readable(path)
-            found.append(Source(local_glob(path), _kind(path.name, split, is_table), False, path.stat().st_size))
+            found.append(InputSource(local_glob(path), _kind(path.name, split, is_table), False, path.stat().st_size))
         elif is_table:
-            found.append(Source(local_glob(path), "table", True))
+            found.append(InputSource(local_glob(path), "table", True))
         else:
             found += _inside(path, split)
     return found
@@ -116,7 +116,7 @@ def _meant(given: str) -> list[Path]:
     return files
 
 
-def _inside(folder: Path, split: Split | None) -> list[Source]:
+def _inside(folder: Path, split: Split | None) -> list[InputSource]:
     """The kinds of files that are in a folder, each to be read by Spark in one go."""
     largest: dict[Kind, int] = {}
     for place, _, names in os.walk(folder, followlinks=True):
@@ -128,7 +128,7 @@ def _inside(folder: Path, split: Split | None) -> list[Source]:
     if not largest:
         known = " ".join(f".{suffix}" for suffix in (*SUFFIXES, "parquet"))
         raise PipelineError(f"{folder}: there is no document in this folder; known file types: {known}")
-    return [Source(local_glob(folder), kind, True, size) for kind, size in largest.items()]
+    return [InputSource(local_glob(folder), kind, True, size) for kind, size in largest.items()]
 
 
 def _expect_readable(path: Path) -> None:
@@ -139,12 +139,12 @@ def _expect_readable(path: Path) -> None:
         raise PipelineError(f"{path}: this file may not be read; give yourself the right to, or leave it out")
 
 
-def _remote(given: str, split: Split | None, is_table: bool) -> list[Source]:
+def _remote(given: str, split: Split | None, is_table: bool) -> list[InputSource]:
     """A URL that names a file by its suffix, or else a folder that may hold anything."""
     if is_table or _is_known(given.rstrip("/")):
-        return [Source(given, _kind(given.rstrip("/"), split, is_table), False)]
+        return [InputSource(given, _kind(given.rstrip("/"), split, is_table), False)]
     kinds: list[Kind] = ["plain", "packed"] if split is None else ["plain", "packed", "dump"]
-    return [Source(given, kind, True) for kind in kinds]
+    return [InputSource(given, kind, True) for kind in kinds]
 
 
 def _kind(name: str, split: Split | None, is_table: bool) -> Kind:
@@ -177,7 +177,7 @@ def local_glob(path: Path) -> str:
 # -- how Spark reads them
 
 
-def _files(spark: SparkSession, group: Sequence[Source], split: Split | None, limits: Limits) -> list[DataFrame]:
+def _files(spark: SparkSession, group: Sequence[InputSource], split: Split | None, limits: Limits) -> list[DataFrame]:
     """One document to a file. What is too large is not even read; what is compressed is made plain by a worker."""
     from pyspark.sql import functions as f
 
@@ -202,7 +202,7 @@ def _files(spark: SparkSession, group: Sequence[Source], split: Split | None, li
     return frames
 
 
-def _dumps(spark: SparkSession, group: Sequence[Source], split: Split, limits: Limits) -> DataFrame:
+def _dumps(spark: SparkSession, group: Sequence[InputSource], split: Split, limits: Limits) -> DataFrame:
     from pyspark.sql import functions as f
 
     suffixes = [f"{suffix}{packed}" for suffix in _DUMPS for packed in ("", *COMPRESSED)]
@@ -214,7 +214,7 @@ def _dumps(spark: SparkSession, group: Sequence[Source], split: Split, limits: L
     return split_dumps(named, split, limits)
 
 
-def _reader(reader: DataFrameReader, group: Sequence[Source], suffixes: Iterable[str]) -> DataFrameReader:
+def _reader(reader: DataFrameReader, group: Sequence[InputSource], suffixes: Iterable[str]) -> DataFrameReader:
     """A reader of files, by their names if they are in a folder; case does not count."""
     reader = reader.option("recursiveFileLookup", "true")
     if not group[0].is_folder:

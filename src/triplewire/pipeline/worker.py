@@ -57,7 +57,7 @@ class Given(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outcome:
+class WorkerOutcome:
     """What some documents gave; a plain value, because it may come from another process."""
 
     rows: list[AnswerRow] = field(default_factory=list)
@@ -96,10 +96,10 @@ class Work:
                         self.tally.add(outcome.tally())
                     yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
 
-    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[Outcome]:
+    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[WorkerOutcome]:
         """What the documents give. On a second attempt, each part in a process that may die of it."""
 
-        def run(documents: list[Given]) -> Outcome:
+        def run(documents: list[Given]) -> WorkerOutcome:
             return matched(index, documents, self.read, self.limits)
 
         if not is_careful:
@@ -139,9 +139,9 @@ def parts(documents: list[Given]) -> Iterator[list[Given]]:
         yield part
 
 
-def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> Outcome:
+def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> WorkerOutcome:
     """Parse and match; whatever is wrong with a document is told of it alone."""
-    outcome = Outcome(documents=len(documents))
+    outcome = WorkerOutcome(documents=len(documents))
     started = perf_counter()
     readable: list[Document] = []
     for each in documents:
@@ -198,12 +198,12 @@ def _unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def set_aside(document: Given, died: Died) -> Outcome:
+def set_aside(document: Given, died: Died) -> WorkerOutcome:
     """What a document gives that kills whoever reads it."""
-    return Outcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
+    return WorkerOutcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
 
 
-def answers_of(outcome: Outcome) -> Iterator[pyarrow.RecordBatch]:
+def answers_of(outcome: WorkerOutcome) -> Iterator[pyarrow.RecordBatch]:
     """The answers, as batches of records."""
     for first in range(0, len(outcome.rows), _MOST_ROWS):
         yield _answers(outcome.rows[first : first + _MOST_ROWS])
@@ -230,7 +230,7 @@ def _answers(rows: list[AnswerRow]) -> pyarrow.RecordBatch:
     return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], schema=ARROW_ANSWERS)
 
 
-def bad_of(outcome: Outcome) -> pyarrow.RecordBatch:
+def bad_of(outcome: WorkerOutcome) -> pyarrow.RecordBatch:
     """What was bad, as a batch of records."""
     columns: Any = zip(*outcome.bad, strict=True) if outcome.bad else ((), (), ())
     return pyarrow.RecordBatch.from_arrays(

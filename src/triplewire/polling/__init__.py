@@ -9,8 +9,8 @@ this). Which machines may be asked says `triplewire.outbound`: none of a private
 never reads more than a limit, never waits longer than a limit, and sends no cookies.
 """
 
-from triplewire.polling.fetching import Manners
-from triplewire.polling.poller import Asked, Poller
-from triplewire.polling.schedule import Followed, Pace
+from triplewire.polling.fetching import PollingManners
+from triplewire.polling.poller import Poller, PollResult
+from triplewire.polling.schedule import Followed, PollPace
 
-__all__ = ["Asked", "Followed", "Manners", "Pace", "Poller"]
+__all__ = ["Followed", "PollPace", "PollResult", "Poller", "PollingManners"]

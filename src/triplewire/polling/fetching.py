@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from triplewire.outbound import ANYWHERE, PUBLIC, Refused, resolved, retry_after
+from triplewire.outbound import ANYWHERE, PUBLIC, AddressRefused, resolved, retry_after
 from triplewire.polling.politeness import Turns
 from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Same
 
@@ -28,7 +28,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class PollingManners:
     """How servers are asked: seconds for one answer, bytes of it (unpacked), redirects, seconds between two questions
     to one host, hosts at a time; and whether machines of a private network may be asked."""
 
@@ -44,7 +44,7 @@ class _Unusable(Exception):
     """An answer that is no feed; the text says why."""
 
 
-async def fetch(feed: Followed, manners: Manners, turns: Turns) -> Answer:
+async def fetch(feed: Followed, manners: PollingManners, turns: Turns) -> Answer:
     """Ask for a feed; whatever goes wrong is a `Failed`."""
     url, moved_to = feed.url, ""
     is_permanent = True
@@ -60,8 +60,10 @@ async def fetch(feed: Followed, manners: Manners, turns: Turns) -> Answer:
             moved_to = url if is_permanent else moved_to
     except TimeoutError:
         return Failed(f"no whole answer within {manners.timeout:g} seconds")
-    except (_Unusable, Refused) as error:
-        return Failed(f"{error} (--allow-private lets them be asked)" if isinstance(error, Refused) else str(error))
+    except (_Unusable, AddressRefused) as error:
+        return Failed(
+            f"{error} (--allow-private lets them be asked)" if isinstance(error, AddressRefused) else str(error)
+        )
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         return Failed(f"it cannot be asked: {error or type(error).__name__}")
     return Failed(f"more than {manners.most_redirects} redirects, the last to {url}")
@@ -86,7 +88,7 @@ def _target(url: str) -> httpx.URL:
     return target
 
 
-async def _asked(feed: Followed, target: httpx.URL, manners: Manners) -> Answer | _Redirect:
+async def _asked(feed: Followed, target: httpx.URL, manners: PollingManners) -> Answer | _Redirect:
     """One request to one host, at the address that was checked."""
     host = target.raw_host.decode("ascii")
     reach = ANYWHERE if manners.allow_private else PUBLIC
@@ -123,7 +125,7 @@ def _headers(feed: Followed, target: httpx.URL) -> dict[str, str]:
     return headers
 
 
-async def _understood(response: httpx.Response, manners: Manners) -> Answer | _Redirect:
+async def _understood(response: httpx.Response, manners: PollingManners) -> Answer | _Redirect:
     status = response.status_code
     if status == 200:
         body = await _body(response, manners.most_bytes)

@@ -15,9 +15,9 @@ from triplewire.intake.settlement import settle_changes
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Event, Publish
 from triplewire.polling import roster
-from triplewire.polling.fetching import Manners, fetch
+from triplewire.polling.fetching import PollingManners, fetch
 from triplewire.polling.politeness import Turns
-from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Pace, answered, due, next_time
+from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, PollPace, answered, due, next_time
 
 AT_ONCE = 32
 """So many feeds are in a round: what they send is in memory together."""
@@ -26,7 +26,7 @@ _TITLE = NamedNode("http://purl.org/rss/1.0/title")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PollResult:
     """What asking a feed gave: what is known of it now, the events, and what is wrong, if anything is.
 
     `problem` is the feed's; `others` are of publishing it: subscriptions that failed, documents that break the schema.
@@ -48,8 +48,8 @@ class Poller:
         self,
         hub: Hub,
         *,
-        pace: Pace = Pace(),  # noqa: B008  # frozen
-        manners: Manners = Manners(),  # noqa: B008  # frozen
+        pace: PollPace = PollPace(),  # noqa: B008  # frozen
+        manners: PollingManners = PollingManners(),  # noqa: B008  # frozen
         drop_missing: bool = False,
         clock: Callable[[], float] = time.time,
         parsers: Parsers | None = None,
@@ -91,7 +91,7 @@ class Poller:
         for feed in self.feeds:
             roster.save(self._hub.store, replace(feed, next_at=now, is_gone=False))
 
-    def round(self) -> Iterator[Asked]:
+    def round(self) -> Iterator[PollResult]:
         """Ask the feeds that are due, at most AT_ONCE of them, and publish what came, one after the other."""
         wanted = self.due[:AT_ONCE]
         for feed, answer in zip(wanted, asyncio.run(self._fetched(wanted)), strict=True):
@@ -101,7 +101,7 @@ class Poller:
         turns = Turns(self._ended, pause=self._manners.pause, hosts=self._manners.hosts)
         return await asyncio.gather(*(fetch(feed, self._manners, turns) for feed in wanted))
 
-    def _dealt_with(self, feed: Followed, answer: Answer) -> Asked:
+    def _dealt_with(self, feed: Followed, answer: Answer) -> PollResult:
         """Publish first, then remember: after a crash in between, the same is published again, and nothing happens."""
         events: Sequence[Event] = ()
         others: Sequence[Exception] = ()
@@ -123,7 +123,7 @@ class Poller:
                     feed = replace(feed, title=_title(document) or feed.title)
         known = answered(feed, answer, self._clock(), self._pace)
         roster.save(self._hub.store, known)
-        return Asked(known, events, answer.reason if isinstance(answer, Failed | Gone) else "", others)
+        return PollResult(known, events, answer.reason if isinstance(answer, Failed | Gone) else "", others)
 
 
 def _title(document: Document) -> str:

@@ -19,7 +19,7 @@ _MOST_DOUBLINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PollPace:
     """How often a feed is asked, in seconds: `every` so many, and with growing pauses up to `longest` when it fails."""
 
     every: float = 1800.0
@@ -89,7 +89,7 @@ class Gone:
 Answer = Fresh | Same | Failed | Gone
 
 
-def answered(feed: Followed, answer: Answer, now: float, pace: Pace) -> Followed:
+def answered(feed: Followed, answer: Answer, now: float, pace: PollPace) -> Followed:
     """What is known of a feed after an answer."""
     if isinstance(answer, Failed):
         return _failed(feed, answer, now, pace)
@@ -99,7 +99,7 @@ def answered(feed: Followed, answer: Answer, now: float, pace: Pace) -> Followed
     return fine if isinstance(answer, Same) else replace(fine, etag=answer.etag, modified=answer.modified)
 
 
-def _failed(feed: Followed, answer: Failed, now: float, pace: Pace) -> Followed:
+def _failed(feed: Followed, answer: Failed, now: float, pace: PollPace) -> Followed:
     failures = feed.failures + 1
     wait = pace.every * 2 ** min(failures, _MOST_DOUBLINGS) if answer.retry_after is None else answer.retry_after
     wait = min(max(wait, pace.every), pace.longest)

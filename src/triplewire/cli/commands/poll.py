@@ -74,17 +74,17 @@ def run(
     """
     try:
         from triplewire.isolation.parsing import Parsers
-        from triplewire.polling import Manners, Pace, Poller
+        from triplewire.polling import Poller, PollingManners, PollPace
     except ImportError as error:
         usage(f"polling needs httpx: pip install 'triplewire[poll]' ({error})")
     problems = Problems()
     try:
-        pace = Pace(every=_seconds(every))
+        pace = PollPace(every=_seconds(every))
     except ValueError as error:
         usage(f"--every {every}: {error}")
     known = options.prefixes_of(prefix)
     with hub_on(store, create=True) as hub, closing(Parsers(1)) as parsers:
-        manners = Manners(timeout=timeout, pause=pause, allow_private=allow_private)
+        manners = PollingManners(timeout=timeout, pause=pause, allow_private=allow_private)
         poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing, parsers=parsers)
         _change_list(poller, feeds, opml, remove, problems)
         if export_opml:

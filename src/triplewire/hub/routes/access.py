@@ -13,7 +13,7 @@ from triplewire.engine.permitting import refuse_unpermitted
 from triplewire.errors import UnknownDocument
 from triplewire.hub.messages import NewAccess
 from triplewire.hub.routes.documents import OF_A_CHANGE, Uri, answer, order
-from triplewire.hub.service import Access, BoundedRoute, Publishing, Reading, listed
+from triplewire.hub.service import Admission, BoundedRoute, Publishing, Reading, listed
 from triplewire.wire.changes import AccessTold, ChangeTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["documents"])
@@ -26,7 +26,7 @@ async def read(access: Reading, uri: Uri) -> AccessTold:
     return await run_in_threadpool(_told, access, uri)
 
 
-def _told(access: Access, uri: str) -> AccessTold:
+def _told(access: Admission, uri: str) -> AccessTold:
     with access.tenant.hub.store.reading() as reader:
         (record,) = reader.seen_by(access.viewer).documents.current([uri])
         if record is None:

@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query
 from pyoxigraph import NamedNode
 
 from triplewire.engine import surveys
-from triplewire.engine.surveys import Wanted
+from triplewire.engine.surveys import FacetChoice
 from triplewire.errors import BadRequest
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import term_of
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.hub.sights import (
     AskForNames,
     Classes,
@@ -151,21 +151,21 @@ def _class_told(each: surveys.ClassFound, names: Mapping[str, str]) -> ClassTold
 
 
 @contextmanager
-def _seen(access: Access) -> Iterator[Reader]:
+def _seen(access: Admission) -> Iterator[Reader]:
     """The store, with the documents that the caller may read."""
     with access.tenant.hub.store.reading() as reader:
         yield reader.seen_by(access.viewer)
 
 
-def _names(access: Access, reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
+def _names(access: Admission, reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
     spelled = list(dict.fromkeys(str(term) for term in terms if isinstance(term, NamedNode)))
     return surveys.names(reader, access.tenant.hub.called, spelled)
 
 
-def _wanted(text: str) -> Wanted:
+def _wanted(text: str) -> FacetChoice:
     found = _NARROWING.fullmatch(text.strip())
     if found is None:
         raise BadRequest(
             f"{text!r} is no narrowing: write a property and a value, <urn:p> <urn:o> or <urn:p> isa <urn:c>"
         )
-    return Wanted(str(term_of(found[1])), str(term_of(found[3])), found[2] is not None)
+    return FacetChoice(str(term_of(found[1])), str(term_of(found[3])), found[2] is not None)

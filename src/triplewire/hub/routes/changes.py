@@ -16,9 +16,9 @@ from triplewire.hub.bundles import Bundle, BundleReceipt
 from triplewire.hub.messages import ChangesWanted, NewAccess, PublishWanted, RestrictWanted, RetractWanted
 from triplewire.hub.orders import ANYTHING, Expected, Order
 from triplewire.hub.routes.documents import document_as_dict, refuse_unread, wants_to_wait
-from triplewire.hub.service import Access, Publishing, listed
+from triplewire.hub.service import Admission, Publishing, listed
 from triplewire.hub.syntaxes import digests
-from triplewire.model import Access as AccessList
+from triplewire.model import Access
 from triplewire.wire.changes import BundleTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -114,7 +114,7 @@ def _read(body: bytes) -> ChangesWanted:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
 
-def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Access) -> Order:
+def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Admission) -> Order:
     by = access.viewer
     if isinstance(change, RestrictWanted):
         return Order(change.uri, by=by, access=_listed(access, change.access), restricts=True)
@@ -127,7 +127,7 @@ def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Acces
     return Order(change.uri, change.content.encode(), change.media_type, expected, by=by, access=given)
 
 
-def _listed(access: Access, wanted: NewAccess | None) -> AccessList | None:
+def _listed(access: Admission, wanted: NewAccess | None) -> Access | None:
     return None if wanted is None else listed(access, wanted.readers, wanted.writers)
 
 

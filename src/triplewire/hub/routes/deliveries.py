@@ -16,7 +16,7 @@ from triplewire.errors import NotAllowed, UnknownSubscription
 from triplewire.hub.delivery_messages import Chosen, Counted, DeliveryChange, GivenSecret, NewDelivery, NewSecret
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.store import DeliveryRecord
 from triplewire.wire.deliveries import DeadLetterPage, DeliveryMade, DeliveryPage, DeliveryTold, Pinged
 
@@ -146,16 +146,16 @@ def drop(access: Reading, delivery: DeliveryId, number: Number) -> Counted:
     return Counted(count=_deliveries(access).drop(delivery, [number]))
 
 
-def _deliveries(access: Access) -> Deliveries:
+def _deliveries(access: Admission) -> Deliveries:
     return Deliveries(access.tenant.hub.store, vault=access.vault)
 
 
-def _require_subscription(access: Access, id: str) -> None:
+def _require_subscription(access: Admission, id: str) -> None:
     """Urls of receivers can be secrets: they are for who made the subscription, and for admins."""
     access.require_own(id)
 
 
-def _is_own(access: Access, id: str) -> bool:
+def _is_own(access: Admission, id: str) -> bool:
     try:
         access.require_own(id)
     except (NotAllowed, UnknownSubscription):
@@ -163,14 +163,14 @@ def _is_own(access: Access, id: str) -> bool:
     return True
 
 
-def _own(access: Access, delivery: str) -> DeliveryRecord:
+def _own(access: Admission, delivery: str) -> DeliveryRecord:
     """The delivery, if it is the caller's, who may see what it sends: how much waits for it says something of that."""
     record = _deliveries(access).of(delivery)
     _require_subscription(access, record.subscription)
     return record
 
 
-def _removable(access: Access, delivery: str) -> DeliveryRecord:
+def _removable(access: Admission, delivery: str) -> DeliveryRecord:
     """The delivery, if the caller made its subscription, whatever that sees."""
     record = _deliveries(access).of(delivery)
     access.require_owner(access.tenant.hub.subscription(record.subscription).owner)

@@ -21,10 +21,9 @@ from triplewire.hub.bodies import body_of
 from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
-from triplewire.hub.service import Access, Publishing, Reading, listed
+from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
-from triplewire.model import Access as AccessList
-from triplewire.model import Document
+from triplewire.model import Access, Document
 from triplewire.wire.changes import ChangeTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -182,7 +181,7 @@ def wants_to_wait(prefer: str | None) -> bool:
     return "wait" in wishes
 
 
-def list_given(request: Request, access: Access) -> AccessList | None:
+def list_given(request: Request, access: Admission) -> Access | None:
     """The access list that a request names; None if it names none."""
     if "reader" not in request.query_params and "writer" not in request.query_params:
         return None
@@ -192,12 +191,12 @@ def list_given(request: Request, access: Access) -> AccessList | None:
 
 def order(
     request: Request,
-    access: Access,
+    access: Admission,
     uri: str,
     data: bytes | None = None,
     media_type: str | None = None,
     *,
-    given: AccessList | None = None,
+    given: Access | None = None,
     restricts: bool = False,
 ) -> Order:
     """The change that a request asks for, with what its headers say of it."""

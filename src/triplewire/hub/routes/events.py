@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
-from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
+from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import Cursor
 from triplewire.hub.routes.subscriptions import Id, queries_of
-from triplewire.hub.service import Access, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.model import Event
 from triplewire.tables import EventLayout
 from triplewire.wire.events import EventPage
@@ -107,7 +107,7 @@ async def stream(
 
 
 async def _followed(
-    access: Access, id: str, queries: tuple[int, ...], after: int, contents: bool
+    access: Admission, id: str, queries: tuple[int, ...], after: int, contents: bool
 ) -> AsyncIterator[str]:
     service = access.service
     service.streams += 1
@@ -155,7 +155,7 @@ class _Lines(NamedTuple):
     queries: tuple[int, ...]
 
 
-def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
+def _lines(access: Admission, id: str, after: int, contents: bool) -> _Lines:
     """A page of events as a stream tells them: the same text for everybody who is as far."""
     queries = queries_of(access, id)  # before its events: whoever edits it between the two rings for these
     found = _told(access, id, after, _PAGE, contents)
@@ -167,8 +167,8 @@ def _lines(access: Access, id: str, after: int, contents: bool) -> _Lines:
 
 
 def _source(
-    access: Access, id: str, after: int, contents: bool, since: datetime | None, until: datetime | None
-) -> Source:
+    access: Admission, id: str, after: int, contents: bool, since: datetime | None, until: datetime | None
+) -> DownloadSource:
     """All events that follow a cursor, between two times."""
     hub = access.tenant.hub
     layout = EventLayout(hub.log_columns(id), contents=contents)
@@ -177,16 +177,16 @@ def _source(
         found = hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
         return found, found[-1].cursor if len(found) == PAGE else None
 
-    return Source("events", layout, page, after)
+    return DownloadSource("events", layout, page, after)
 
 
-def _heard(access: Access, id: str) -> tuple[int, ...]:
+def _heard(access: Admission, id: str) -> tuple[int, ...]:
     """See `queries_of`; for who may hear the subscription."""
     return access.see(id, lambda: queries_of(access, id))
 
 
 def _told(
-    access: Access,
+    access: Admission,
     id: str,
     after: int,
     limit: int,

@@ -11,7 +11,7 @@ from triplewire.deliver.websub import tell_denied
 from triplewire.errors import UnknownFeed
 from triplewire.hub.messages import FeedAddress, NewFeedAddress
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import Access, BoundedRoute, Reading, address_of
+from triplewire.hub.service import Admission, BoundedRoute, Reading, address_of
 from triplewire.store import DeliveryRecord
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["feeds"])
@@ -46,12 +46,12 @@ async def revoke(access: Reading, id: Id) -> None:
     await _deny(access, id)
 
 
-def _addresses(access: Access, id: str) -> FeedAddresses:
+def _addresses(access: Admission, id: str) -> FeedAddresses:
     access.require_owner(access.tenant.hub.subscription(id).owner)
     return FeedAddresses(access.tenant.hub.store, access.tenant.name)
 
 
-async def _deny(access: Access, id: str) -> None:
+async def _deny(access: Admission, id: str) -> None:
     """End what was subscribed to by an address that is gone."""
 
     def ended() -> list[DeliveryRecord]:

@@ -23,7 +23,7 @@ from triplewire.feeds import FEEDS
 from triplewire.hub.bodies import body_of
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.subscriptions import Id
-from triplewire.hub.service import UNKNOWN_BYTES, Access, Reading, address_of, by_capability, reading, service_of
+from triplewire.hub.service import UNKNOWN_BYTES, Admission, Reading, address_of, by_capability, reading, service_of
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
 
@@ -86,7 +86,7 @@ async def feed(
     """The newest events first, as Atom, RSS 1.0, RSS 2.0 or JSON Feed; `next` leads to older ones."""
     inbox = f"{address_of(request)}/v1/subscriptions/{quote(id, safe='')}/inbox"
     place = f"{address_of(request)}/v1/subscriptions/{quote(id, safe='')}/feed"
-    return await _answered(request, access, id, Asked(place, syntax, before, limit, {INBOX: inbox}))
+    return await _answered(request, access, id, FeedRequest(place, syntax, before, limit, {INBOX: inbox}))
 
 
 @router.get(
@@ -101,13 +101,15 @@ async def secret_feed(
 ) -> Response:
     """The same, for whoever knows the address; no token is needed."""
     access, id = await by_capability(request, capability)
-    answer = await _answered(request, access, id, Asked(_secret_place(request, capability), syntax, before, limit, {}))
+    answer = await _answered(
+        request, access, id, FeedRequest(_secret_place(request, capability), syntax, before, limit, {})
+    )
     answer.headers["Referrer-Policy"] = "no-referrer"  # what the feed links to must not learn the address
     return answer
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FeedRequest:
     """What of a feed is asked for, at which place; `links` are those that it has besides its own."""
 
     place: str
@@ -127,7 +129,7 @@ class Asked:
         return f"{self.place}?{query}" if query else self.place
 
 
-async def _answered(request: Request, access: Access, id: str, asked: Asked) -> Response:
+async def _answered(request: Request, access: Admission, id: str, asked: FeedRequest) -> Response:
     name = asked.syntax or _BY_TYPE[best(request.headers.get("accept"), [*_BY_TYPE])]
     newest_events = partial(access.tenant.hub.newest, id, before=asked.before, limit=asked.limit)
     events = await run_in_threadpool(access.see, id, newest_events)
@@ -194,7 +196,7 @@ async def subscribe(request: Request) -> Response:
     return Response(status_code=202)
 
 
-def _wanted(given: Mapping[str, str], base: str, id: str, syntax: str) -> websub.Request:
+def _wanted(given: Mapping[str, str], base: str, id: str, syntax: str) -> websub.WebSubRequest:
     mode, topic, callback = (given.get(f"hub.{name}", "") for name in ("mode", "topic", "callback"))
     if mode not in ("subscribe", "unsubscribe"):
         raise BadRequest(f"hub.mode is subscribe or unsubscribe, not {mode!r}")
@@ -202,10 +204,10 @@ def _wanted(given: Mapping[str, str], base: str, id: str, syntax: str) -> websub
     if not (lease.isascii() and lease.isdigit() and len(lease) < 12):
         raise BadRequest(f"hub.lease_seconds is a number of seconds, not {lease[:40]!r}")
     secret = given.get("hub.secret")
-    return websub.Request(mode, callback, topic, id, syntax, f"{base}/v1/websub", int(lease), secret)
+    return websub.WebSubRequest(mode, callback, topic, id, syntax, f"{base}/v1/websub", int(lease), secret)
 
 
-async def _topic(request: Request, topic: str) -> tuple[Access, str, str]:
+async def _topic(request: Request, topic: str) -> tuple[Admission, str, str]:
     """The subscription whose feed a topic is, for who may read it, and the syntax; BadRequest if it is no feed here."""
     base = address_of(request)
     try:

@@ -20,7 +20,7 @@ from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
 from triplewire.hub.routes.subscriptions import term_of
-from triplewire.hub.service import Access, Administering, Reading
+from triplewire.hub.service import Administering, Admission, Reading
 from triplewire.hub.syntaxes import GRAPHS, RESULTS, graph
 from triplewire.model import RDF, RDFS, Document
 from triplewire.schema import Schema
@@ -128,7 +128,7 @@ async def set_schema(
     await access.tenant.intake.refresh()
 
 
-async def _sent(request: Request, access: Access, uri: str) -> Document:
+async def _sent(request: Request, access: Admission, uri: str) -> Document:
     """The graph that is the body of a request."""
     settings = access.service.settings
     media_type = request.headers.get("content-type")
@@ -190,6 +190,6 @@ async def ask_with_body(
     return await _asked(access, Question(text, accept, default_graph_uri, named_graph_uri))
 
 
-async def _asked(access: Access, question: Question) -> Response:
+async def _asked(access: Admission, question: Question) -> Response:
     answer = await access.tenant.asker.ask(replace(question, viewer=access.viewer))
     return Response(answer.content, media_type=answer.media_type, headers={"Vary": "Accept"})

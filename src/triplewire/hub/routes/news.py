@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from triplewire.hub.messages import InboxMark, Name
 from triplewire.hub.routes.events import Contents, Since, Until
 from triplewire.hub.routes.subscriptions import Words
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.wire.events import InboxTold, NewsTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["events"])
@@ -86,6 +86,6 @@ def set_mark(access: Reading, wanted: InboxMark) -> InboxMark:
     return InboxMark(cursor=access.tenant.hub.mark(wanted.cursor, account=access.account.id))
 
 
-def _owner(access: Access) -> str | None:
+def _owner(access: Admission) -> str | None:
     """Whose subscriptions are the caller's: all of them, for an admin and where nobody is asked who they are."""
     return None if access.viewer is None else access.account.id

@@ -14,7 +14,7 @@ from triplewire.algebra.wording import readable
 from triplewire.engine.subscribing import compiled
 from triplewire.errors import QueryError
 from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, QueryText
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.languages import LANGUAGES, render
 from triplewire.matching import Index
 from triplewire.wire.insights import insight_as_dict
@@ -72,6 +72,6 @@ def _renderings(pattern: Pattern) -> dict[str, str]:
     return found
 
 
-def _pattern(access: Access, query: QueryText) -> Pattern:
+def _pattern(access: Admission, query: QueryText) -> Pattern:
     with access.tenant.hub.store.reading() as reader:
         return compiled(reader, query.text, query.language, query.prefixes)

@@ -11,7 +11,7 @@ from prometheus_client import Histogram
 
 from triplewire.engine import statistics as gathered
 from triplewire.errors import NotAllowed
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
 from triplewire.hub.sights import IntervalTold, Lag, RequestsTold, Statistics, Totals
 from triplewire.store import Reader
@@ -70,7 +70,7 @@ def _totals(reader: Reader) -> Totals:
     )
 
 
-def _requests(access: Access) -> list[RequestsTold] | None:
+def _requests(access: Admission) -> list[RequestsTold] | None:
     """Of the whole service, so for those who may know of the whole service."""
     if not access.account.may("admin") or access.tenant.name != MAIN:
         return None

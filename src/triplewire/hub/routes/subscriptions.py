@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse
 
 from triplewire.engine.connected import record_of
 from triplewire.engine.subscribing import compiled
-from triplewire.engine.summaries import Asked, page, summaries_of
+from triplewire.engine.summaries import SummaryFilter, page, summaries_of
 from triplewire.errors import BadRequest, SubscriptionChanged, UnknownSubscription
-from triplewire.hub.downloads import FILES, PAGE, Accept, FormatName, Source, download, wanted
+from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import (
     NO_NUL,
     EditSubscription,
@@ -29,7 +29,7 @@ from triplewire.hub.messages import (
     WhyTold,
 )
 from triplewire.hub.routes.questions import explained
-from triplewire.hub.service import Access, BoundedRoute, Reading
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
@@ -69,7 +69,7 @@ def listing(
     hub = access.tenant.hub
     try:
         with hub.store.reading() as reader:
-            asked = Asked(owner, q, sort, after, limit)
+            asked = SummaryFilter(owner, q, sort, after, limit)
             found = page(reader, asked, access.sight(reader))
     except ValueError as error:
         raise BadRequest(str(error)) from None
@@ -190,7 +190,9 @@ async def rows(
     hub = access.tenant.hub
     columns = await run_in_threadpool(lambda: hub.subscription(id).pattern.answer)
     if chosen is not None:
-        source = Source("rows", RowLayout(columns), lambda cursor: hub.row_page(id, after=cursor, limit=PAGE), after)
+        source = DownloadSource(
+            "rows", RowLayout(columns), lambda cursor: hub.row_page(id, after=cursor, limit=PAGE), after
+        )
         return await download(access, id, chosen, source)
     found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
@@ -220,7 +222,7 @@ def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]
     return insight_as_dict(told)
 
 
-def queries_of(access: Access, id: str) -> tuple[int, ...]:
+def queries_of(access: Admission, id: str) -> tuple[int, ...]:
     """The numbers under which the log has the events of a subscription: those of its query, and its own."""
     with access.tenant.hub.store.reading() as reader:
         (record,) = reader.subscriptions.find([id])
@@ -229,7 +231,7 @@ def queries_of(access: Access, id: str) -> tuple[int, ...]:
     return record.query, -record.number
 
 
-async def forget(access: Access, id: str) -> None:
+async def forget(access: Admission, id: str) -> None:
     """Unsubscribe, if it is the caller's, and tell whoever follows it."""
 
     def unsubscribe() -> None:
@@ -249,7 +251,7 @@ def term_of(text: str) -> Term:
         raise BadRequest(f"{text!r} is no term: {error}; write an IRI, or a term as in N-Triples") from None
 
 
-async def subscribed(access: Access, wanted: NewSubscription, id: str | None) -> Subscription:
+async def subscribed(access: Admission, wanted: NewSubscription, id: str | None) -> Subscription:
     """Registered, if the quotas allow it: one at a time, so that each count is right."""
 
     def register() -> Subscription:
@@ -277,7 +279,7 @@ async def subscribed(access: Access, wanted: NewSubscription, id: str | None) ->
 
 
 async def _edited(
-    access: Access, id: str, wanted: EditSubscription, response: Response, if_match: str | None
+    access: Admission, id: str, wanted: EditSubscription, response: Response, if_match: str | None
 ) -> SubscriptionTold:
     """Changed, if it is the caller's, the quotas allow it, and nobody changed it meanwhile."""
 
@@ -322,7 +324,7 @@ def _revision(if_match: str | None, there: Subscription) -> str | None:
     return there.revision if there.revision in tags else tags[0]
 
 
-def _is_same(access: Access, there: Subscription, wanted: NewSubscription, given: Mapping[str, object]) -> bool:
+def _is_same(access: Admission, there: Subscription, wanted: NewSubscription, given: Mapping[str, object]) -> bool:
     """Whether a subscription is what is wanted already, as far as that is said."""
     with access.tenant.hub.store.reading() as reader:
         pattern = compiled(reader, wanted.text, wanted.language, wanted.prefixes)
@@ -335,12 +337,12 @@ def _place(id: str) -> str:
     return f"/v1/subscriptions/{quote(id, safe='')}"
 
 
-async def _made(access: Access, id: str, response: Response) -> SubscriptionTold:
+async def _made(access: Admission, id: str, response: Response) -> SubscriptionTold:
     response.headers["Location"] = _place(id)
     return await _read(access, id, response)
 
 
-async def _read(access: Access, id: str, response: Response) -> SubscriptionTold:
+async def _read(access: Admission, id: str, response: Response) -> SubscriptionTold:
     def found() -> SubscriptionTold:
         hub = access.tenant.hub
         with hub.store.reading() as reader:
@@ -353,7 +355,7 @@ async def _read(access: Access, id: str, response: Response) -> SubscriptionTold
     return told
 
 
-def _summed(access: Access, summary: Summary, past: Sequence[str] = ()) -> SubscriptionTold:
+def _summed(access: Admission, summary: Summary, past: Sequence[str] = ()) -> SubscriptionTold:
     """That its rows are out of date says something of documents: it is told to who may see the rows."""
     subscription = summary.subscription
     is_seen = access.viewer is None or subscription.viewer in (EVERYBODY, access.viewer)

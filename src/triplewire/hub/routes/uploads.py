@@ -18,8 +18,8 @@ from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.messages import Uploaded, UploadProblem
 from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
-from triplewire.hub.service import Access, Publishing, listed
-from triplewire.model import Access as AccessList
+from triplewire.hub.service import Admission, Publishing, listed
+from triplewire.model import Access
 from triplewire.model.flat import quad_in
 from triplewire.wire.problems import problem_of, status_of
 
@@ -41,7 +41,7 @@ _BODY = {"requestBody": {"required": True, "content": {_QUADS: _TEXT, _LINES[0]:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class UploadedItem:
     """A document of an upload, by the line where it begins; or what is wrong with it."""
 
     line: int
@@ -62,10 +62,10 @@ class _Graph:
     size: int = 0
     error: TriplewireError | None = None
 
-    def item(self) -> Item:
+    def item(self) -> UploadedItem:
         if self.error is not None:
-            return Item(self.line, self.uri, error=self.error)
-        return Item(self.line, self.uri, Order(self.uri, b"".join(self.parts), "application/n-triples"))
+            return UploadedItem(self.line, self.uri, error=self.error)
+        return UploadedItem(self.line, self.uri, Order(self.uri, b"".join(self.parts), "application/n-triples"))
 
 
 @router.post(
@@ -100,7 +100,7 @@ async def upload(request: Request, response: Response, access: Publishing) -> Up
         raise UnsupportedMediaType(f"an upload is {_QUADS} or {_LINES[0]}, and this is {kind!r}")
     given = list_given(request, access)
     told = Uploaded(published=0, retracted=0, unchanged=0, refused=0, problems=[])
-    some: list[Item] = []
+    some: list[UploadedItem] = []
     size, status = 0, _WELL
     async for coming in items:
         item = _permitted(access, coming, given)
@@ -115,7 +115,7 @@ async def upload(request: Request, response: Response, access: Publishing) -> Up
     return told
 
 
-def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
+def _permitted(access: Admission, item: UploadedItem, given: Access | None) -> UploadedItem:
     """The same, by who asks, with the access list that its line names, or that all are given."""
     if item.order is None:
         return item
@@ -129,7 +129,7 @@ def _permitted(access: Access, item: Item, given: AccessList | None) -> Item:
     )
 
 
-async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
+async def _apply(access: Admission, items: list[UploadedItem], told: Uploaded) -> int:
     """Hand these in, and note what became of each; the status that tells it."""
     await access.require_known()  # an upload may take hours
     status = _WELL
@@ -155,7 +155,7 @@ async def _apply(access: Access, items: list[Item], told: Uploaded) -> int:
     return status
 
 
-async def graphs_of(lines: AsyncIterator[tuple[int, bytes]], most: int) -> AsyncIterator[Item]:
+async def graphs_of(lines: AsyncIterator[tuple[int, bytes]], most: int) -> AsyncIterator[UploadedItem]:
     """The documents of N-Quads: one for each run of lines with the same graph."""
     graph: _Graph | None = None
     seen: set[str] = set()
@@ -200,34 +200,36 @@ def _read_quad(number: int, line: bytes) -> tuple[str, bytes, TriplewireError | 
         return uri, b"", DocumentError(f"not N-Quads: {reason}", uri=uri, line=number)
 
 
-async def records_of(lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[Item]:
+async def records_of(lines: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[UploadedItem]:
     """The documents of JSON lines."""
     async for number, line in lines:
         if line.strip():
             yield _read_record(number, line)
 
 
-def _read_record(number: int, line: bytes) -> Item:
+def _read_record(number: int, line: bytes) -> UploadedItem:
     try:
         record: Any = json.loads(line)
         refuse_halves(line)
     except (ValueError, RecursionError) as error:
-        return Item(number, None, error=BadRequest(f"line {number} is no JSON: {error}"))
+        return UploadedItem(number, None, error=BadRequest(f"line {number} is no JSON: {error}"))
     except BadRequest as error:
-        return Item(number, None, error=BadRequest(f"line {number}: {error}"))
+        return UploadedItem(number, None, error=BadRequest(f"line {number}: {error}"))
     uri = record.get("uri") if isinstance(record, dict) else None
     if not isinstance(uri, str) or not uri:
-        return Item(number, None, error=BadRequest(f'line {number} must be an object with a "uri"'))
+        return UploadedItem(number, None, error=BadRequest(f'line {number} must be an object with a "uri"'))
     content, media_type = record.get("content"), record.get("media_type")
     if record.get("retract") is True and content is None:
-        return Item(number, uri, Order(uri))
+        return UploadedItem(number, uri, Order(uri))
     if not isinstance(content, str) or not isinstance(media_type, str | None):
         hint = '"content", a text, and perhaps "media_type"; or "retract": true'
-        return Item(number, uri, error=BadRequest(f"line {number} must have {hint}"))
+        return UploadedItem(number, uri, error=BadRequest(f"line {number} must have {hint}"))
     readers, writers = record.get("readers"), record.get("writers")
     if not _are_names(readers) or not _are_names(writers):
-        return Item(number, uri, error=BadRequest(f'line {number}: "readers" and "writers" are lists of accounts'))
-    return Item(number, uri, Order(uri, content.encode(), media_type), readers=readers, writers=writers)
+        return UploadedItem(
+            number, uri, error=BadRequest(f'line {number}: "readers" and "writers" are lists of accounts')
+        )
+    return UploadedItem(number, uri, Order(uri, content.encode(), media_type), readers=readers, writers=writers)
 
 
 def _are_names(given: object) -> bool:

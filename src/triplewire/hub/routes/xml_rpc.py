@@ -30,7 +30,7 @@ from triplewire.hub.messages import Cursor, NewSubscription
 from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed
-from triplewire.hub.service import Access, Reading
+from triplewire.hub.service import Admission, Reading
 from triplewire.model import Event, Subscription
 from triplewire.wire.problems import status_of
 
@@ -69,7 +69,7 @@ async def call(request: Request, access: Reading) -> Response:
 class Caller:
     """The methods. Cursors are texts, because a number of XML-RPC ends at 2,147,483,647."""
 
-    access: Access
+    access: Admission
 
     async def publish(self, data: str | bytes, uri: str, media_type: str = "") -> dict[str, Any]:
         """Publish a document, in any syntax; items of a feed that are subscriptions subscribe."""

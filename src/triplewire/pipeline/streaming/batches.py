@@ -26,7 +26,7 @@ from triplewire.errors import PipelineError, StoreError
 from triplewire.intake.backlog import coming, taken
 from triplewire.intake.settlement import Parts, changes_in, settle
 from triplewire.pipeline.streaming.entries import DDL, entries_in
-from triplewire.pipeline.streaming.parsing import Parse
+from triplewire.pipeline.streaming.parsing import EntryParser
 from triplewire.store import WaitingEntry
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Batches:
         tell: Callable[[Done], None] = lambda done: None,
     ) -> None:
         self._hub, self._finder, self._tell = hub, finder, tell
-        self._parse = Parse(limits)
+        self._parse = EntryParser(limits)
         self._turn = Lock()
         self._is_closed = False
 

@@ -17,7 +17,7 @@ from triplewire.pipeline.streaming.entries import entries_in, table_of
 from triplewire.store import WaitingEntry
 
 
-class Parse:
+class EntryParser:
     """Parses entries where they are; a value that Spark sends to its workers.
 
     After a crash it is careful: it parses in processes that may die of it, and sets aside what they die of.
@@ -26,7 +26,7 @@ class Parse:
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, is_careful: bool = False) -> None:
         self._limits, self._is_careful = limits, is_careful
 
-    def careful(self) -> Parse:
+    def careful(self) -> EntryParser:
         """The same, careful from the first attempt on."""
         found = copy(self)
         found._is_careful = True

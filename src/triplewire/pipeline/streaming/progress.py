@@ -39,7 +39,7 @@ class Split:
 
 
 @dataclass(slots=True)
-class Progress:
+class StreamProgress:
     """Numbers since the stream was started, and of its last batch."""
 
     source: str
@@ -74,7 +74,7 @@ class Meter:
         self._store = store
         self._recent: deque[tuple[float, int]] = deque()
         self._saved = 0.0
-        self.progress = Progress(source, _now().isoformat(timespec="seconds"))
+        self.progress = StreamProgress(source, _now().isoformat(timespec="seconds"))
 
     def add(self, done: Done) -> None:
         """A batch was committed."""

@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
 from triplewire.errors import PipelineError
-from triplewire.intake.backlog import Stretch
+from triplewire.intake.backlog import EntryStretch
 from triplewire.pipeline.streaming.entries import DDL, table_of
 from triplewire.pipeline.streaming.stores import backlog_of
 from triplewire.store import INTAKE
@@ -48,7 +48,7 @@ class IntakeSource(DataSource):
 class Share(InputPartition):
     """A stretch of a log, for one task."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: EntryStretch) -> None:
         super().__init__(tuple(stretch))
         self.stretch = stretch
 
@@ -104,7 +104,7 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         log, until = end.get("log", INTAKE), end["position"]
         sizes = backlog_of(self._url).sizes(log, until)
         after = sizes[0][0] - 1 if sizes else until
-        return [Share(Stretch(log, *bounds)) for bounds in shares(sizes, after, until, self._tasks)]
+        return [Share(EntryStretch(log, *bounds)) for bounds in shares(sizes, after, until, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The entries of a share."""
