@@ -16,7 +16,7 @@ from triplewire.algebra.wording import readable
 from triplewire.deliver import capabilities
 from triplewire.deliver.inboxes import linked
 from triplewire.documents import Limits, parse
-from triplewire.engine.respelling import respelled
+from triplewire.engine.inspect.respelling import respelled
 from triplewire.errors import TriplewireError
 from triplewire.hub import negotiation
 from triplewire.hub.calls import read_call

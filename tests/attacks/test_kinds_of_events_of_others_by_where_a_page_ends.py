@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Hub
-from triplewire.engine import inbox
+from triplewire.engine.inspect import inbox
 
 KINDS = ("matched", "changed", "unmatched")
 

@@ -8,8 +8,8 @@ from difflib import SequenceMatcher
 import pytest
 
 from triplewire import Hub
-from triplewire.engine import unheard as module
-from triplewire.engine.unheard import unheard
+from triplewire.engine.inspect import suggestions as module
+from triplewire.engine.inspect.suggestions import unheard
 from triplewire.languages import compile
 
 

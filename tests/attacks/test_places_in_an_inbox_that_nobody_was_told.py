@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Hub
-from triplewire.engine import inbox
+from triplewire.engine.inspect import inbox
 
 THINGS = "SELECT ?s ?o { ?s <urn:p> ?o }"
 SUBSCRIPTIONS, EVENTS = 20, 600

@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad, Store
 
 import triplewire
-from triplewire.engine.respelling import respelled
+from triplewire.engine.inspect.respelling import respelled
 from triplewire.errors import QueryError
 from triplewire.hub import questions
 from triplewire.hub.asking import Beginning, CatchUp, Question
@@ -56,7 +56,7 @@ def test_service_makes_no_request_for_the_owner(disguised, inside):
 
 def test_confinement_holds_where_the_guard_does_not(disguised, inside, monkeypatch, tmp_path):
     """The process has no network: what the text is made of does not matter."""
-    monkeypatch.setattr("triplewire.engine.replica._served", lambda text: text)
+    monkeypatch.setattr("triplewire.engine.inspect.replica._served", lambda text: text)
     url = f"sqlite:///{tmp_path}/hub.db"
     with triplewire.Hub(url) as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:d")

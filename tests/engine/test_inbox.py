@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from triplewire import Hub
-from triplewire.engine import inbox
+from triplewire.engine.inspect import inbox
 from triplewire.errors import UnknownSubscription
 from triplewire.store import log
 

@@ -7,7 +7,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from triplewire import Hub, QueryError, QuerySyntaxError, Schema, UnsupportedQuery, parse
 from triplewire.engine import Source
-from triplewire.engine.browsing import MOST_REFERENCES
+from triplewire.engine.inspect.resources import MOST_REFERENCES
 from triplewire.schema import SCHEMA
 
 ALL = "SELECT ?d { ?d <urn:theme> ?t }"

@@ -9,7 +9,7 @@ import pytest
 from tests.contracts.listening import replayed
 
 from triplewire import Hub
-from triplewire.engine.recovering import Stale
+from triplewire.engine.batch.recovery import Stale
 
 PAIRS = "SELECT ?x ?z { ?x <urn:q> ?y . ?z <urn:q> ?y . ?z <urn:r> ?w . ?w <urn:r> ?v }"
 """As many answers as pairs at one node: they soon take too many triples."""

@@ -9,7 +9,9 @@ import pytest
 from tests.contracts.listening import HOST, HOSTS, INFO, INFOS, MEMORY, NS, PASSAU, PROVIDERS, publish, replayed
 
 from triplewire import Hub, Subscription, compile
-from triplewire.engine import answering, changing, subscribing
+from triplewire.engine import writes
+from triplewire.engine.backfill import answers
+from triplewire.engine.subscriptions import registrations
 from triplewire.errors import DuplicateSubscription, MatchLimitExceeded, UnsupportedQuery
 from triplewire.matching.incremental import solve
 from triplewire.model import Row
@@ -22,8 +24,8 @@ OPTIONAL = f"SELECT ?c ?i {{ ?c a <{NS}CycleProvider> OPTIONAL {{ ?c <urn:i> ?i 
 @pytest.fixture
 def small_steps(monkeypatch):
     """Lists of three, told by five: so that a few subscriptions come in several."""
-    monkeypatch.setattr(changing, "_PAGE", 3)
-    monkeypatch.setattr(subscribing, "_MANY", 5)
+    monkeypatch.setattr(writes, "_PAGE", 3)
+    monkeypatch.setattr(registrations, "_MANY", 5)
 
 
 def rules(*texts, scope="graph", start="ever", prefix="r"):
@@ -151,7 +153,7 @@ def test_what_a_hub_learns_by_writing_is_what_another_one_reads(tmp_path, small_
 
 def test_answers_beyond_the_limit_are_refused_with_the_name_of_the_subscription(monkeypatch):
     """Those that are asked together are asked apart before one of them is blamed."""
-    monkeypatch.setattr(answering, "solve", partial(solve, high=10))
+    monkeypatch.setattr(answers, "solve", partial(solve, high=10))
     hub = Hub(most_triples=300)
     for number in range(4):
         stated = " ".join(f"<urn:s{number}x{i}> <urn:p> <urn:o{i}> ." for i in range(100))

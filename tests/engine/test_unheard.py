@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triplewire import Hub
-from triplewire.engine.unheard import WordBudget, alike, unheard
+from triplewire.engine.inspect.suggestions import WordBudget, alike, unheard
 from triplewire.languages import compile
 from triplewire.model import Access, parse_term
 from triplewire.store import EVERYBODY

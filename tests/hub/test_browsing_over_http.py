@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hub.serving import TURTLE, problem, serving
-from triplewire.engine import statistics, surveys
+from triplewire.engine.inspect import statistics, surveys
 from triplewire.model import RDF
 
 TYPE = f"<{RDF}type>"

@@ -11,7 +11,7 @@ import pytest
 from hub.serving import problem, serving
 from triplewire import Hub
 from triplewire.client import Client
-from triplewire.engine.costs import cost_of
+from triplewire.engine.inspect.costs import cost_of
 from triplewire.errors import QueryTooCostly, QuotaSpent
 from triplewire.hub.quotas import DAY, EventQuota
 from triplewire.store import Store

@@ -19,7 +19,7 @@ from oracle import test_hub_against_recomputation as recomputation
 from oracle.histories import SHAPES, batches, filled, queries, taxonomies
 from oracle.test_crowded_histories import Both, Crowd
 from triplewire import Hub
-from triplewire.engine.filling import put_off
+from triplewire.engine.backfill.shares import put_off
 from triplewire.engine.workers import OneWorker
 from triplewire.errors import UnsupportedQuery
 from triplewire.matching.finder.finder import RowFinder
@@ -138,9 +138,9 @@ class Backfilled(recomputation.History):
 def small_shares():
     """Pages and shares of two triples, so that a backfill of few triples has many of them."""
     with (
-        patch("triplewire.engine.filling._PAGE", 2),
-        patch("triplewire.engine.filling._SHARE", 2),
-        patch("triplewire.engine.backfilling._DOCUMENTS", 1),
+        patch("triplewire.engine.backfill.shares._PAGE", 2),
+        patch("triplewire.engine.backfill.shares._SHARE", 2),
+        patch("triplewire.engine.backfill.backfills._DOCUMENTS", 1),
     ):
         yield
 
@@ -155,9 +155,9 @@ def popular_nodes():
         return put_off(job, fans, is_last=is_last)
 
     with (
-        patch("triplewire.engine.filling.POPULAR", 0),
+        patch("triplewire.engine.backfill.shares.POPULAR", 0),
         patch.dict(RowFinder.__init__.__kwdefaults__, high=0),
-        patch("triplewire.engine.backfilling.put_off", noted),
+        patch("triplewire.engine.backfill.backfills.put_off", noted),
     ):
         yield made
 
@@ -178,7 +178,7 @@ def test_the_datasets_of_a_popular_publisher_are_filled_in_even_shares(urls):
                 yield given
 
     sizes: list[int] = []
-    with Hub(next(urls("sqlite"))) as hub, patch("triplewire.engine.filling._PAGE", 500):
+    with Hub(next(urls("sqlite"))) as hub, patch("triplewire.engine.backfill.shares._PAGE", 500):
         lines = [f'<urn:d{n}> <urn:by> <urn:p> ; <urn:title> "{n}" .' for n in range(3_000)]
         hub.publish("".join(lines) + '<urn:p> <urn:name> "X" .', uri="urn:d")
         text = "SELECT ?d ?t { ?d <urn:by> ?p . ?p <urn:name> 'X' . ?d <urn:title> ?t }"

@@ -16,8 +16,8 @@ import pytest
 from tests.oracle.test_crowded_histories import follow_with
 
 from triplewire import Hub, Subscription
+from triplewire.engine.batch.overlays import Changes
 from triplewire.engine.finders import SharedFinder
-from triplewire.engine.overlays import Changes
 from triplewire.engine.workers import Beginnings, Worker
 from triplewire.errors import MatchLimitExceeded, StoreError
 from triplewire.matching.finder.finder import RowFinder

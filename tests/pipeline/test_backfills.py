@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from engine.workers import SUBSCRIPTIONS, batch
 from triplewire import Hub
 from triplewire.cli.app import app
-from triplewire.engine import backfilling
+from triplewire.engine.backfill import backfills
 from triplewire.engine.names import OwnName
 from triplewire.engine.workers import OneWorker, Worker
 from triplewire.errors import PipelineError, StoreUnavailable
@@ -215,18 +215,18 @@ def test_who_subscribes_at_once_to_a_query_that_waits_gets_all_of_it(hub):
 
 
 def test_where_a_stream_runs_on_a_large_store_subscribers_wait_by_themselves(hub, monkeypatch):
-    monkeypatch.setattr(backfilling, "LARGE", 1)
+    monkeypatch.setattr(backfills, "LARGE", 1)
     text = "SELECT ?x { ?x <urn:p> ?y }"
     hub.subscribe(text, id="nobody there", start="ever")
     with hub.store.writing() as writer:
-        backfilling.beat(writer)
+        backfills.beat(writer)
     hub.subscribe(text, id="later", start="ever")
     hub.subscribe(text, id="now", start="ever", backfill="now")
-    monkeypatch.setattr(backfilling, "LARGE", 1000)
+    monkeypatch.setattr(backfills, "LARGE", 1000)
     hub.subscribe(text, id="small", start="ever")
     assert states(hub) == {"later": "queued"}
     with hub.store.writing() as writer:
-        backfilling.leave(writer)
+        backfills.leave(writer)
     with pytest.raises(ValueError, match='"auto", "now" or "later"'):
         hub.subscribe(text, backfill="soon")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triplewire.deliver import websub
 from triplewire.deliver.digests import digest
-from triplewire.engine.reading import LogPage
+from triplewire.engine.inspect.events import LogPage
 from triplewire.model import spelled
 from triplewire.store import DeliveryRecord
 from triplewire.wire.envelopes import Envelope, activity_message, cloud_event, digest_event

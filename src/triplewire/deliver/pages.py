@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from triplewire.engine.reading import EventFilter, EventLog, LogPage
+from triplewire.engine.inspect.events import EventFilter, EventLog, LogPage
 from triplewire.store import Store
 
 T = TypeVar("T")

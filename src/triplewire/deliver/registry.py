@@ -13,7 +13,7 @@ from triplewire.deliver.digests import next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.deliver.vault import Vault
-from triplewire.engine.reading import WaitingEvents, waiting
+from triplewire.engine.inspect.events import WaitingEvents, waiting
 from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 from triplewire.wire.deliveries import DeliveryTold, Every, Kind

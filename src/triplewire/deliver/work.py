@@ -15,7 +15,7 @@ from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
 from triplewire.deliver.retrying import Attempt, RetryVerdict, is_refusal, judged
 from triplewire.deliver.sending import send
-from triplewire.engine.reading import EventFilter, LogPage
+from triplewire.engine.inspect.events import EventFilter, LogPage
 from triplewire.store import DeadLetter, DeliveryRecord
 from triplewire.wire.envelopes import Envelope
 

@@ -10,10 +10,10 @@ language or plans a match itself, and never delivers an event: whoever wants the
 
 from __future__ import annotations
 
-from triplewire.engine.browsing import Resource, Version
-from triplewire.engine.explaining import Source, Why, WhyNot
 from triplewire.engine.hub import Hub
-from triplewire.engine.preview import Preview
+from triplewire.engine.inspect.explanations import Source, Why, WhyNot
+from triplewire.engine.inspect.preview import Preview
+from triplewire.engine.inspect.resources import Resource, Version
 from triplewire.tables import Outcome
 
 __all__ = ["Hub", "Outcome", "Preview", "Resource", "Source", "Version", "Why", "WhyNot"]

@@ -14,8 +14,8 @@ from functools import partial
 from itertools import chain
 from time import perf_counter
 
+from triplewire.engine.batch.overlays import Changes
 from triplewire.engine.neighbourhoods import Neighbourhoods
-from triplewire.engine.overlays import Changes
 from triplewire.engine.standing import Standing
 from triplewire.engine.workers import Beginnings, Errors, Spent, TimedIndex, Worker, Workers
 from triplewire.matching.finder.rows import Key, Rows

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from triplewire.engine.changing import Changing
-from triplewire.engine.consulting import Consulting
+from triplewire.engine.reads import Consulting
+from triplewire.engine.writes import Changing
 
 
 class Hub(Changing, Consulting):

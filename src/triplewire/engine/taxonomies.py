@@ -8,9 +8,9 @@ from pyoxigraph import Literal, Triple
 
 from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine.graphs import spelled_triples
-from triplewire.engine.naming import NAMES, preference
-from triplewire.engine.revisions import Revision
+from triplewire.engine.batch.revisions import Revision
+from triplewire.engine.inspect.graphs import spelled_triples
+from triplewire.engine.inspect.labels import NAMES, preference
 from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import EVERYBODY, Reader, Writer
 

@@ -2,7 +2,7 @@
 
 A *work* is a method of `Worker` with all but the share given (`partial(Worker.around, changes=…)`), so that it can
 cross to another process. There are two kinds. Batches: the rows around seeds, and those of documents, in the state that
-the batch leads to, while another process applies it. Backfills: what answers queries already (`filling`).
+the batch leads to, while another process applies it. Backfills: what answers queries already (`backfill.shares`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
-from triplewire.engine.filling import BackfillJob, BackfillSearch, BackfillShare, MatchedDocument, Sought
+from triplewire.engine.backfill.shares import BackfillJob, BackfillSearch, BackfillShare, MatchedDocument, Sought
+from triplewire.engine.batch.overlays import Changes, Overlaid
 from triplewire.engine.neighbourhoods import Neighbourhoods
-from triplewire.engine.overlays import Changes, Overlaid
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
 from triplewire.matching.finder.finder import PageIndex

@@ -23,7 +23,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from triplewire.documents import Limits, parse
-from triplewire.engine import Hub, policies
+from triplewire.engine import Hub
+from triplewire.engine.batch import policies
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from triplewire.engine import Hub
-from triplewire.engine.permitting import refuse_unpermitted
+from triplewire.engine.batch.permissions import refuse_unpermitted
 from triplewire.errors import (
     AccessDenied,
     DocumentError,

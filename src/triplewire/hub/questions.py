@@ -15,7 +15,7 @@ from itertools import islice
 
 from pyoxigraph import QueryBoolean, QuerySolutions
 
-from triplewire.engine.replica import Replica, Replicas
+from triplewire.engine.inspect.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
 from triplewire.hub.asking import Beginning, CatchUp, QueryAnswer, Question, too_long
 from triplewire.hub.negotiation import best

@@ -19,8 +19,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.engine.costs import cost_of
-from triplewire.engine.subscribing import compiled
+from triplewire.engine.inspect.costs import cost_of
+from triplewire.engine.subscriptions.registrations import compiled
 from triplewire.errors import QueryError, QueryTooCostly, QuotaExceeded, QuotaSpent
 from triplewire.hub.settings import TenantSettings
 from triplewire.store import Store

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from triplewire.engine.statistics import Load
+from triplewire.engine.inspect.statistics import Load
 from triplewire.hub.messages import FindingTold, Message, QueryText, TermText
 from triplewire.hub.pictures import Alternative
 from triplewire.hub.quotas import QuotaUse

@@ -10,7 +10,7 @@ from triplewire.algebra.evaluate import Graph, evaluate
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.engine.subscribing import refuse_unserved
+from triplewire.engine.subscriptions.registrations import refuse_unserved
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages import compile
 from triplewire.matching import Index

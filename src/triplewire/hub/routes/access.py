@@ -9,7 +9,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from triplewire.engine.permitting import refuse_unpermitted
+from triplewire.engine.batch.permissions import refuse_unpermitted
 from triplewire.errors import UnknownDocument
 from triplewire.hub.messages import NewAccess
 from triplewire.hub.routes.documents import OF_A_CHANGE, Uri, answer, order

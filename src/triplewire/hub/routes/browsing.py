@@ -10,8 +10,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pyoxigraph import NamedNode
 
-from triplewire.engine import surveys
-from triplewire.engine.surveys import FacetChoice
+from triplewire.engine.inspect import surveys
+from triplewire.engine.inspect.surveys import FacetChoice
 from triplewire.errors import BadRequest
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import term_of

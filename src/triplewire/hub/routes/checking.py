@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.engine.connected import record_of
-from triplewire.engine.subscribing import as_written, read_for_person, refuse_unserved
-from triplewire.engine.unheard import Unheard, unheard
+from triplewire.engine.connection import record_of
+from triplewire.engine.inspect.suggestions import Unheard, unheard
+from triplewire.engine.subscriptions.registrations import as_written, read_for_person, refuse_unserved
 from triplewire.errors import QueryError
 from triplewire.hub.messages import FindingTold
 from triplewire.hub.pictures import picture

@@ -11,7 +11,7 @@ from triplewire.algebra.lint import lint
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable
-from triplewire.engine.subscribing import compiled
+from triplewire.engine.subscriptions.registrations import compiled
 from triplewire.errors import QueryError
 from triplewire.hub.messages import Explained, Findings, FindingTold, PreviewQuery, QueryText
 from triplewire.hub.service import Admission, BoundedRoute, Reading

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from prometheus_client import Histogram
 
-from triplewire.engine import statistics as gathered
+from triplewire.engine.inspect import statistics as gathered
 from triplewire.errors import NotAllowed
 from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN

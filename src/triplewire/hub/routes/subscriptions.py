@@ -12,9 +12,9 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
-from triplewire.engine.connected import record_of
-from triplewire.engine.subscribing import compiled
-from triplewire.engine.summaries import SummaryFilter, page, summaries_of
+from triplewire.engine.connection import record_of
+from triplewire.engine.inspect.summaries import SummaryFilter, page, summaries_of
+from triplewire.engine.subscriptions.registrations import compiled
 from triplewire.errors import BadRequest, SubscriptionChanged, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import (

@@ -142,7 +142,7 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
 
 def _served(index: Index) -> tuple[Queries, dict[str, str]]:
     """The queries, and the subscriptions that scope graph does not serve, with the reasons."""
-    from triplewire.engine.subscribing import refuse_unserved
+    from triplewire.engine.subscriptions.registrations import refuse_unserved
 
     queries, refused = Queries(), {}
     for id in index:

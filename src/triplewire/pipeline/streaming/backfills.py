@@ -1,6 +1,6 @@
 """Backfills beside a stream: what answers new subscriptions already is found by Spark's workers, while batches go on.
 
-What is looked for, and what it means, is the engine's (`filling`, `backfilling`); Spark's workers do the shares. They
+What is looked for, and what it means, is the engine's (`engine.backfill`); Spark's workers do the shares. They
 have a scheduler pool of their own, so that a micro-batch need not wait until a backfill is done.
 """
 
@@ -10,9 +10,10 @@ from collections.abc import Callable
 from threading import Event
 from time import monotonic
 
-from triplewire.engine import Hub, backfilling
-from triplewire.engine.answering import now
-from triplewire.engine.backfilling import Filled
+from triplewire.engine import Hub
+from triplewire.engine.backfill import backfills
+from triplewire.engine.backfill.answers import now
+from triplewire.engine.backfill.backfills import Filled
 from triplewire.errors import StoreBusy, StoreError, StoreUnavailable
 from triplewire.pipeline.streaming.workers import SparkWorkers
 from triplewire.store.backfills import RUNNING
@@ -36,7 +37,7 @@ class Backfiller:
 
     def __init__(self, hub: Hub, workers: SparkWorkers, tell: Callable[[str], None]) -> None:
         self._hub, self._workers, self._tell = hub, workers, tell
-        self._at_once = backfilling.MANY
+        self._at_once = backfills.MANY
         self._beaten = self._looked = 0.0
 
     def run(self, stop: Event) -> None:
@@ -55,7 +56,7 @@ class Backfiller:
             stop.wait(_LOOK)
         try:
             with self._hub.store.writing() as writer:
-                backfilling.leave(writer)
+                backfills.leave(writer)
         except StoreError:
             return  # the next backfiller begins again anyway
 
@@ -74,9 +75,9 @@ class Backfiller:
             writer.backfills.queue_again(failed=True)
 
     def _beat(self) -> None:
-        if not self._beaten or monotonic() - self._beaten > backfilling.BEATING.total_seconds():
+        if not self._beaten or monotonic() - self._beaten > backfills.BEATING.total_seconds():
             with self._hub.store.writing() as writer:
-                backfilling.beat(writer)
+                backfills.beat(writer)
             self._beaten = monotonic()
 
     def _recover(self) -> None:
@@ -95,7 +96,7 @@ class Backfiller:
             if not stop.is_set():
                 self._failed(error)
             return
-        self._at_once = backfilling.MANY
+        self._at_once = backfills.MANY
         if filled.subscriptions or filled.failed:
             self._tell(sentence(filled))
         for subscription, reason in filled.failed.items():

@@ -1,0 +1,120 @@
+"""A store in use: the transactions of a hub, and what it keeps in memory of the store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from triplewire.documents import Limits
+from triplewire.engine.batch import policies
+from triplewire.engine.batch.recovery import Stale
+from triplewire.engine.finders import SharedFinder
+from triplewire.engine.inspect.replica import Replicas
+from triplewire.engine.standing import Standing
+from triplewire.engine.telling import Past, Teller
+from triplewire.errors import UnknownSubscription
+from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
+from triplewire.model import Subscription, moment
+from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Writer
+
+
+class Connected:
+    """A hub's store, with the standing queries, the schema and the taxonomy in memory, kept up with it."""
+
+    def __init__(
+        self,
+        url: str | Path = ":memory:",
+        *,
+        timeout: float = 60.0,
+        limits: Limits | None = None,
+        most_triples: int = MOST_TRIPLES,
+        finder: SharedFinder | None = None,
+        durable: bool = False,
+    ) -> None:
+        self.store = Store.open(url, timeout=timeout, durable=durable)
+        self._limits = limits
+        self._finder = finder
+        self._lock = threading.RLock()
+        self._standing = Standing(most_triples)
+        self._book = policies.Book()
+        self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
+        self._replicas = Replicas()
+
+    def close(self) -> None:
+        """Let go of the store; what was committed is there."""
+        with self._lock:
+            if self._standing.is_worth_an_image and self.store.url != ":memory:":
+                with self.store.writing() as writer:
+                    self._standing.keep_image(writer)
+            self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        with self._lock, self.store.reading() as reader:
+            self._catch_up(reader)
+            yield reader
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        """A transaction. If it fails, the taxonomy is read again: the rest of memory knows only what is committed."""
+        with self._lock:
+            try:
+                with self.store.writing() as writer:
+                    self._catch_up(writer)
+                    yield writer
+            except BaseException:
+                self._standing.forget_uncommitted()
+                raise
+            self._standing.settle()
+
+    def _catch_up(self, reader: Reader) -> None:
+        self._standing.catch_up(reader)
+        self._book.catch_up(reader)
+
+    def _teller(self, reader: Reader) -> Teller:
+        return Teller(reader, self._book.schema.strong, Past(self.store))
+
+
+def record_of(reader: Reader, id: str) -> SubscriptionRecord:
+    """The record of a subscription; UnknownSubscription if there is none."""
+    (record,) = reader.subscriptions.find([id])
+    if record is None:
+        raise UnknownSubscription(id)
+    return record
+
+
+def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of, with its pattern."""
+    (query,) = reader.queries.by_ids([record.query])
+    assert query is not None, "a subscription has its query"
+    return replace(described(record, query, stale), pattern=load_pattern(query.pattern))
+
+
+def described(record: SubscriptionRecord, query: QueryRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of; its pattern, which takes time to read, is left out."""
+    since = stale[record.query].since if record.query in stale else ""
+    return Subscription(
+        record.id,
+        record.text,
+        record.language,
+        query.scope,  # type: ignore[arg-type]  # the store holds what a Subscription had
+        record.start,  # type: ignore[arg-type]  # and this as well
+        record.owner,
+        None,
+        query.viewer,
+        moment(since) if since else None,
+        record.title,
+        record.description,
+        moment(record.paused_since) if record.paused_since else None,
+        record.tag,
+    )

@@ -1,0 +1,3 @@
+"""Subscriptions that come, change and go: a text becomes a query that stands (`registrations`), and asks something else
+or is paused (`edits`). What answers a query already is a matter of `backfill`; matching is not done here.
+"""
