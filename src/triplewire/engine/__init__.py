@@ -1,11 +1,17 @@
 """The engine: changes in, events out.
 
-It ties matching to a store, in one process: a batch of changes becomes revisions of documents (`revisions`), these
-seed partial matches that are completed by lookups (`neighbourhoods`), the rows that begin and end are the difference
-with what is on record (`differences`), and one transaction writes it all, with the events and their reasons
-(`applying`, `reasons`). Who asks is told why (`explaining`), what a subscription would be like (`preview`), what there
-is (`browsing`, `replica`), and whether all of it is true (`checking`). `Hub` is what people use. It never parses a
-language or plans a match itself, and never delivers an event: whoever wants them reads the log.
+It ties matching to a store, in one process. `Hub` is what people use: it writes (`writes`) and it reads (`reads`), each
+over one open store (`connection`). Queries that stand are kept in memory (`standing`), each sees its documents
+(`views`) and the taxonomy (`taxonomies`).
+
+    subscriptions/  a text becomes a query that stands, is edited, goes
+    backfill/       what answers a new one already is found and told
+    batch/          changes become revisions of documents, these begin and end rows, and events tell it
+    inspect/        what only reads: events, reasons, previews, what there is
+
+Rows are found around triples (`neighbourhoods`, over `lookups`), here or by workers elsewhere (`finders`, `workers`),
+and numbers become events that people read in `telling`. The engine never parses a language or plans a match itself, and
+never delivers an event: a deliverer reads the log.
 """
 
 from __future__ import annotations

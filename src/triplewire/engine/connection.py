@@ -1,4 +1,4 @@
-"""A store in use: the transactions of a hub, and what it keeps in memory of the store."""
+"""The connection: a store in use, the transactions of a hub, and what it keeps in memory of the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from triplewire.model import Subscription, moment
 from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Writer
 
 
-class Connected:
+class HubConnection:
     """A hub's store, with the standing queries, the schema and the taxonomy in memory, kept up with it."""
 
     def __init__(

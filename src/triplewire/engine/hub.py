@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from triplewire.engine.reads import Consulting
-from triplewire.engine.writes import Changing
+from triplewire.engine.reads import HubReads
+from triplewire.engine.writes import HubWrites
 
 
-class Hub(Changing, Consulting):
+class Hub(HubWrites, HubReads):
     """Subscribers register a query once; publishers register, change and withdraw documents; events say what that did.
 
     `url` is where everything is kept: a file ("hub.db", or a `Path`), ":memory:", or "postgresql://user@host/database".

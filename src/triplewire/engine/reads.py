@@ -1,4 +1,4 @@
-"""Consulting: the side of a hub that only reads. Nothing here changes the store."""
+"""Reads: the side of a hub that only reads. Nothing here changes the store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import recovery
-from triplewire.engine.connection import Connected, record_of, subscription_of
+from triplewire.engine.connection import HubConnection, record_of, subscription_of
 from triplewire.engine.inspect import checks, events, explanations, inbox, resources, search, summaries
 from triplewire.engine.inspect.checks import Progress
 from triplewire.engine.inspect.explanations import Why, WhyNot
@@ -43,7 +43,7 @@ _BETWEEN_LOOKS = 0.5
 """Seconds."""
 
 
-class Consulting(Connected, AnyHub):
+class HubReads(HubConnection, AnyHub):
     """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself.
 
     Where a `viewer` is named, documents that it may not read are not there. Without one, all are.

@@ -1,4 +1,4 @@
-"""Changing: the side of a hub that writes: subscriptions come and go, batches of changes are applied."""
+"""Writes: the side of a hub that changes its store: subscriptions come and go, batches of changes are applied."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from triplewire.engine.batch import policies, recovery
 from triplewire.engine.batch.application import Applied, Meaning, apply, told_again
 from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.revisions import Revision, revise
-from triplewire.engine.connection import Connected, record_of, subscription_of
+from triplewire.engine.connection import HubConnection, record_of, subscription_of
 from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.subscriptions import edits, registrations
 from triplewire.engine.workers import OneWorker, Workers
@@ -48,7 +48,7 @@ from triplewire.wire.hubs import AnyHub
 _PAGE = 1000
 
 
-class Changing(Connected, AnyHub):
+class HubWrites(HubConnection, AnyHub):
     """What is done to a hub; each of these is one transaction, and its events say what it did."""
 
     # -- subscriptions

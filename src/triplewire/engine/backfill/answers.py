@@ -1,4 +1,4 @@
-"""Answering: what answers queries already, found in this process, and told to who has not heard of it."""
+"""Answers: what answers queries already, found in this process, and told to subscribers that have not heard of it."""
 
 from __future__ import annotations
 

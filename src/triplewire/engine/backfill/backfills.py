@@ -1,4 +1,4 @@
-"""Backfilling: subscriptions that came to a large store hear what answers them already, when it has been found.
+"""Backfills: subscriptions that came to a large store hear what answers them already, when it has been found.
 
 The order of things:
 

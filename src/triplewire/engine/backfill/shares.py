@@ -1,4 +1,4 @@
-"""Filling: what answers queries already, looked for in shares, by workers that can read the store.
+"""Shares: what answers queries already, looked for in parts, by workers that can read the store.
 
 A share is a part of the triples at which the queries' conjunctions begin, each at its rarest one. A worker goes through
 these triples page by page: rows of the graph are found around them (`matching.finder`), and the documents that state

@@ -1,4 +1,10 @@
-"""Applying: one batch of changes, from documents to events, in one transaction."""
+"""The application of one batch of changes, from documents to events, in one transaction.
+
+What may end is looked up in the old state; the statements are written; then a `Decision` says what becomes of rows, and
+one commit writes it. Why the statements are written before anything is decided: the new state is asked of the store,
+and to lay the changes over the old one instead would cost every lookup (`overlays` does it for workers elsewhere, who
+cannot see them).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
+from typing import NamedTuple
 
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.batch.differences import (
@@ -25,7 +32,7 @@ from triplewire.engine.batch.differences import (
 from triplewire.engine.batch.hits import take_changed_hits
 from triplewire.engine.batch.overlays import Changes
 from triplewire.engine.batch.reasons import Sights
-from triplewire.engine.batch.recovery import recover
+from triplewire.engine.batch.recovery import Stale, note_stale, recovered
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.finders import SharedFinder
 from triplewire.engine.lookups import News
@@ -62,6 +69,23 @@ class Applied:
     def queries(self) -> list[int]:
         """The queries that are told something, each once."""
         return list(dict.fromkeys(query for _, event in self.events for query in event.queries))
+
+
+class _Before(NamedTuple):
+    """What the old state says: where the batch fits an atom, the rows of the graph that may end, those of documents."""
+
+    seeds: Seeds
+    leaving: Rows
+    of_documents: dict[int, Rows]
+
+
+class Decision(NamedTuple):
+    """What a batch does to rows: the records that come and go, the events, and the queries that are out of date."""
+
+    difference: Difference
+    events: list[NewEvent]
+    stale: dict[int, Stale] | None
+    """None: they are those from before."""
 
 
 def apply(
@@ -105,29 +129,39 @@ class _Application:
         self._named_before = writer.access.named() if writer.access.has_lists else None
 
     def run(self, batch: str) -> Applied:
-        writer, errors = self._writer, self._applied.errors
-        old = self._neighbourhoods(self._no_changes)
-        seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
-        leaving = candidates(writer, old, seeds, self._standing)
-        before = self._document_rows_before()
+        before = self._before()
         self._write_documents()
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._commit(self._decided(before, now), batch, now)
+        return self._applied
+
+    def _before(self) -> _Before:
+        writer, old = self._writer, self._neighbourhoods(self._no_changes)
+        seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
+        return _Before(seeds, candidates(writer, old, seeds, self._standing), self._document_rows_before())
+
+    def _decided(self, before: _Before, now: str) -> Decision:
+        writer, seeds = self._writer, before.seeds
         new = self._neighbourhoods(self._changes)
         new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
         if self._meaning is not None:
             self._standing.use_taxonomy(self._meaning.taxonomy)
             seeds = self._with_new_meaning(seeds, new)
-        difference = graph_difference(writer, self._standing, new, seeds, leaving)
-        difference.add(self._document_difference(before))
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        recover(writer, self._standing, self._applied.number, difference, errors, now)
-        events = self._events(difference, new)
+        difference = graph_difference(writer, self._standing, new, seeds, before.leaving)
+        difference.add(self._document_difference(before.of_documents))
+        stale = recovered(writer, self._standing, self._applied.number, difference, self._applied.errors, now)
+        return Decision(difference, self._events(difference, new), stale)
+
+    def _commit(self, decision: Decision, batch: str, now: str) -> None:
+        writer, difference, events = self._writer, decision.difference, decision.events
+        if decision.stale is not None:
+            note_stale(writer, decision.stale)
         writer.rows.delete(difference.deletes)
         writer.rows.insert(new_rows(difference, resources_in(writer, difference)))
         cursors = writer.log.append(self._applied.number, events)
         firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
         self._applied.events = list(zip(firsts, events, strict=False))
         writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
-        return self._applied
 
     # -- finding, here or elsewhere
 

@@ -1,4 +1,4 @@
-"""Permitting: who may change documents, and which access lists a batch gives them (P8).
+"""Permissions: who may change documents, and which access lists a batch gives them (P8).
 
 A list is given with a document or later, and stays until another one is given: also while the document is retracted, so
 that it does not come back for everybody. Changes of a batch count in their order, and each must be allowed by the list

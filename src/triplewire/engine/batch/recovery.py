@@ -1,4 +1,4 @@
-"""Recovering: a query whose rows are stale, because it was over a limit in some batch, is answered again, whole.
+"""Recovery: a query whose rows are stale, because it was over a limit in some batch, is answered again, whole.
 
 What took too many triples in one batch has rows on record that may be out of date. So the store knows the queries that
 failed, since when and why; the next batch answers each of them from nothing, and tells what that changes. If this fails
@@ -73,18 +73,21 @@ def is_due(reader: Reader, now: str) -> bool:
     return any(wait.due_at <= now for wait in stale(reader).values())
 
 
-def recover(
+def recovered(
     writer: Writer,
     standing: Standing,
     batch: int,
     difference: Difference,
     errors: dict[int, SubscriptionError],
     now: str,
-) -> None:
-    """Answer again what failed in an earlier batch and is due; `difference` and `errors` then say how that ended."""
+) -> dict[int, Stale] | None:
+    """Answer again what failed in an earlier batch and is due; `difference` and `errors` then say how that ended.
+
+    The queries that are out of date after this batch are given back; None if they are those from before.
+    """
     waiting = stale(writer)
     if not waiting and not errors:
-        return
+        return None
     queries = standing.queries(writer, waiting)
     left = {number: wait for number, wait in waiting.items() if number in queries}
     for number, wait in list(left.items()):
@@ -102,8 +105,12 @@ def recover(
     for number, error in errors.items():
         first = Stale(now, error.reason, batch + 1, 2, _later(now, _FIRST_WAIT), 2 * _FIRST_WAIT)
         left.setdefault(number, first)
-    if left != waiting:
-        writer.settings.set(_WAITING, left)
+    return left if left != waiting else None
+
+
+def note_stale(writer: Writer, queries: dict[int, Stale]) -> None:
+    """Write down which queries are out of date."""
+    writer.settings.set(_WAITING, queries)
 
 
 def _later(now: str, seconds: int) -> str:

@@ -1,4 +1,4 @@
-"""Checking: are the rows on record what the patterns mean?
+"""Checks: are the rows on record what the patterns mean?
 
 Every query is answered again by the definition (`evaluate`), over the documents that count for it, without anything of
 the matcher: no index, no shapes, no gathering. One query after the other, so that a large store takes time, not memory.

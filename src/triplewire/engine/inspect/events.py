@@ -1,4 +1,4 @@
-"""Reading events: those of one subscription, from the log, in their order or the newest first.
+"""Events: those of one subscription, from the log, in their order or the newest first.
 
 A subscription hears its query's events from the cursor at which it came, and those that are for it alone; one that was
 edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. Whoever only

@@ -1,4 +1,4 @@
-"""Explaining: why a row answers a subscription, and why a resource does not (X4).
+"""Explanations: why a row answers a subscription, and why a resource does not (X4).
 
 An answer is told by its triples, the conditions that they passed, and the documents that state them. Where there is
 none, the pattern is followed from the resource, triple by triple, through all documents that count for the

@@ -1,4 +1,4 @@
-"""Naming: the properties that say what a resource is called, and which of several names goes first."""
+"""Labels: the properties that say what a resource is called, and which of several names goes first."""
 
 from __future__ import annotations
 

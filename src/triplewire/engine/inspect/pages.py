@@ -1,4 +1,4 @@
-"""Paging: the rows of a subscription a page at a time, so that an answer of any size is read without being held whole.
+"""Pages: the rows of a subscription a page at a time, so that an answer of any size is read without being held whole.
 
 Pages are in the order of what rows hold (of its digest), not of when they came: a row has the same place whatever else
 comes and goes. Invariant: who follows `next` to the end gets every row that was an answer all the time, and no row

@@ -1,4 +1,4 @@
-"""Browsing: what the hub has of a resource, of a document, of its own history (M9)."""
+"""Resources: what the hub has of a resource, of a document, of its own history (M9)."""
 
 from __future__ import annotations
 

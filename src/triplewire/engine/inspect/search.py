@@ -1,4 +1,4 @@
-"""Searching: stored documents that match a query now, the newest first, and no more than are wanted (N3).
+"""Search: stored documents that match a query now, the newest first, and no more than are wanted (N3).
 
 The brokering paper's second kind of matching (section 5.3): one query against many stored events. Documents are taken
 some at a time from the newest on, and the search stops as soon as it has enough of them.

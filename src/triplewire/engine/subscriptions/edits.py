@@ -1,4 +1,4 @@
-"""Editing: a subscription asks something else from now on, is heard no more for a while, or is called otherwise.
+"""Edits: a subscription asks something else from now on, is heard no more for a while, or is called otherwise.
 
 An edit keeps id, deliveries, cursors and log. What the subscription asked until now becomes a span of its log, and one
 batch tells what begins and what ends by the edit: a row that both queries have, under the same names, is no news. The

@@ -1,4 +1,4 @@
-"""Subscribing: a text becomes a query that stands; what answers it already is told first (`answering`)."""
+"""Registrations: a text becomes a query that stands; what answers it already is told first (`backfill.answers`)."""
 
 from __future__ import annotations
 
