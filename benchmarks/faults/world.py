@@ -110,7 +110,7 @@ class World:
         for path in Path("/proc").glob("[0-9]*"):
             with suppress(OSError, IndexError, ValueError):
                 parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-                if parent == self.service.pid and b"triplewire.hub.pipeline" in (path / "cmdline").read_bytes():
+                if parent == self.service.pid and b"triplewire.hub.pipeline.process" in (path / "cmdline").read_bytes():
                     found.append(int(path.name))
         return found
 

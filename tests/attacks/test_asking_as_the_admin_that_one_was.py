@@ -10,7 +10,7 @@ import pytest
 
 from hub.serving import problem, serving
 from pipeline.streams import eventually
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 PLACE = "/v1/subscriptions/mine"

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hub.serving import problem, serving
-from triplewire.hub import identity
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 from triplewire.wire.keys import new_private_key, public_key_of, signature
 
@@ -85,7 +84,7 @@ def test_a_challenge_that_was_changed_or_is_too_old_proves_nothing(guarded, made
     gate = guarded.server.config.app.state.service.gate
     theirs, mine = gate.challenge("nobody"), gate.challenge(made[2])
     mixed = mine.partition(".")[0] + "." + theirs.partition(".")[2]
-    monkeypatch.setattr(identity, "_CHALLENGE_LASTS", -1.0)
+    monkeypatch.setattr("triplewire.hub.identity.gate._CHALLENGE_LASTS", -1.0)
     old = gate.challenge(made[2])
     for challenge in (mixed, old, "", "/", "x/y", mine + "0", "é/é", mine.rpartition("/")[0]):
         proof = {"challenge": challenge, "signature": signature(PEM, challenge)}
@@ -93,7 +92,7 @@ def test_a_challenge_that_was_changed_or_is_too_old_proves_nothing(guarded, made
 
 
 def test_sessions_of_an_account_are_bounded(guarded, made, monkeypatch):
-    monkeypatch.setattr(identity, "_MOST_SESSIONS", 3)
+    monkeypatch.setattr("triplewire.hub.identity.gate._MOST_SESSIONS", 3)
     gate = guarded.server.config.app.state.service.gate
     asyncio.run(gate.refresh())
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from hub.serving import TURTLE, serving
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 OPEN = (

@@ -12,7 +12,7 @@ import pytest
 
 from hub.serving import problem, serving
 from hub.test_access_lists_over_http import Person
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 FILES = ("parquet", "xlsx")

@@ -10,7 +10,7 @@ import pytest
 from hub.serving import TURTLE, problem, serving
 from triplewire import Access, Hub, Publish, Restrict, parse
 from triplewire.errors import AccessDenied
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 OPEN, TEXT = "https://example.org/open.ttl", "<urn:thing> <urn:title> 'a thing' ."

@@ -7,9 +7,8 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 
 from hub.serving import serving
-from triplewire.hub import identity
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.identity import Gate
+from triplewire.hub.identity.accounts import Accounts
+from triplewire.hub.identity.gate import Gate
 from triplewire.store import Store
 
 
@@ -37,7 +36,9 @@ class Busy:
 
 
 def test_account_is_known_and_health_is_told_while_all_threads_are_busy(store, monkeypatch):
-    monkeypatch.setattr(identity, "_KNOWN_FOR", -1.0)  # so that the accounts are read for each request
+    monkeypatch.setattr(
+        "triplewire.hub.identity.gate._KNOWN_FOR", -1.0
+    )  # so that the accounts are read for each request
     with Store.open(store) as opened:
         token = Accounts(opened).create_token("reader", role="reader")[1]
     with serving(store, identity=True) as served:

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from hub.serving import TURTLE, problem, serving
-from triplewire.hub import repeats
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.changes import repeats
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Repeat, Store
 
 KEY = {"Idempotency-Key": "monday"}

@@ -12,8 +12,8 @@ from triplewire import Hub, Publish, parse
 from triplewire.cli.app import app
 from triplewire.engine.names import OwnName
 from triplewire.errors import StoreUnavailable
-from triplewire.hub import repeats
-from triplewire.hub.orders import Order
+from triplewire.hub.changes import repeats
+from triplewire.hub.changes.orders import Order
 from triplewire.intake.entries import Handled
 from triplewire.store import Store
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from hub.serving import TURTLE, problem, serving
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 THINGS = "SELECT ?s ?t { ?s <urn:title> ?t }"

@@ -11,8 +11,8 @@ import pytest
 from hub.serving import TURTLE, serving
 from triplewire import Hub
 from triplewire.errors import MatchLimitExceeded
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.orders import told_errors
+from triplewire.hub.changes.orders import told_errors
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.routes.subscriptions import _summed
 from triplewire.model import Summary
 from triplewire.store import Store

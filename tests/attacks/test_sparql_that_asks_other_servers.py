@@ -8,8 +8,8 @@ from pyoxigraph import NamedNode, Quad, Store
 import triplewire
 from triplewire.engine.inspect.respelling import respelled
 from triplewire.errors import QueryError
-from triplewire.hub import questions
-from triplewire.hub.asking import Beginning, CatchUp, Question
+from triplewire.hub.sparql import process
+from triplewire.hub.sparql.askers import Beginning, CatchUp, Question
 
 DISGUISES = {
     "plain": "SELECT * { SERVICE <URL> { ?s ?p ?o } }",
@@ -60,7 +60,7 @@ def test_confinement_holds_where_the_guard_does_not(disguised, inside, monkeypat
     url = f"sqlite:///{tmp_path}/hub.db"
     with triplewire.Hub(url) as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:d")
-    answering = questions.Answering()
+    answering = process.Answering()
     for message in (Beginning(url, 1 << 20, 10.0, 1 << 30), CatchUp(None)):
         assert answering.answered(message) is None
     told = answering.answered(Question(disguised))

@@ -9,7 +9,7 @@ import pytest
 from hub.serving import TURTLE, problem, serving
 from triplewire.errors import ServiceError, TooManyRequests
 from triplewire.hub import Server, Settings
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.service import Service
 from triplewire.store import Store
 

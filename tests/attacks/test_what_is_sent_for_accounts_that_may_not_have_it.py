@@ -14,7 +14,7 @@ from hub.serving import TURTLE, problem, serving
 from triplewire import Access, Hub
 from triplewire.deliver import Deliverer, Deliveries, DeliveryManners, RetryPace
 from triplewire.deliver.capabilities import FeedAddresses
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.outbound import Reach
 from triplewire.store import Store
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hub.serving import serving
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 HUB, URI = "hub.db", "http://example.org/parking"

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from triplewire.cli.app import app
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 

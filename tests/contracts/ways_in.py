@@ -20,7 +20,7 @@ from polling.server import serving as site_serving
 from triplewire import Hub, TriplewireError, Unread, parse
 from triplewire.cli.app import app
 from triplewire.documents import Limits
-from triplewire.hub.applying import Applier
+from triplewire.hub.changes.applier import Applier
 from triplewire.intake.entries import entry_of
 from triplewire.intake.logs import log_of
 from triplewire.intake.settlement import settle_changes

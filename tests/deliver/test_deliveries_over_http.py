@@ -8,7 +8,7 @@ from standardwebhooks import Webhook
 from deliver.receiving import Says, eventually
 from hub.serving import problem, serving
 from triplewire.client import Client
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 

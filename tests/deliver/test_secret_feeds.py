@@ -13,7 +13,7 @@ from deliver.receiving import Got, Says, eventually
 from hub.serving import problem, serving
 from triplewire.client import Client
 from triplewire.errors import NotAllowed, UnknownFeed
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 SIZES = "SELECT ?d ?n { ?d <urn:size> ?n }"

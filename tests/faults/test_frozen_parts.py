@@ -17,7 +17,8 @@ from tests.hub.processes import put
 from postgres import HOW_TO_GET_IT, binaries, running
 from triplewire import Hub
 from triplewire.errors import StoreBusy, StoreUnavailable
-from triplewire.hub import Settings, child, start
+from triplewire.hub import Settings, start
+from triplewire.hub.pipeline.process import child
 from triplewire.store import RETRACT, NewEntry, Store, watchdog
 
 

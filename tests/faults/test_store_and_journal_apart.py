@@ -19,7 +19,7 @@ from triplewire import Hub
 from triplewire.cli.app import app
 from triplewire.documents import Limits
 from triplewire.errors import DamagedJournal, StoreBusy
-from triplewire.hub.applying import Applier
+from triplewire.hub.changes.applier import Applier
 from triplewire.intake.journal import Journal
 from triplewire.intake.journal.entries import _HEAD, _OLD_HEAD, spelled
 from triplewire.intake.logs import back_up, log_of

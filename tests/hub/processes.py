@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 COMMAND = [sys.executable, "-m", "triplewire.cli"]

@@ -12,10 +12,10 @@ from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
 from triplewire.errors import TriplewireError
-from triplewire.hub.accepting import Accepting
-from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.intake import IntakeRoom
-from triplewire.hub.orders import Acknowledged, Expected, Order
+from triplewire.hub.changes.acceptance import Acceptance
+from triplewire.hub.changes.applier import Applier, Turn
+from triplewire.hub.changes.group_commit import IntakeRoom
+from triplewire.hub.changes.orders import Acknowledged, Expected, Order
 from triplewire.intake.entries import APPLIER
 from triplewire.intake.logs import log_of
 
@@ -41,7 +41,7 @@ def plain(order):
 
 async def taken_in(hub, wanted):
     """Each handed in when the one before was answered, while they are being applied."""
-    intake = Accepting(hub, Limits(), IntakeRoom(), log_of(hub.store), lambda: None)
+    intake = Acceptance(hub, Limits(), IntakeRoom(), log_of(hub.store), lambda: None)
     loop = asyncio.get_running_loop()
     turn = Turn(
         Applier(hub, Limits()), hub.store.lease(APPLIER), applied=lambda: loop.call_soon_threadsafe(intake.nudge)

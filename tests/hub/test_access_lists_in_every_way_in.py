@@ -8,7 +8,7 @@ import pytest
 from hub.serving import problem, serving
 from triplewire.client import Client
 from triplewire.errors import AccessDenied, NotAllowed
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.model import Access
 from triplewire.store import Store
 

@@ -12,7 +12,7 @@ from hub.serving import TURTLE, problem, serving
 from triplewire import Access, Publish, Restrict, parse
 from triplewire.client import Client
 from triplewire.errors import AccessDenied, NotAllowed, UnknownDocument
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 OPEN, SECRET = "https://example.org/open.ttl", "https://example.org/secret.ttl"

@@ -10,7 +10,7 @@ import pytest
 from triplewire import Hub, parse
 from triplewire.documents import Limits
 from triplewire.errors import StoreError
-from triplewire.hub.applying import Applier, Turn
+from triplewire.hub.changes.applier import Applier, Turn
 from triplewire.intake.entries import APPLIER, entry_of
 from triplewire.intake.journal import JournalReader
 from triplewire.intake.logs import JournalLog, log_of

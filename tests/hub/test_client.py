@@ -12,7 +12,7 @@ from tests.test_errors import EXAMPLES
 from hub.serving import serving
 from triplewire import Document, Hub, Publish, Retract, errors, parse
 from triplewire.client import Client
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 from triplewire.wire.keys import new_private_key, public_key_of
 from triplewire.wire.problems import error_of, problem_of

@@ -16,7 +16,7 @@ from triplewire import Hub
 from triplewire.cli.app import app
 from triplewire.client import Client
 from triplewire.errors import SubscriptionChanged, UnknownSubscription
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 TITLES, NAMES = "SELECT ?d ?t { ?d <urn:title> ?t }", "SELECT ?d ?t { ?d <urn:name> ?t }"

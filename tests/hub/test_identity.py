@@ -10,7 +10,7 @@ import pytest
 from hub.serving import TURTLE, problem, serving
 from triplewire.errors import BadRequest, NotAuthenticated, ServiceError
 from triplewire.hub import Server, Settings
-from triplewire.hub.accounts import Accounts, account_of_token
+from triplewire.hub.identity.accounts import Accounts, account_of_token
 from triplewire.store import Store
 from triplewire.wire.keys import new_private_key, public_key_of, signature
 

@@ -7,7 +7,7 @@ import pytest
 
 from hub.serving import TURTLE, problem, serving
 from triplewire.client import Client
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 P = "SELECT ?s ?o { ?s <urn:p> ?o }"

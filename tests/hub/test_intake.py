@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from triplewire import Hub, errors, parse
 from triplewire.documents import Limits
 from triplewire.errors import TriplewireError
-from triplewire.hub.intake import GroupCommit, IntakeRoom
-from triplewire.hub.orders import Expected, Order
+from triplewire.hub.changes.group_commit import GroupCommit, IntakeRoom
+from triplewire.hub.changes.orders import Expected, Order
 
 URIS = ("urn:doc:1", "urn:doc:2", "urn:doc:3")
 TEXTS = (b"<urn:a> <urn:p> 1 .", b"<urn:a> <urn:p> 2 .", b"nonsense", None)

@@ -7,9 +7,9 @@ import pytest
 from hub.serving import problem, serving
 from triplewire.errors import TooManyRequests
 from triplewire.hub import Settings
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.pace import RequestPace
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.service import Service
+from triplewire.hub.tenancy.pace import RequestPace
 from triplewire.store import Store
 
 

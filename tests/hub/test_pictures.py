@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triplewire import compile
-from triplewire.hub.pictures import picture
+from triplewire.hub.sights.pictures import picture
 
 
 def drawn(text, language="sparql"):

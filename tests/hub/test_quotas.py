@@ -13,7 +13,7 @@ from triplewire import Hub
 from triplewire.client import Client
 from triplewire.engine.inspect.costs import cost_of
 from triplewire.errors import QueryTooCostly, QuotaSpent
-from triplewire.hub.quotas import DAY, EventQuota
+from triplewire.hub.tenancy.quotas import DAY, EventQuota
 from triplewire.store import Store
 
 WATER = "SELECT ?d { ?d <urn:theme> <urn:water> }"

@@ -18,8 +18,8 @@ from hub.processes import put, running, serving, token_of
 from triplewire import Hub
 from triplewire.errors import PipelineError
 from triplewire.hub import Settings
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.pipeline import Pipeline
+from triplewire.hub.identity.accounts import Accounts
+from triplewire.hub.pipeline.process import Pipeline
 from triplewire.model import Unread
 
 ALL = "SELECT ?s { ?s <urn:count> 1 }"

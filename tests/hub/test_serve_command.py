@@ -15,8 +15,8 @@ import pytest
 
 from triplewire import Hub
 from triplewire.documents import Limits
-from triplewire.hub.accounts import Accounts
-from triplewire.hub.applying import Applier
+from triplewire.hub.changes.applier import Applier
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 COMMAND = [sys.executable, "-m", "triplewire.cli"]

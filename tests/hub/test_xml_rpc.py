@@ -8,7 +8,7 @@ import feedparser
 import pytest
 
 from hub.serving import serving
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 ITEM = "<item><guid>{}</guid><title>{}</title><description>{}</description></item>"

@@ -10,7 +10,7 @@ from tests.hub.test_applying import drained, published, uris
 
 from triplewire import Hub
 from triplewire.documents import Limits
-from triplewire.hub.applying import Applier
+from triplewire.hub.changes.applier import Applier
 from triplewire.intake.journal import HeldJournal, Journal
 from triplewire.intake.logs import back_up, log_of
 from triplewire.intake.pairs import folder_of

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.pipeline.drivers import PATIENCE, Driver, Story
 
-from triplewire.hub.pipeline import ALIVE, READY
+from triplewire.hub.pipeline.process import ALIVE, READY
 from triplewire.hub.settings import Settings
 
 
@@ -110,7 +110,7 @@ def test_a_batch_that_is_interrupted_leaves_nothing_half_done(tmp_path, number):
 
 def test_the_pipeline_of_a_service_ends_by_sigterm_as_by_the_end_of_its_input(tmp_path):
     settings = Settings(store=f"sqlite:///{tmp_path}/hub.db", pipeline="engine")
-    command = [sys.executable, "-m", "triplewire.hub.pipeline"]
+    command = [sys.executable, "-m", "triplewire.hub.pipeline.process"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:
         assert process.stdin is not None

@@ -1,11 +1,12 @@
 """The service: a hub behind HTTP.
 
-In come requests of the HTTP API (`routes`), from whoever `identity` lets in; each belongs to a tenant, and every tenant
-is a hub with a store of its own (`tenants`). Changes go through an `intake`, which answers when they are durable and
-lets many clients share a commit; events are read from the log, and who waits for them is woken by a bell (`listening`).
-To send them is a matter of `triplewire.deliver`, which the service starts. SPARQL queries run in processes of their own
-(`asking`, `questions`). Errors become answers in one place (`answers`).
-It never matches, stores or compiles anything itself: that is the engine's, and nothing below knows of this package.
+In come requests of the HTTP API (`routes`), from whom `identity` lets in; each belongs to a tenant, and every tenant
+is a hub with a store of its own (`tenancy`). Changes go through `changes`, which answers when they are durable and
+lets many clients share a commit; a process beside applies what waits (`pipeline`). Events are read from the log, and a
+client that waits for them is woken by a bell (`bells`). To send them is a matter of `triplewire.deliver`, which the
+service starts (`delivery`). SPARQL queries run in processes of their own (`sparql`). Errors become answers in one
+place (`answers`). It never matches, stores or compiles anything itself: that is the engine's, and nothing below knows
+of this package.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.errors import NotAllowed
 from triplewire.hub.answers import answer_of
-from triplewire.hub.loopback import refuse_strangers
+from triplewire.hub.identity.loopback import refuse_strangers
 
 _POLICY = b"content-security-policy"
 _ALWAYS = [(b"x-content-type-options", b"nosniff")]

@@ -18,7 +18,7 @@ from triplewire.matching.kernel import compiling
 
 if TYPE_CHECKING:
     from triplewire.hub.service import Service
-    from triplewire.hub.tenants import Tenant
+    from triplewire.hub.tenancy.tenants import Tenant
 
 log = logging.getLogger("triplewire.hub")
 

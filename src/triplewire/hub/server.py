@@ -12,8 +12,8 @@ from types import FrameType
 import uvicorn
 
 from triplewire.errors import ServiceError
-from triplewire.hub.accounts import Accounts
 from triplewire.hub.app import create_app
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.settings import Settings, refuse_open
 from triplewire.store import Store
 

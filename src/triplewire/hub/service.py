@@ -18,18 +18,18 @@ from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
-from triplewire.hub.accounts import Account, Accounts, Role
 from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
-from triplewire.hub.child import Child
-from triplewire.hub.delivering import deliver_for, deliver_for_all, deliverer_of
+from triplewire.hub.changes.group_commit import ended
+from triplewire.hub.delivery import deliver_for, deliver_for_all, deliverer_of
 from triplewire.hub.health import Pulse
-from triplewire.hub.identity import Gate
-from triplewire.hub.intake import ended
+from triplewire.hub.identity.accounts import Account, Accounts, Role
+from triplewire.hub.identity.gate import Gate
 from triplewire.hub.metrics import Metrics
-from triplewire.hub.pace import RequestPace
+from triplewire.hub.pipeline.child import Child
 from triplewire.hub.settings import MAIN, Settings, refuse_open
-from triplewire.hub.slots import Slots
-from triplewire.hub.tenants import Tenant, Tenants
+from triplewire.hub.tenancy.pace import RequestPace
+from triplewire.hub.tenancy.slots import Slots
+from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access
 from triplewire.store import EVERYBODY, Reader

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from triplewire.errors import ServiceError
-from triplewire.hub.loopback import host_of, is_loopback
+from triplewire.hub.identity.loopback import host_of, is_loopback
 from triplewire.outbound import Reach
 
 MAIN = "main"

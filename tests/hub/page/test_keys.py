@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from hub.page.browsers import Visit, fill
 from hub.serving import serving
 from triplewire.cli.app import app
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 from triplewire.wire.keys import new_private_key, public_key_of
 

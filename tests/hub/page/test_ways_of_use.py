@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from hub.page.browsers import PREFIXES, SIZES, Visit, fill
 from hub.serving import serving
-from triplewire.hub.accounts import Accounts
+from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 pytestmark = pytest.mark.slow

@@ -202,7 +202,7 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
         from triplewire.deliver import Deliverer
     except ImportError as error:
         usage(f"{HOW_TO_DELIVER} ({error})")
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
     ended, note = threading.Event(), Problems().note
     with (

@@ -186,7 +186,7 @@ def work(settings: Settings, roles: Collection[Role]) -> None:
 
 @contextmanager
 def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]:
-    from triplewire.hub.pipeline import Pipeline
+    from triplewire.hub.pipeline.process import Pipeline
 
     pipeline = Pipeline(settings, tell=tell)
     try:
@@ -197,7 +197,7 @@ def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]
 
 @contextmanager
 def _delivering(settings: Settings, _: Callable[[str], None]) -> Iterator[None]:
-    from triplewire.hub.delivering import DeliveryRole
+    from triplewire.hub.delivery import DeliveryRole
 
     role = DeliveryRole(settings)
     try:

@@ -19,7 +19,7 @@ from triplewire.cli.terminal import print_text
 from triplewire.errors import BadRequest, StoreError
 
 if TYPE_CHECKING:
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -96,7 +96,7 @@ def listing(store: StoreUrl, format: options.OutputFormat = None, json: options.
     \b
       triplewire token list hub.db
     """
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
         found = [account.public() for account in Accounts(opened).all().values()]
@@ -115,7 +115,7 @@ def revoke(
     \b
       triplewire token revoke hub.db 3f9a0c12ab34
     """
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
         for id in ids:
@@ -138,7 +138,7 @@ def role_of(
     \b
       triplewire token role hub.db 3f9a0c12ab34 reader
     """
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
         account = Accounts(opened).set_role(id, role.value)
@@ -154,7 +154,7 @@ def _made(store: str) -> Iterator[Accounts]:
         kind.open(url_of(store)).close()
     except StoreError as error:
         usage(str(error))
-    from triplewire.hub.accounts import Accounts
+    from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
         yield Accounts(opened)

@@ -16,7 +16,7 @@ from triplewire.errors import BadRequest
 from triplewire.hub.messages import NO_NUL
 from triplewire.hub.routes.subscriptions import term_of
 from triplewire.hub.service import Admission, BoundedRoute, Reading
-from triplewire.hub.sights import (
+from triplewire.hub.sights.messages import (
     AskForNames,
     Classes,
     ClassTold,

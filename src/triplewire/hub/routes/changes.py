@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse
 
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of, refuse_halves
-from triplewire.hub.bundles import Bundle, BundleReceipt
+from triplewire.hub.changes.bundles import Bundle, BundleReceipt
+from triplewire.hub.changes.orders import ANYTHING, Expected, Order
 from triplewire.hub.messages import ChangesWanted, NewAccess, PublishWanted, RestrictWanted, RetractWanted
-from triplewire.hub.orders import ANYTHING, Expected, Order
 from triplewire.hub.routes.documents import document_as_dict, refuse_unread, wants_to_wait
 from triplewire.hub.service import Admission, Publishing, listed
 from triplewire.hub.syntaxes import digests

@@ -13,11 +13,11 @@ from triplewire.engine.inspect.suggestions import Unheard, unheard
 from triplewire.engine.subscriptions.registrations import as_written, read_for_person, refuse_unserved
 from triplewire.errors import QueryError
 from triplewire.hub.messages import FindingTold
-from triplewire.hub.pictures import picture
 from triplewire.hub.routes.questions import found_in
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import BoundedRoute, Reading
-from triplewire.hub.sights import CheckQuery, CheckTold, Mistake, Picture
+from triplewire.hub.sights.messages import CheckQuery, CheckTold, Mistake, Picture
+from triplewire.hub.sights.pictures import picture
 from triplewire.wire.events import EventPage
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["queries"])

@@ -18,9 +18,9 @@ from triplewire.documents.formats import SERVED, essence, is_served
 from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
+from triplewire.hub.changes.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions, VersionTold
 from triplewire.hub.negotiation import best
-from triplewire.hub.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.model import Access, Document

@@ -14,13 +14,13 @@ from starlette.responses import JSONResponse
 from triplewire.documents import Limits
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
-from triplewire.hub.asking import Question
 from triplewire.hub.bodies import body_of
 from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
 from triplewire.hub.routes.subscriptions import term_of
 from triplewire.hub.service import Administering, Admission, Reading
+from triplewire.hub.sparql.askers import Question
 from triplewire.hub.syntaxes import GRAPHS, RESULTS, graph
 from triplewire.model import RDF, RDFS, Document
 from triplewire.schema import Schema

@@ -13,7 +13,7 @@ from triplewire.engine.inspect import statistics as gathered
 from triplewire.errors import NotAllowed
 from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.hub.settings import MAIN
-from triplewire.hub.sights import IntervalTold, Lag, RequestsTold, Statistics, Totals
+from triplewire.hub.sights.messages import IntervalTold, Lag, RequestsTold, Statistics, Totals
 from triplewire.store import Reader
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])

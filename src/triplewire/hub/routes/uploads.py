@@ -15,8 +15,8 @@ from pyoxigraph import NamedNode, RdfFormat, serialize
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
 from triplewire.hub.bodies import lines_of, refuse_halves
+from triplewire.hub.changes.orders import Order, Receipt
 from triplewire.hub.messages import Uploaded, UploadProblem
-from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Admission, Publishing, listed
 from triplewire.model import Access

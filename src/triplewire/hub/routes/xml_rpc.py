@@ -26,8 +26,8 @@ from triplewire.documents import Limits
 from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, TriplewireError, UnknownSubscription
 from triplewire.hub.bodies import body_of
 from triplewire.hub.calls import read_call
+from triplewire.hub.changes.orders import Order, Receipt
 from triplewire.hub.messages import Cursor, NewSubscription
-from triplewire.hub.orders import Order, Receipt
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed
 from triplewire.hub.service import Admission, Reading

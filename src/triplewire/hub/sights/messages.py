@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from triplewire.engine.inspect.statistics import Load
 from triplewire.hub.messages import FindingTold, Message, QueryText, TermText
-from triplewire.hub.pictures import Alternative
-from triplewire.hub.quotas import QuotaUse
+from triplewire.hub.sights.pictures import Alternative
+from triplewire.hub.tenancy.quotas import QuotaUse
 from triplewire.model import Scope
 
 Narrowing = Annotated[str, Field(max_length=16_000)]

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from triplewire.hub.applying import GRACE
-from triplewire.hub.intake import ended
-from triplewire.hub.pipeline import ALIVE, APPLIED, READY
+from triplewire.hub.changes.applier import GRACE
+from triplewire.hub.changes.group_commit import ended
+from triplewire.hub.pipeline.process import ALIVE, APPLIED, READY
 from triplewire.hub.settings import Settings
 
 log = logging.getLogger("triplewire.hub")
@@ -97,7 +97,7 @@ class Child:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "triplewire.hub.pipeline",
+            "triplewire.hub.pipeline.process",
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -1,8 +1,8 @@
-"""Intake: changes from many clients, each answered when what it asked for is durable.
+"""Group commit: changes from many clients, each answered when what it asked for is durable.
 
 `GroupCommit` applies changes to the hub before it answers: while a batch is being written, the changes that arrive
-wait, and become the next batch together, so that many clients share one commit. `accepting` answers when a change is on
-a durable log, to be applied later.
+wait, and become the next batch together, so that many clients share one commit. `acceptance` answers when a change is
+on a durable log, to be applied later.
 """
 
 from __future__ import annotations
@@ -19,10 +19,19 @@ from typing import Any
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub, Outcome
 from triplewire.errors import DocumentError, ServiceUnavailable, UnknownDocument
-from triplewire.hub import repeats
-from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.orders import Order, Parse, Receipt, change_of, current_digest, permit, told_errors, told_events
-from triplewire.hub.quotas import Quotas
+from triplewire.hub.changes import repeats
+from triplewire.hub.changes.bundles import Bundle, BundleReceipt
+from triplewire.hub.changes.orders import (
+    Order,
+    Parse,
+    Receipt,
+    change_of,
+    current_digest,
+    permit,
+    told_errors,
+    told_events,
+)
+from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.intake.settlement import Coming, Parts, Settled, changes_in, is_refused, settle
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Change, Publish

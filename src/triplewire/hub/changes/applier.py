@@ -1,4 +1,4 @@
-"""Applying: what was acknowledged and waits on a log, applied by an engine in batches; by one process at a time.
+"""The applier: what was acknowledged and waits on a log, applied by an engine in batches; by one process at a time.
 
 The batch that applies changes takes them off their log in its own transaction. A change that cannot be applied is set
 aside with the reason in that transaction, as a stream does it (`triplewire rejected`).
@@ -14,7 +14,7 @@ from time import monotonic
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub, Outcome
-from triplewire.hub.intake import WRITERS
+from triplewire.hub.changes.group_commit import WRITERS
 from triplewire.intake.backlog import Backlog, coming, taken
 from triplewire.intake.settlement import Parts, changes_in, settle
 from triplewire.store import Lease, WaitingEntry

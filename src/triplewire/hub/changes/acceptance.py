@@ -1,6 +1,6 @@
-"""Accepting: a change is answered when it is durable, and applied soon after, in large batches.
+"""Acceptance: a change is answered when it is durable, and applied soon after, in large batches.
 
-A plain publication is read (what cannot be read is refused), put on a log (`logs`), and acknowledged. Whoever applies
+A plain publication is read (what cannot be read is refused), put on a log (`intake.logs`), and acknowledged. What applies
 the log may be another process. What needs to know more before it can be answered is applied first, by this process
 (`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
 where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
@@ -28,9 +28,9 @@ from triplewire.engine.batch import policies
 from triplewire.engine.names import refuse_unstorable_changes
 from triplewire.engine.taxonomies import states_taxonomy
 from triplewire.errors import ServiceUnavailable
-from triplewire.hub.bundles import Bundle, BundleReceipt
-from triplewire.hub.intake import GroupCommit, IntakeCounts, IntakeRoom, ended
-from triplewire.hub.orders import ANYTHING, Acknowledged, Order, Receipt
+from triplewire.hub.changes.bundles import Bundle, BundleReceipt
+from triplewire.hub.changes.group_commit import GroupCommit, IntakeCounts, IntakeRoom, ended
+from triplewire.hub.changes.orders import ANYTHING, Acknowledged, Order, Receipt
 from triplewire.intake.entries import entry_of
 from triplewire.intake.logs import Log
 from triplewire.isolation.parsing import Parsers
@@ -56,7 +56,7 @@ class _Pending(NamedTuple):
     size: int
 
 
-class Accepting:
+class Acceptance:
     """An intake with a log.
 
     `applied` is called when more of it has been applied, by whomever; `is_heard` says whether anybody wants to know.

@@ -1,4 +1,4 @@
-"""Delivering for a service: one deliverer for all of its tenants, those that come later among them."""
+"""Delivery for a service: one deliverer for all of its tenants, those that come later among them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 from triplewire.deliver import Deliverer
 from triplewire.errors import SecretLocked, StoreError
-from triplewire.hub.accounts import Accounts, tenants_of
+from triplewire.hub.identity.accounts import Accounts, tenants_of
 from triplewire.hub.settings import Settings
 from triplewire.store import Store
 

@@ -1,4 +1,4 @@
-"""`python -m triplewire.hub.questions`: the process that answers SPARQL queries for `asking`.
+"""`python -m triplewire.hub.sparql.process`: the process that answers SPARQL queries for `askers`.
 
 It is told where the store is (`Beginning`), then `CatchUp` and a question of the same viewer by turns. It reads the
 store, so it has a network, if the store needs one; so each question is answered by a forked child that has none
@@ -17,8 +17,8 @@ from pyoxigraph import QueryBoolean, QuerySolutions
 
 from triplewire.engine.inspect.replica import Replica, Replicas
 from triplewire.errors import QueryLimitExceeded, TriplewireError
-from triplewire.hub.asking import Beginning, CatchUp, QueryAnswer, Question, too_long
 from triplewire.hub.negotiation import best
+from triplewire.hub.sparql.askers import Beginning, CatchUp, QueryAnswer, Question, too_long
 from triplewire.hub.syntaxes import GRAPHS, OF_ASK, RESULTS, graph, well_formed
 from triplewire.isolation import Confinement, Died, in_child
 from triplewire.isolation.processes import serve

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
 from triplewire.engine import Hub
-from triplewire.hub.accepting import Accepting
-from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.asking import Asker
-from triplewire.hub.intake import IntakeRoom
-from triplewire.hub.listening import Bell, Together
-from triplewire.hub.quotas import Quotas
+from triplewire.hub.bells import Bell, Together
+from triplewire.hub.changes.acceptance import Acceptance
+from triplewire.hub.changes.applier import Applier, Turn
+from triplewire.hub.changes.group_commit import IntakeRoom
 from triplewire.hub.settings import Settings, TenantSettings
+from triplewire.hub.sparql.askers import Asker
+from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.intake.entries import APPLIER
 from triplewire.intake.logs import log_of
 from triplewire.isolation.parsing import Parsers
@@ -28,7 +28,7 @@ class Tenant:
     name: str
     hub: Hub
     settings: TenantSettings
-    intake: Accepting
+    intake: Acceptance
     turn: Turn
     bell: Bell
     together: Together
@@ -107,7 +107,7 @@ class Tenants:
             quotas=quotas,
         )
         log = await asyncio.to_thread(log_of, hub.store)
-        intake = Accepting(
+        intake = Acceptance(
             hub,
             limits,
             room,

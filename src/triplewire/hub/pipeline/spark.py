@@ -1,4 +1,4 @@
-"""Heavy: Spark, for what is too much for one process; one Spark for all tenants, one stream for each.
+"""Spark, for what is too much for one process; one Spark for all tenants, one stream for each.
 
 Spark is started when it is first wanted, in a thread, and then kept. One tenant's stream runs at a time: while it does,
 the engines of the others go on by themselves, so no tenant waits for another.

@@ -1,7 +1,7 @@
-"""Listening: who waits for events is woken when there are some, and nobody else is.
+"""Bells: a client that waits for events is woken when there are some, and no other is.
 
 Every batch that this process applies rings the bell; because other processes may write to the same store, it is also
-looked at twice a second while somebody waits.
+looked at twice a second while a client waits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.errors import StoreError
-from triplewire.hub.intake import ended
+from triplewire.hub.changes.group_commit import ended
 from triplewire.store import Store
 
 _LOOK_EVERY = 0.5

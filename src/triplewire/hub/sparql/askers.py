@@ -1,7 +1,7 @@
-"""Asking: SPARQL queries of strangers, answered within a time and a size.
+"""Askers: SPARQL queries of strangers, answered within a time and a size.
 
 SPARQL can ask for more than any machine can do, and a query that runs cannot be stopped from outside. So processes of
-their own answer (`questions`), each with its own copy of the current metadata, and each query in a child that has no
+their own answer (`process`), each with its own copy of the current metadata, and each query in a child that has no
 network and may die: of its time, of its memory, of what the engine cannot follow. The copy outlives it.
 """
 
@@ -16,7 +16,7 @@ from time import monotonic
 from anyio import CapacityLimiter, to_thread
 
 from triplewire.errors import QueryLimitExceeded, ServiceUnavailable
-from triplewire.hub.quotas import Quotas
+from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.isolation import Ended, Process, TooLate
 
 _LOADING = 600.0
@@ -147,7 +147,7 @@ class _Answerer(Process):
     """A process that answers; it is told once where the documents are."""
 
     def __init__(self) -> None:
-        super().__init__("triplewire.hub.questions")
+        super().__init__("triplewire.hub.sparql.process")
         self._has_begun = False
 
     def begin(self, beginning: Beginning) -> None:

@@ -21,9 +21,9 @@ from contextlib import suppress
 from triplewire.documents import Limits
 from triplewire.engine import Hub
 from triplewire.errors import ServiceError, StoreError
-from triplewire.hub.accounts import Accounts, tenants_of
-from triplewire.hub.applying import Applier, Turn
-from triplewire.hub.heavy import Heavy, Spark, Tell
+from triplewire.hub.changes.applier import Applier, Turn
+from triplewire.hub.identity.accounts import Accounts, tenants_of
+from triplewire.hub.pipeline.spark import Heavy, Spark, Tell
 from triplewire.hub.settings import MAIN, Settings
 from triplewire.intake.entries import APPLIER
 from triplewire.store import Store

@@ -13,9 +13,18 @@ from typing import Any
 
 from triplewire.engine import Hub
 from triplewire.errors import DocumentError, SubscriptionError, UnknownDocument
-from triplewire.hub import repeats
-from triplewire.hub.orders import Order, Parse, Receipt, change_of, current_digest, permit, told_errors, told_events
-from triplewire.hub.quotas import Quotas
+from triplewire.hub.changes import repeats
+from triplewire.hub.changes.orders import (
+    Order,
+    Parse,
+    Receipt,
+    change_of,
+    current_digest,
+    permit,
+    told_errors,
+    told_events,
+)
+from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.model import Change, Publish, Restrict
 from triplewire.store import DocumentRecord, Lease
 

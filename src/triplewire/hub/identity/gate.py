@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
-from triplewire.hub.accounts import Account, Accounts, account_of_token, roles_in
+from triplewire.hub.identity.accounts import Account, Accounts, account_of_token, roles_in
 from triplewire.hub.settings import MAIN
 from triplewire.wire.keys import signed_text
 

@@ -19,7 +19,7 @@ from hashlib import sha256
 from triplewire.engine import Hub
 from triplewire.engine.names import OwnName, new_name
 from triplewire.errors import AccessDenied, KeyReused, StoreUnavailable
-from triplewire.hub.orders import Order, Receipt
+from triplewire.hub.changes.orders import Order, Receipt
 from triplewire.intake.entries import Handled
 from triplewire.model import Change, Event
 from triplewire.store import Repeat, Writer
