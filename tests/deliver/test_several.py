@@ -51,9 +51,9 @@ def test_two_deliverers_share_the_work_and_send_everything_once(make_post, new_u
     post = make_post(new_url(kind))
     ids = [post.deliveries.add("sizes", receiver.url(f"/hook/{number}"))[0].id for number in range(6)]
     first = post.deliver(lease=4.0)
-    eventually(lambda: sum(desk.states().total() for desk in first) == 6)
+    eventually(lambda: sum(dispatcher.states().total() for dispatcher in first) == 6)
     second = post.deliver(lease=4.0)
-    eventually(lambda: [sum(desk.states().total() for desk in each) for each in (first, second)] == [3, 3])
+    eventually(lambda: [sum(dispatcher.states().total() for dispatcher in each) for each in (first, second)] == [3, 3])
     for number in range(10):
         post.publish(f"d{number}", number)
     for number in range(6):

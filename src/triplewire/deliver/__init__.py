@@ -4,14 +4,14 @@ In come events from the log of a store, and what people want: deliveries, each o
 digest's web hook, a WebSub callback or an inbox. Out go signed messages with stable ids, and for each delivery a
 cursor that is kept in the store: whoever was away gets everything, whoever delivers next goes on.
 
-The way of the data: `registry` (what people want), `desk` (one store: whose turn it is, what was achieved),
+The way of the data: `registry` (what people want), `dispatcher` (one store: whose turn it is, what was achieved),
 `messages`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),
 `deliverer` (all of it, in a thread); `stored` has what people do with the deliveries of a store. It never finds an
 event, never changes one, and sends to no machine that `triplewire.outbound` does not allow.
 """
 
 from triplewire.deliver.deliverer import Deliverer
-from triplewire.deliver.desk import DeliveryManners
+from triplewire.deliver.dispatcher import DeliveryManners
 from triplewire.deliver.registry import Deliveries
 from triplewire.deliver.retrying import RetryPace
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from uuid import uuid4
 
-from triplewire.deliver.desk import DeliveryManners, Desk
+from triplewire.deliver.dispatcher import DeliveryManners, Dispatcher
 from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.permits import Permits, Roles
 from triplewire.deliver.vault import Vault
@@ -45,7 +45,7 @@ class Deliverer:
         self._lanes = Lanes(overall=manners.overall, per_host=manners.per_host)
         self._connections = Connections(reach, seconds=manners.seconds)
         self._name = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
-        self._desks: dict[str, Desk] = {}
+        self._dispatchers: dict[str, Dispatcher] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._adding = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="triplewire deliverer", daemon=True)
@@ -59,7 +59,7 @@ class Deliverer:
     def serve(self, name: str, url: str) -> None:
         """Deliver what this store has, too; from any thread. The same name again changes nothing."""
         with self._adding:
-            if name not in self._desks:
+            if name not in self._dispatchers:
                 store = Store.open(url)
                 try:
                     vault = Vault.of(url, self._secrets_key)
@@ -71,9 +71,9 @@ class Deliverer:
 
     def ring(self, name: str) -> None:
         """There may be something new in a store: look now, and not only a moment later; from any thread."""
-        desk = self._desks.get(name)
-        if desk is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(desk.ring)
+        dispatcher = self._dispatchers.get(name)
+        if dispatcher is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(dispatcher.ring)
 
     def stop(self) -> None:
         """Wait for what is on its way, write what was achieved, and end; what is left is for whoever comes next."""
@@ -81,9 +81,9 @@ class Deliverer:
             self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()
 
-    def __iter__(self) -> Iterator[Desk]:
-        """The desks, one for each store; for reading numbers."""
-        return iter(list(self._desks.values()))
+    def __iter__(self) -> Iterator[Dispatcher]:
+        """The dispatchers, one for each store; for reading numbers."""
+        return iter(list(self._dispatchers.values()))
 
     def __enter__(self) -> Deliverer:
         self.start()
@@ -103,8 +103,8 @@ class Deliverer:
     async def _work(self) -> None:
         try:
             await self._stopping.wait()
-            for desk in self._desks.values():
-                desk.stop()
+            for dispatcher in self._dispatchers.values():
+                dispatcher.stop()
             for name, task in self._running.items():
                 try:
                     await task
@@ -112,11 +112,13 @@ class Deliverer:
                     log.error("%s: deliveries ended: %s", name, error)
         finally:
             await self._connections.close()
-            for desk in self._desks.values():
-                desk.store.close()
+            for dispatcher in self._dispatchers.values():
+                dispatcher.store.close()
 
     async def _add(self, name: str, store: Store, vault: Vault) -> None:
         permits = Permits(store, lambda: self._roles(name))
-        desk = Desk(name, store, vault, self._name, work, self._connections, self._lanes, self._manners, permits)
-        self._desks[name] = desk
-        self._running[name] = asyncio.create_task(desk.run(), name=f"triplewire desk {name}")
+        dispatcher = Dispatcher(
+            name, store, vault, self._name, work, self._connections, self._lanes, self._manners, permits
+        )
+        self._dispatchers[name] = dispatcher
+        self._running[name] = asyncio.create_task(dispatcher.run(), name=f"triplewire dispatcher {name}")

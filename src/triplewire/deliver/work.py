@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from triplewire.deliver import websub
-from triplewire.deliver.desk import Desk, Destination
 from triplewire.deliver.digests import next_time
+from triplewire.deliver.dispatcher import Destination, Dispatcher
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
 from triplewire.deliver.retrying import Attempt, RetryVerdict, is_refusal, judged
@@ -20,48 +20,48 @@ from triplewire.store import DeadLetter, DeliveryRecord
 from triplewire.wire.envelopes import Envelope
 
 
-async def work(desk: Desk, destination: Destination) -> None:
+async def work(dispatcher: Dispatcher, destination: Destination) -> None:
     """Do what is to be done now."""
-    if destination.is_pending and not await _verify(desk, destination):
+    if destination.is_pending and not await _verify(dispatcher, destination):
         return
-    if await _is_over(desk, destination):
+    if await _is_over(dispatcher, destination):
         return
-    if destination.replays and not await _replay(desk, destination):
+    if destination.replays and not await _replay(dispatcher, destination):
         return
     if destination.record.kind == "digest":
         if destination.record.due <= 1000 * time.time():
-            await _digest(desk, destination)
+            await _digest(dispatcher, destination)
         return
-    while destination.has_news and _may(desk, destination):
+    while destination.has_news and _may(dispatcher, destination):
         destination.has_news = False
-        for message in await _next_told(desk, destination):
+        for message in await _next_told(dispatcher, destination):
             destination.has_news = True
-            if not _may(desk, destination) or not await _deliver(desk, destination, message):
+            if not _may(dispatcher, destination) or not await _deliver(dispatcher, destination, message):
                 return
 
 
-def _may(desk: Desk, destination: Destination) -> bool:
-    return destination.record.state == "active" and desk.may_send(destination)
+def _may(dispatcher: Dispatcher, destination: Destination) -> bool:
+    return destination.record.state == "active" and dispatcher.may_send(destination)
 
 
-async def _next_told(desk: Desk, destination: Destination) -> list[Envelope]:
+async def _next_told(dispatcher: Dispatcher, destination: Destination) -> list[Envelope]:
     """The next messages; where all events of a page are withheld, those of the page after it."""
     while True:
-        page, found = await _next(desk, destination)
+        page, found = await _next(dispatcher, destination)
         if found or page.until <= destination.record.cursor:
             return found
         destination.record = replace(destination.record, cursor=page.until, until=0)
-        desk.note(destination)
+        dispatcher.note(destination)
 
 
-async def _next(desk: Desk, destination: Destination) -> tuple[LogPage, list[Envelope]]:
+async def _next(dispatcher: Dispatcher, destination: Destination) -> tuple[LogPage, list[Envelope]]:
     record = destination.record
     wanted = EventFilter(record.subscription, record.cursor, AT_ONCE[record.kind], destination.withheld)
 
     def made(page: LogPage) -> tuple[LogPage, list[Envelope]]:
         return page, [replace(message, lists=page.lists) for message in messages(record, page)]
 
-    page, found = await desk.pages.get(wanted, made)
+    page, found = await dispatcher.pages.get(wanted, made)
     destination.withheld = page.withheld
     return page, found
 
@@ -69,65 +69,67 @@ async def _next(desk: Desk, destination: Destination) -> tuple[LogPage, list[Env
 # -- events
 
 
-async def _deliver(desk: Desk, destination: Destination, message: Envelope) -> bool:
+async def _deliver(dispatcher: Dispatcher, destination: Destination, message: Envelope) -> bool:
     """Send one message; whether the next may follow."""
-    answer = await _sent(desk, destination, message)
+    answer = await _sent(dispatcher, destination, message)
     if answer is None:
         return False
-    verdict = _judge(desk, destination, answer)
+    verdict = _judge(dispatcher, destination, answer)
     if verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD):
         destination.record = replace(destination.record, cursor=message.cursor, until=0)
     if verdict is RetryVerdict.ARRIVED:
         record = destination.record
         destination.record = replace(record, delivered=record.delivered + 1)
-        desk.tally.arrive(record.kind, _since(message.happened))
+        dispatcher.tally.arrive(record.kind, _since(message.happened))
     elif verdict is RetryVerdict.DEAD:
-        desk.tally.dead[destination.record.kind] += 1
-        desk.achieved.buried.append(_letter(destination.record, message, answer, desk.manners.pace.attempts))
-    desk.note(destination)
+        dispatcher.tally.dead[destination.record.kind] += 1
+        dispatcher.achieved.buried.append(
+            _letter(destination.record, message, answer, dispatcher.manners.pace.attempts)
+        )
+    dispatcher.note(destination)
     return verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD)
 
 
-async def _sent(desk: Desk, destination: Destination, message: Envelope) -> Attempt | None:
+async def _sent(dispatcher: Dispatcher, destination: Destination, message: Envelope) -> Attempt | None:
     """What the receiver said; None if this process may not send it any more when its turn has come."""
-    async with desk.turn(destination):
-        if not _may(desk, destination):
+    async with dispatcher.turn(destination):
+        if not _may(dispatcher, destination):
             return None
-        permit = await asyncio.to_thread(desk.permits.of, destination.record)
+        permit = await asyncio.to_thread(dispatcher.permits.of, destination.record)
         if permit.refusal is not None:
-            await _refuse(desk, destination, permit.refusal)
+            await _refuse(dispatcher, destination, permit.refusal)
             return None
         if message.lists not in (None, permit.lists):  # somebody may see less now, or more: it is read again
             return None
         record = destination.record
-        url = await _address(desk, destination)
-        return await send(desk.connections, desk.vault, record, message, url, time.time())
+        url = await _address(dispatcher, destination)
+        return await send(dispatcher.connections, dispatcher.vault, record, message, url, time.time())
 
 
-async def _refuse(desk: Desk, destination: Destination, reason: str) -> None:
+async def _refuse(dispatcher: Dispatcher, destination: Destination, reason: str) -> None:
     """Send nothing any more: who set it in motion may not have it. A lease of WebSub is over, others wait disabled."""
     if destination.record.kind == "websub":
-        await asyncio.to_thread(_remove, desk, destination.record.id)
+        await asyncio.to_thread(_remove, dispatcher, destination.record.id)
         destination.is_held = False
         return
     destination.record = replace(destination.record, state="disabled", reason=reason)
-    desk.note(destination)
+    dispatcher.note(destination)
 
 
-async def _address(desk: Desk, destination: Destination) -> str:
+async def _address(dispatcher: Dispatcher, destination: Destination) -> str:
     """Where messages go; the inbox of what is there, for a notification."""
     url = str(destination.record.settings["url"])
     if destination.record.kind != "ldn":
         return url
     if destination.inbox is None or destination.record.failures:
-        destination.inbox = await inbox_of(desk.connections, url)
+        destination.inbox = await inbox_of(dispatcher.connections, url)
     return destination.inbox
 
 
-def _judge(desk: Desk, destination: Destination, answer: Attempt) -> RetryVerdict:
-    found = judged(destination.record, answer, time.time(), desk.manners.pace, random.random())
+def _judge(dispatcher: Dispatcher, destination: Destination, answer: Attempt) -> RetryVerdict:
+    found = judged(destination.record, answer, time.time(), dispatcher.manners.pace, random.random())
     if found.verdict is not RetryVerdict.ARRIVED:
-        desk.tally.failed[destination.record.kind] += 1
+        dispatcher.tally.failed[destination.record.kind] += 1
     destination.record = found.record
     return found.verdict
 
@@ -141,130 +143,130 @@ def _letter(record: DeliveryRecord, message: Envelope, answer: Attempt, attempts
 # -- dead letters that shall be tried again
 
 
-async def _replay(desk: Desk, destination: Destination) -> bool:
+async def _replay(dispatcher: Dispatcher, destination: Destination) -> bool:
     """Send them, each once: one that is refused again is a dead letter again. Whether the delivery may go on."""
     destination.replays = False
-    for letter in await asyncio.to_thread(_to_replay, desk, destination.record.id):
+    for letter in await asyncio.to_thread(_to_replay, dispatcher, destination.record.id):
         message = Envelope(letter.message, letter.cursor, letter.media_type, letter.content, happened=letter.died)
-        if not await _is_still_seen(desk, destination.record, letter):
-            desk.achieved.arrived.append(letter.number)  # away with it
+        if not await _is_still_seen(dispatcher, destination.record, letter):
+            dispatcher.achieved.arrived.append(letter.number)  # away with it
             continue
-        answer = await _sent(desk, destination, message)
+        answer = await _sent(dispatcher, destination, message)
         if answer is None:
             destination.replays = True
             return False
         if not answer.is_fine and not is_refusal(answer):  # nobody is there: it waits, with everything else
             destination.replays = True
-            _judge(desk, destination, answer)
-            desk.note(destination)
+            _judge(dispatcher, destination, answer)
+            dispatcher.note(destination)
             return False
-        _replayed(desk, destination, letter, answer)
-    await desk.write()
+        _replayed(dispatcher, destination, letter, answer)
+    await dispatcher.write()
     return True
 
 
-async def _is_still_seen(desk: Desk, record: DeliveryRecord, letter: DeadLetter) -> bool:
+async def _is_still_seen(dispatcher: Dispatcher, record: DeliveryRecord, letter: DeadLetter) -> bool:
     """Whether the events that a dead letter tells, which its id names, may still be told."""
     first, _, last = letter.message.rpartition(":")[2].partition("-")
-    return await desk.pages.is_still_seen(record.subscription, int(first), int(last or first))
+    return await dispatcher.pages.is_still_seen(record.subscription, int(first), int(last or first))
 
 
-def _replayed(desk: Desk, destination: Destination, letter: DeadLetter, answer: Attempt) -> None:
+def _replayed(dispatcher: Dispatcher, destination: Destination, letter: DeadLetter, answer: Attempt) -> None:
     record = destination.record
     if answer.is_fine:
-        desk.achieved.arrived.append(letter.number)
+        dispatcher.achieved.arrived.append(letter.number)
         destination.record = replace(record, delivered=record.delivered + 1, succeeded=int(1000 * time.time()))
-        desk.tally.delivered[record.kind] += 1
+        dispatcher.tally.delivered[record.kind] += 1
     else:
         again = replace(letter, reason=answer.text, attempts=letter.attempts + 1, died=_now(), replay=False)
-        desk.achieved.refused_again.append(again)
+        dispatcher.achieved.refused_again.append(again)
         destination.record = replace(record, failed=record.failed + 1, error=answer.text)
-        desk.tally.failed[record.kind] += 1
-    desk.note(destination)
+        dispatcher.tally.failed[record.kind] += 1
+    dispatcher.note(destination)
 
 
-def _to_replay(desk: Desk, id: str) -> list[DeadLetter]:
-    with desk.store.reading() as reader:
+def _to_replay(dispatcher: Dispatcher, id: str) -> list[DeadLetter]:
+    with dispatcher.store.reading() as reader:
         return reader.deliveries.to_replay(id, 1_000)
 
 
 # -- digests
 
 
-async def _digest(desk: Desk, destination: Destination) -> None:
+async def _digest(dispatcher: Dispatcher, destination: Destination) -> None:
     """Tell what has happened up to now, in as many parts as it takes; then wait for the next hour or day."""
     has_more = True
     while has_more:
-        found = await _next_told(desk, destination) if _may(desk, destination) else []
+        found = await _next_told(dispatcher, destination) if _may(dispatcher, destination) else []
         has_more = bool(found) and found[0].events == AT_ONCE["digest"]
         if found and not destination.record.until:  # fixed before it is sent: whoever sends it again sends the same
             destination.record = replace(destination.record, until=found[0].cursor)
-            desk.note(destination)
-            await desk.write()
-        if found and not await _deliver(desk, destination, found[0]):
+            dispatcher.note(destination)
+            await dispatcher.write()
+        if found and not await _deliver(dispatcher, destination, found[0]):
             return
     due = int(1000 * next_time(destination.record.settings["every"], time.time()))
     destination.record = replace(destination.record, due=due)
-    desk.note(destination)
+    dispatcher.note(destination)
 
 
 # -- WebSub
 
 
-async def _verify(desk: Desk, destination: Destination) -> bool:
+async def _verify(dispatcher: Dispatcher, destination: Destination) -> bool:
     """Ask a subscriber whether it was meant; whether the delivery may go on."""
-    async with desk.turn(destination):
-        if not desk.may_send(destination):
+    async with dispatcher.turn(destination):
+        if not dispatcher.may_send(destination):
             return False
-        permit = await asyncio.to_thread(desk.permits.of, destination.record)
+        permit = await asyncio.to_thread(dispatcher.permits.of, destination.record)
         if permit.refusal is not None:
-            await _refuse(desk, destination, permit.refusal)
+            await _refuse(dispatcher, destination, permit.refusal)
             return False
-        is_meant, reason = await websub.is_meant(desk.connections, destination.record)
+        is_meant, reason = await websub.is_meant(dispatcher.connections, destination.record)
     record, mode = destination.record, destination.record.settings["pending"]["mode"]
     if is_meant and mode == "unsubscribe":
-        await asyncio.to_thread(_remove, desk, record.id)
+        await asyncio.to_thread(_remove, dispatcher, record.id)
         return False
     if is_meant:
-        destination.record = await asyncio.to_thread(_put, desk, websub.verified(record, time.time()))
+        destination.record = await asyncio.to_thread(_put, dispatcher, websub.verified(record, time.time()))
         return True
     if is_meant is None:
-        found = judged(record, Attempt(None, reason), time.time(), desk.manners.pace, random.random())
-        if found.record.failures < desk.manners.pace.attempts:
+        found = judged(record, Attempt(None, reason), time.time(), dispatcher.manners.pace, random.random())
+        if found.record.failures < dispatcher.manners.pace.attempts:
             destination.record = found.record
-            desk.note(destination)
+            dispatcher.note(destination)
             return False
-    await _forget_request(desk, destination, reason)
+    await _forget_request(dispatcher, destination, reason)
     return False
 
 
-async def _forget_request(desk: Desk, destination: Destination, reason: str) -> None:
+async def _forget_request(dispatcher: Dispatcher, destination: Destination, reason: str) -> None:
     """It was not meant, or nobody could be asked: a new subscription goes, one that stands stays as it is."""
     record = destination.record
     if record.state == "verifying":
-        await asyncio.to_thread(_remove, desk, record.id)
+        await asyncio.to_thread(_remove, dispatcher, record.id)
         return
     settings = {name: value for name, value in record.settings.items() if name != "pending"}
-    destination.record = await asyncio.to_thread(_put, desk, replace(record, settings=settings, error=reason))
+    destination.record = await asyncio.to_thread(_put, dispatcher, replace(record, settings=settings, error=reason))
 
 
-async def _is_over(desk: Desk, destination: Destination) -> bool:
+async def _is_over(dispatcher: Dispatcher, destination: Destination) -> bool:
     """Whether the lease of a WebSub subscription is over, or it was disabled: then it is gone."""
     record = destination.record
     expires = record.settings.get("expires")
     if expires is None or expires > 1000 * time.time():
         return False
-    await asyncio.to_thread(_remove, desk, record.id)
+    await asyncio.to_thread(_remove, dispatcher, record.id)
     return True
 
 
-def _remove(desk: Desk, id: str) -> None:
-    with desk.store.writing() as writer:
+def _remove(dispatcher: Dispatcher, id: str) -> None:
+    with dispatcher.store.writing() as writer:
         writer.deliveries.remove(id)
 
 
-def _put(desk: Desk, record: DeliveryRecord) -> DeliveryRecord:
-    with desk.store.writing() as writer:
+def _put(dispatcher: Dispatcher, record: DeliveryRecord) -> DeliveryRecord:
+    with dispatcher.store.writing() as writer:
         return writer.deliveries.put(record)
 
 

@@ -116,16 +116,16 @@ class _Deliveries(Collector):
             "triplewire_deliveries_lag_seconds", "From commit to arrival, of all that arrived.", labels=labels
         )
         states = GaugeMetricFamily("triplewire_deliveries", "Deliveries held here.", labels=[*labels, "state"])
-        for desk in self._service.deliverer or ():
-            for family, counts in ((delivered, desk.tally.delivered), (failed, desk.tally.failed)):
+        for dispatcher in self._service.deliverer or ():
+            for family, counts in ((delivered, dispatcher.tally.delivered), (failed, dispatcher.tally.failed)):
                 for kind, count in counts.items():
-                    family.add_metric([desk.name, kind], count)
-            for kind, count in desk.tally.dead.items():
-                dead.add_metric([desk.name, kind], count)
-            for kind, lag in desk.tally.lag.items():
-                seconds.add_metric([desk.name, kind], lag)
-            for (kind, state), count in desk.states().items():
-                states.add_metric([desk.name, kind, state], count)
+                    family.add_metric([dispatcher.name, kind], count)
+            for kind, count in dispatcher.tally.dead.items():
+                dead.add_metric([dispatcher.name, kind], count)
+            for kind, lag in dispatcher.tally.lag.items():
+                seconds.add_metric([dispatcher.name, kind], lag)
+            for (kind, state), count in dispatcher.states().items():
+                states.add_metric([dispatcher.name, kind, state], count)
         return [delivered, failed, dead, seconds, states]
 
 

@@ -25,7 +25,7 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE = 90_000
-SIZES = {"desk": (1280, 800), "phone": (390, 844)}
+SIZES = {"dispatcher": (1280, 800), "phone": (390, 844)}
 """What people have before them."""
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -86,7 +86,7 @@ def fill(served: Served) -> None:
 class Visit:
     """A page in a browser, with what went wrong in it: errors of scripts, and what the policy forbade."""
 
-    def __init__(self, page: Page, url: str, size: tuple[int, int] = SIZES["desk"]) -> None:
+    def __init__(self, page: Page, url: str, size: tuple[int, int] = SIZES["dispatcher"]) -> None:
         self.page, self.url, self.size = page, url, size
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)

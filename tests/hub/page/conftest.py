@@ -37,7 +37,7 @@ def visit(browser, served):
 
 @pytest.fixture(params=SIZES)
 def person(browser, served, request):
-    """A visitor at a desk, and one with a phone in the hand, to whom nothing strange must happen."""
+    """A visitor at a dispatcher, and one with a phone in the hand, to whom nothing strange must happen."""
     width, height = SIZES[request.param]
     context = browser.new_context(viewport={"width": width, "height": height})
     found = Visit(context.new_page(), served.url, (width, height))

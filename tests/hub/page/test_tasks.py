@@ -1,4 +1,4 @@
-"""What a person wants to get done in the first hour, on a desk and on a phone (M9, G6, X4, X6)."""
+"""What a person wants to get done in the first hour, on a dispatcher and on a phone (M9, G6, X4, X6)."""
 
 from __future__ import annotations
 

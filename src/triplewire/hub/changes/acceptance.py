@@ -1,7 +1,7 @@
 """Acceptance: a change is answered when it is durable, and applied soon after, in large batches.
 
-A plain publication is read (what cannot be read is refused), put on a log (`intake.logs`), and acknowledged. What applies
-the log may be another process. What needs to know more before it can be answered is applied first, by this process
+A plain publication is read (what cannot be read is refused), put on a log (`intake.logs`), and acknowledged. Another
+process may apply the log. What needs to know more before it can be answered is applied first, by this process
 (`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
 where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
 what brings an access list; and, where there are lists, what comes from somebody who may not change every document.

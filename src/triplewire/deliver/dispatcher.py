@@ -1,4 +1,4 @@
-"""The desk: what one store has to deliver, whose turn it is, and what was achieved.
+"""The dispatcher: what one store has to deliver, whose turn it is, and what was achieved.
 
 Rounds, a few in a second: what was achieved is written, all of it in one transaction; the lease is renewed; what people
 changed and which subscriptions have news is looked up; and deliveries that have something to say and may say it get a
@@ -34,7 +34,7 @@ log = logging.getLogger("triplewire.deliver")
 _MANY = 10_000
 _LAST = 3.0
 
-Work = Callable[["Desk", "Destination"], Awaitable[None]]
+Work = Callable[["Dispatcher", "Destination"], Awaitable[None]]
 """Does what is to be done for a destination now."""
 
 
@@ -108,7 +108,7 @@ class _Seen:
     concerned: frozenset[int] | None
 
 
-class Desk:
+class Dispatcher:
     """Delivers what one store has, by `work`; for one event loop. `name` is for logs and numbers."""
 
     def __init__(
