@@ -1,7 +1,7 @@
-"""Findings: matches spelled out for those who keep them, row by row and with the triples that made each.
+"""Findings: matches spelled out for a store or a file, row by row and with the triples that made each.
 
-`Matches` makes Python's terms when somebody asks; whoever stores answers wants neither terms nor dictionaries, but the
-spelling of each term, or the number that they have for it, and a derivation.
+`Matches` makes Python's terms when the caller asks; a store of answers wants neither terms nor dictionaries, but the
+spelling of each term, or the number that it has for it, and a derivation.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class _Reader:
         return found
 
     def _derivations(self, matches: Matches, terms: _Terms) -> Iterable[tuple[Any, ...]]:
-        """The triples of every match that somebody is told of; those who are told of one match come together."""
+        """The triples of every match that is told, once for all subscriptions that it is told to."""
         told = matches.written()[0]
         firsts = told[np.flatnonzero(np.diff(told[:, 1], prepend=-1))]
         for (_, at, _, constants, _), program in zip(

@@ -56,7 +56,7 @@ class _Place(NamedTuple):
 
 
 class Connections:
-    """Asks servers; for one event loop. Nothing here bounds how many are asked at a time: whoever asks does."""
+    """Asks servers; for one event loop. Nothing here bounds how many are asked at a time: the caller does."""
 
     def __init__(self, reach: Reach, *, seconds: float, most_bytes: int = 64 * 1024) -> None:
         self._reach, self._seconds, self._most_bytes = reach, seconds, most_bytes

@@ -3,7 +3,7 @@
 Numba takes an array apart at every call, which for thirty of them costs more than matching a small document. So the
 caller keeps a table (row `A_…` of `layout`: address, number of rows) and hands over only that.
 
-Invariant: whoever fills a row of the table holds the array for as long as the table is used.
+Invariant: the caller that fills a row of the table holds the array for as long as the table is used.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Automaton:
         self._states: dict[tuple[frozenset[TrieNode], frozenset[TrieNode]], ElementState] = {}
         self._start: ElementState | None = None
         self.shape = self.content = 0
-        """How often the trie has changed, and how often somebody came to wait in it, or went."""
+        """How often the trie has changed, and how often an entry came to wait in it, or went."""
 
     # -- places
 

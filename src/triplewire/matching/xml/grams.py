@@ -40,7 +40,7 @@ def _kind(raw: bytes) -> int:
 
 @dataclass(slots=True)
 class _Piece:
-    """A text that somebody waits for: its row in the table, its gram, where this begins in it, and how many wait."""
+    """A text that entries wait for: its row in the table, its gram, where this begins in it, and how many wait."""
 
     row: int
     gram: int
@@ -141,7 +141,7 @@ class Grams:
         return FoundGrams(self._ends[:number].tolist(), self._found[:number].tolist()) if number else NO_GRAMS
 
     def found_in(self, raw: bytes) -> FoundGrams:
-        """The grams under which somebody waits for a text that is in some bytes."""
+        """The grams in some bytes under which an entry waits for a text."""
         if not self._pieces:
             return NO_GRAMS
         return self.found(find_pieces(np.frombuffer(raw, dtype=np.uint8), 0, len(raw), *self.tables(len(raw)), 0))

@@ -69,7 +69,7 @@ class PassFindings:
     values: list[list[int]]
     """Values that must be looked at: the look, and where the value is in `plain`."""
     told: list[int]
-    """Looks where somebody waits for the place alone, or for a number that was passed."""
+    """Looks where an entry waits for the place alone, or for a number that was passed."""
     met: Array
     """All looks that the document met; good until the next document."""
     plain: bytes
@@ -208,7 +208,7 @@ class Machine:
         return found
 
     def _bring_up(self) -> None:
-        """Begin anew when the trie has changed; look again who waits where, when somebody came or went."""
+        """Begin anew when the trie has changed; describe the looks again when an entry came or went."""
         automaton = self._automaton
         if self._shape != automaton.shape:
             self._begin()

@@ -191,7 +191,7 @@ class Scan:
         return self._room >= 0
 
     def _see(self, look: TrieTable, value: str, grams: Collection[int]) -> None:
-        """Tell those who wait a value, with the grams in it that somebody waits under."""
+        """Tell the entries that wait at a look of a value, with the grams in it that some wait under."""
         sure, maybe = look.sure, look.maybe
         if (entries := sure.equal.get(value)) is not None:
             self.sure.append(entries)

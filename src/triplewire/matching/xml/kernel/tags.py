@@ -154,7 +154,7 @@ def scan(
     """Go through the tags from the state 0 on; writes the looks that are met, each once in a turn, and the values.
 
     `plain` has room for the data twice: texts are written from its beginning, attributes from its middle. Of the looks,
-    those are told where somebody waits for the place, or for a number that was passed. Gives a status, and how many
+    those are told where an entry waits for the place, or for a number that was passed. Gives a status, and how many
     values, looks, told ones and grams there are, how many nodes at most, how many levels, and how many values are
     kept; or the state and the label whose following state or look is not known.
     """

@@ -130,7 +130,7 @@ def read_value(data: Array, i: int, stop: int, plain: Array, used: int) -> tuple
 def judged(
     plain: Array, start: int, end: int, look: int, looks: Array, numbers: Array, marks: Array, longest: int
 ) -> int:
-    """Whether somebody may wait for this value; numbers are only noted, where there are just thresholds."""
+    """Whether an entry may wait for this value; numbers are only noted, where there are just thresholds."""
     flag = looks[look, FLAGS]
     if flag & ANYTHING:
         return YES
