@@ -1,4 +1,4 @@
-"""Leases: something that one process at a time does for a store, whoever it is.
+"""Leases: something that one process at a time does for a store, any of several.
 
 The operating system, or the database server, gives a lease back when its holder dies: nobody waits for a time to pass.
 """

@@ -143,8 +143,8 @@ class RowReader:
     def page(self, query: int, after: bytes, limit: int) -> list[tuple[bytes, Terms]]:
         """The rows of a query with a greater key, each once, by key; not more than `limit`.
 
-        The key of a row is made of its terms alone. So a row has its place before it is on record and after, whoever
-        shares it: whoever goes on after the last key sees every row that was there all the time, and none twice.
+        The key of a row is made of its terms alone. So a row has its place before it is on record and after, whatever
+        query shares it: a page after the last key misses no row that was there all the time, and repeats none.
         """
         found: dict[bytes, Terms] = {}
         shared = self._sql.number(f"SELECT count(*) FROM (SELECT 1 {_OF_CROWDS} LIMIT ?) counted", query, _SORTED)

@@ -71,7 +71,7 @@ statements = Table(
 )
 Index("statements_backward", statements.c.p, statements.c.o, statements.c.s, statements.c.document)
 
-# A document without a list is for everybody; one whose list names nobody is for whoever runs the hub.
+# A document without a list is for everybody; one whose list names nobody is for the operator of the hub.
 access_lists = Table("access_lists", tables, _number("document", key=True))
 
 access_entries = Table(

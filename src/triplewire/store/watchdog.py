@@ -75,7 +75,7 @@ class Watchdog:
         return True
 
     def _cut(self) -> None:
-        """Let whoever waits for an answer have an error; what the server has not committed, it rolls back."""
+        """Give the thread that waits for an answer an error; what the server has not committed, it rolls back."""
         with self._changing:
             used = [connection for connection, _ in self._used.values()]
         for connection in used:

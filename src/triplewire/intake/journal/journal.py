@@ -74,7 +74,7 @@ class Journal:
                 spelled(self.identity, position, before, entry) for position, entry in enumerate(entries, first)
             )
             assert self._file is not None
-            self.last += len(entries)  # whatever becomes of them: somebody may have read them already
+            self.last += len(entries)  # whatever becomes of them: an applier may have read them already
             _write(self._file, data)
             _sync(self._file)
         except OSError as error:
@@ -149,7 +149,7 @@ class Journal:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Nobody adds to a journal meanwhile; StoreBusy if somebody does already."""
+    """No other process adds to a journal meanwhile; StoreBusy if one does already."""
     make_folder(folder)
     lock = _locked(folder)
     try:
