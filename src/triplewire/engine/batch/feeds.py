@@ -88,7 +88,7 @@ class _Spreading:
     def _inherits(self, uri: str, own: Access | None, given: Access | None) -> bool:
         """Whether an item that is published without a list gets its feed's.
 
-        One that is new does, one that comes back without a list, and one that somebody published first who may not
+        One that is new does, one that comes back without a list, and one whose first publisher may not
         change the feed, unless all who may change the item may change the feed: then the list is one of the feed's own.
         """
         if given is None:

@@ -23,7 +23,7 @@ _Keys = Callable[[int, int, int], tuple[Key, ...]]
 
 @dataclass(frozen=True)
 class Changes:
-    """What a batch changes: triples that nobody states any more, triples that somebody states now, and new terms.
+    """What a batch changes: triples that no document states any more, triples that one states now, and new terms.
 
     `after` is the number of the last committed batch, over which this lies.
     """

@@ -1,8 +1,8 @@
 """Events: those of one subscription, from the log, in their order or the newest first.
 
 A subscription hears its query's events from the cursor at which it came, and those that are for it alone; one that was
-edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. Whoever only
-reads needs no matcher: `EventLog` is for processes that tell events and never find any.
+edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. `EventLog`
+needs no matcher: it is for processes that tell events and never find any.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class LogPage(NamedTuple):
 
 
 class EventLog:
-    """The events in a store, for whoever only reads; for one thread at a time."""
+    """The events in a store, for processes that only read; for one thread at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._book = store, Book()

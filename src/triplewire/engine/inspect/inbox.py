@@ -1,10 +1,10 @@
-"""The inbox: the events of all subscriptions of somebody together, the newest first, and how many are new.
+"""The inbox: the events of all subscriptions of an account together, the newest first, and how many are new.
 
-Of few subscriptions each log is read from its end; of many, the log of all is, and what is not theirs is left out. How
-far one page looks is bounded, and a page that was cut says so: whoever asks on from `next` misses nothing.
+Of few subscriptions each log is read from its end; of many, the log of all is, and what is not its own is left out. How
+far one page looks is bounded, and a page that was cut says so: a client that asks on from `next` misses nothing.
 
 Several subscriptions may hear one event of a query, under one cursor. So the place where a page ends is a cursor, and
-how many of those who hear it were told.
+how many of those that hear it were told.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Preview: what a subscription would get and cost, before anybody subscribes (X5).
+"""Preview: what a subscription would get and cost, before it is made (X5).
 
 Nothing is written. The answers are those of the current metadata, however it started. How often it would have fired is
 estimated, because knowing would mean to apply the whole history again. Which other subscriptions cover it is asked only

@@ -1,7 +1,7 @@
 """Suggestions: the properties and classes of a query that nothing here has, and what may have been meant (X6).
 
 A query for `dcat:keywrd` is a sentence of its language and waits for ever. That nothing has the property yet may be
-what somebody wants, so it is told and not refused. What is suggested is in use here, and seen by who asks.
+what the subscriber wants, so it is told and not refused. What is suggested is in use here, and the viewer sees it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ SORTED = 5_000
 _PAGE = 1_000
 
 Sees = Callable[[str | None], bool]
-"""Whether whoever asks may have what was found on behalf of a viewer."""
+"""Whether the caller may have what was found on behalf of a viewer."""
 
 
 class SummaryFilter(NamedTuple):
