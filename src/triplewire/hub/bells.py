@@ -28,7 +28,7 @@ _Answer = TypeVar("_Answer")
 class Together:
     """What many ask at the same moment is asked once.
 
-    Invariant: who asks gets an answer that was begun after the bell's last ring before the question.
+    Invariant: a caller gets an answer that was begun after the bell's last ring before the question.
     """
 
     def __init__(self, bell: Bell) -> None:
@@ -48,7 +48,7 @@ class Together:
     def _forget(self, place: tuple[int, Hashable], done: asyncio.Future[Any]) -> None:
         del self._asked[place]
         if not done.cancelled():
-            done.exception()  # whoever asked has it; if all have gone, nobody wants it
+            done.exception()  # the callers have it; if all have gone, none wants it
 
 
 class Bell:

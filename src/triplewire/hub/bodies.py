@@ -105,7 +105,7 @@ def refuse_halves(body: bytes) -> None:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise BadRequest("there is half of a surrogate pair in it, which is not text") from None
-    except (ValueError, RecursionError):  # no JSON: whoever reads it says so
+    except (ValueError, RecursionError):  # no JSON: the route that reads it says so
         return
 
 

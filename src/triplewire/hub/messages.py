@@ -149,7 +149,7 @@ class InboxMark(Message):
 
 
 class NewFeedAddress(BaseModel):
-    """The secret address of a feed: whoever knows it may read the feed. It is told this once."""
+    """The secret address of a feed: a client that knows it may read the feed. It is told this once."""
 
     address: str
 
@@ -328,7 +328,7 @@ class Session(BaseModel):
 
 
 class Whoami(BaseModel):
-    """Who asks."""
+    """The account of the caller."""
 
     id: str
     name: str

@@ -40,7 +40,7 @@ from triplewire.store import DocumentRecord
 _Answers = dict[int, Receipt | BundleReceipt | BaseException]
 """What became of what was asked for, by the id of the object that it is."""
 WRITERS = "writers"
-"""The lease of those who apply batches, by turns: SQLite itself lets whoever waits sleep, and others go first."""
+"""The lease of those who apply batches, by turns: SQLite itself lets a writer that waits sleep, and others go first."""
 
 
 @dataclass(slots=True)

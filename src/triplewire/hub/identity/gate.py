@@ -1,7 +1,7 @@
-"""Identity: from the headers of a request to who asks, and what they may do (P8).
+"""Identity: from the headers of a request to the account that it proves, and what this may do (P8).
 
-Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, and
-`loopback` refuses everybody else.
+Where identity is off, every client that reaches the service may do everything; that is for one person on one machine,
+and `loopback` refuses all others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Session:
 
 
 class Gate:
-    """Knows who asks. Changes that another process makes to the accounts count within a second."""
+    """Knows the account of each request. Changes that another process makes to the accounts count within a second."""
 
     def __init__(self, accounts: Accounts, *, is_on: bool) -> None:
         self.is_on = is_on
@@ -56,12 +56,12 @@ class Gate:
         self._sessions: dict[str, _Session] = {}
 
     def caller(self, headers: Mapping[str, str]) -> Account:
-        """Who asks; NotAuthenticated or NotAllowed."""
+        """The account that the headers of a request prove; NotAuthenticated if they prove none."""
         if not self.is_on:
             return EVERYBODY
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise NotAuthenticated("this hub wants to know who asks: send the header Authorization: Bearer TOKEN")
+            raise NotAuthenticated("this hub wants to know its callers: send the header Authorization: Bearer TOKEN")
         return self._owner_of(token.strip())
 
     def _owner_of(self, token: str) -> Account:
@@ -96,7 +96,7 @@ class Gate:
         await asyncio.shield(asyncio.wrap_future(self._reading))
 
     def _read(self) -> None:
-        """In a thread, because a store may let one wait; in its own, because who asks is to be known whoever waits."""
+        """In a thread, because a store may let it wait; in its own, because requests may hold all others."""
         began = time.monotonic()
         self._known, self._looked = self._accounts.all(), began
 

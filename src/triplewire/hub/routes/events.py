@@ -56,7 +56,7 @@ async def events(
 ) -> Response:
     """The events that follow a cursor, in order: a page of JSON, or all of them as a file.
 
-    Whoever asks on from `next` misses nothing and gets nothing twice.
+    A client that asks on from `next` misses nothing and gets nothing twice.
     """
     chosen = wanted(format, accept)
     if chosen is not None:
@@ -157,7 +157,7 @@ class _Lines(NamedTuple):
 
 def _lines(access: Admission, id: str, after: int, contents: bool) -> _Lines:
     """A page of events as a stream tells them: the same text for everybody who is as far."""
-    queries = queries_of(access, id)  # before its events: whoever edits it between the two rings for these
+    queries = queries_of(access, id)  # before its events: an edit between the two rings for these
     found = _told(access, id, after, _PAGE, contents)
     text = "".join(
         f"id: {event['cursor']}\nevent: {event['kind']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"

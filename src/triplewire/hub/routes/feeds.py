@@ -99,7 +99,7 @@ async def secret_feed(
     before: Before = None,
     limit: Limit = _USUAL,
 ) -> Response:
-    """The same, for whoever knows the address; no token is needed."""
+    """The same, for readers that know the address; no token is needed."""
     access, id = await by_capability(request, capability)
     answer = await _answered(
         request, access, id, FeedRequest(_secret_place(request, capability), syntax, before, limit, {})

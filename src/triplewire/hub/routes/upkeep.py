@@ -1,4 +1,4 @@
-"""Upkeep: how the service is, what it measured, who asks, and how keys are proved."""
+"""Upkeep: how the service is, what it measured, whose token a caller has, and how keys are proved."""
 
 from __future__ import annotations
 
