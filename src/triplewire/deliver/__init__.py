@@ -2,7 +2,7 @@
 
 In come events from the log of a store, and what people want: deliveries, each of one subscription, to a web hook, a
 digest's web hook, a WebSub callback or an inbox. Out go signed messages with stable ids, and for each delivery a
-cursor that is kept in the store: whoever was away gets everything, whoever delivers next goes on.
+cursor that is kept in the store: a receiver that was away gets everything, the next deliverer goes on.
 
 The way of the data: `registry` (what people want), `dispatcher` (one store: whose turn it is, what was achieved),
 `messages`, `digests` and `websub` (what is said), `sending` (one message), `retrying` (what an answer means: pure),

@@ -1,4 +1,4 @@
-"""The deliveries in a store: made, looked at, changed and removed by people; never by whoever delivers."""
+"""The deliveries in a store: made, looked at, changed and removed by people; never by a deliverer."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a name's module when it is first asked for: whoever only starts Spark needs no matcher."""
+    """Load a name's module when it is first asked for: a process that only starts Spark needs no matcher."""
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'triplewire.pipeline' has no attribute {name!r}")

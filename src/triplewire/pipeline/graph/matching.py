@@ -309,7 +309,7 @@ class _Run:
         return rows.join(asking, "query").select("subscription", row.alias("row"), "documents")
 
     def _subscriptions(self, failed: Mapping[int, str]) -> DataFrame:
-        """Who asks which query, and the names of its columns; without those that have failed."""
+        """The subscriptions of each query, with the names of its columns; without those that have failed."""
         import pyarrow
 
         asking = [
