@@ -31,7 +31,7 @@ _WRITING = 10.0
 
 
 class Ailment(NamedTuple):
-    """What is not as it should be; something that is `severe` makes a service not ready."""
+    """What is not as it should be; what `is_severe` makes a service not ready."""
 
     reason: str
     is_severe: bool = True

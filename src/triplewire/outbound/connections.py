@@ -64,7 +64,7 @@ class Connections:
         self._kept = 0
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
-        """The reply; `Unreachable` if there is none in time, `Refused` where nobody may be asked."""
+        """The reply; `Unreachable` if there is none in time, `AddressRefused` where no machine may be asked."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._asked(method, url, headers, body)
