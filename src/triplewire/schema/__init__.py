@@ -5,8 +5,9 @@ Out goes a `Schema`: it says which statements of a document break it, as `Violat
 properties are strong references. It infers nothing, refuses nothing by itself, looks nothing up: the hub,
 which holds the other documents, hands in what is known of their resources.
 
-The way of the data: `vocabulary` (the words), `declarations` (triples to what they declare), `datatypes` (which text
-is a value of which type), `schema` (a document against all of that).
+The way of the data: `vocabulary` (the words), `declarations` (triples to what they declare), `datatypes` (which text is
+a value of which type), `rules` (these, laid out for checking), `conformance` (a document against them) and its
+`violation`s, all tied together in `schema`.
 """
 
 from triplewire.schema.declarations import Limit
