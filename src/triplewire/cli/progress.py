@@ -1,4 +1,4 @@
-"""A progress bar, for those who wait: on a terminal, and only when it takes longer than a second."""
+"""A progress bar, for a person who waits: on a terminal, and only when it takes longer than a second."""
 
 from __future__ import annotations
 

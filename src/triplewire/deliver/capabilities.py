@@ -113,7 +113,7 @@ def _record(reader: Reader, id: str) -> SubscriptionRecord:
 
 
 def _handle(id: str) -> str:
-    """Where the hash is found: it says nothing of the subscription to who does not know its id."""
+    """Where the hash is found: it says nothing of the subscription to a reader who does not know its id."""
     return sha256(f"triplewire feed {id}".encode()).hexdigest()[:32]
 
 

@@ -91,7 +91,7 @@ class Destination:
 
 @dataclass(slots=True)
 class _Achieved:
-    """What is to be written next."""
+    """What destinations have achieved since it was written to the store last."""
 
     dirty: dict[str, Destination] = field(default_factory=dict)
     buried: list[DeadLetter] = field(default_factory=list)
@@ -168,7 +168,7 @@ class Dispatcher:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
-            await asyncio.sleep(self.manners.look_every / 10)  # so that many who have something to say share a round
+            await asyncio.sleep(self.manners.look_every / 10)  # so that many that ring share a round
             self._rung.clear()
         await self._finish()
         with suppress(StoreError):

@@ -107,7 +107,7 @@ async def _sent(dispatcher: Dispatcher, destination: Destination, message: Envel
 
 
 async def _refuse(dispatcher: Dispatcher, destination: Destination, reason: str) -> None:
-    """Send nothing any more: who set it in motion may not have it. A lease of WebSub is over, others wait disabled."""
+    """Send nothing any more: its owner may not have it. A lease of WebSub is over, others wait disabled."""
     if destination.record.kind == "websub":
         await asyncio.to_thread(_remove, dispatcher, destination.record.id)
         destination.is_held = False

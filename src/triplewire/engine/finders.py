@@ -117,7 +117,7 @@ class _SharedNeighbourhoods(Neighbourhoods):
         return [Beginnings(share) for share in shares if share]
 
     def _taken(self, shares: Sequence[Beginnings], popular: int | None, rows: Rows) -> list[Fan]:
-        """Add what workers find; what they have put off."""
+        """Add the rows that workers find; gives the fans that they have put off."""
         started = perf_counter()
         work = partial(Worker.around, changes=self._changes(), popular=popular)
         around = list(self._shared.workers.each(work, shares))

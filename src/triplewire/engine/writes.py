@@ -153,7 +153,7 @@ class HubWrites(HubConnection, AnyHub):
     def backfill(self, workers: Workers | None = None, *, at_once: int = backfills.MANY) -> backfills.Filled:
         """Find what answers the subscriptions that wait for that, and let them hear it; batches go on meanwhile.
 
-        `workers` are those who look: this process, if none are named. `at_once` are filled together. A stream calls
+        `workers` look for the rows: this process, if none are named. `at_once` are filled together. A stream calls
         this by itself.
         """
         found, chosen = backfills.Filled(), workers or OneWorker(self.store)

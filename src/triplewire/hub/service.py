@@ -47,7 +47,7 @@ _REFUSALS = 5.0
 
 
 class Service:
-    """Tenants, who may ask them, and what was measured."""
+    """Tenants, the gate to them, and what was measured."""
 
     def __init__(self, settings: Settings) -> None:
         refuse_open(settings)
@@ -165,12 +165,12 @@ class Admission:
         return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
 
     def require_owner(self, owner: str | None) -> None:
-        """NotAllowed for who changes what is another's."""
+        """NotAllowed for an account that changes what is another's."""
         if not self.account.may("admin") and owner != self.account.id:
             raise NotAllowed("this belongs to another account; its owner or an admin may change it")
 
     def require_own(self, id: str) -> None:
-        """NotAllowed for who did not make a subscription; also for who did, if it sees more than they may see now.
+        """NotAllowed unless the account made the subscription; and if this sees more than the account may see now.
 
         An admin's subscription sees every document. Its maker, no admin any more, could ask through it, and learn
         from how much there is to tell.
@@ -230,7 +230,7 @@ class Admission:
         return self.service.gate.knows(self.account)
 
     async def require_known(self) -> None:
-        """NotAuthenticated for who was revoked, or has another role, since the request began."""
+        """NotAuthenticated for an account that was revoked, or has another role, since the request began."""
         if not await self.is_still_known():
             raise NotAuthenticated("the account was revoked or changed meanwhile; ask again, if it still may")
 

@@ -45,7 +45,7 @@ def read(
     prefixes: Mapping[str, str] | None = None,
     named: Mapping[str, Pattern] | None = None,
 ) -> Pattern:
-    """The pattern of `compile` before it is normalized, with the names that the text has: for who wrote it."""
+    """The pattern of `compile` before it is normalized, with the names that the text has: for its author."""
     context = Context(prefixes=dict(prefixes or {}), named=dict(named or {}))
     context.check(text, language)
     pattern: Pattern = _module(language).compile(text, context)

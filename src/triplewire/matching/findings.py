@@ -109,7 +109,7 @@ class MatchTables:
         self.columns = MadeOnce(lambda number: columns_of(self._terms.get(number)))
 
     def programs(self, told: Array) -> Array:
-        """The program that matched, for each who is told."""
+        """The program that matched, for each subscription that is told."""
         return self._records[self.out[told[:, 1] + M_RECORD], R_PROGRAM]
 
     def _triple_steps(self, program: int) -> list[list[int]]:
@@ -129,7 +129,7 @@ class _Reader:
     def findings(self, matches: Matches) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
         """Subscription, row and derivation, for every row of every match of a document.
 
-        Those who wait for one match with other thresholds, or under the same columns, share its rows and derivation.
+        Subscriptions with other thresholds, or the same columns, that wait for one match share its rows and derivation.
         """
         names, terms = self._tables.names, self._terms_of(matches)
         derivations = iter(self._derivations(matches, terms))

@@ -40,7 +40,7 @@ class BackfillReader:
         self._sql = sql
 
     def queued(self, limit: int) -> list[BackfillRecord]:
-        """Those that nobody has begun, in the order in which they came."""
+        """Those that were not begun yet, in the order in which they came."""
         text = f"SELECT {_COLUMNS} FROM backfills t WHERE t.state = ? ORDER BY t.number LIMIT ?"
         return [BackfillRecord(*row) for row in self._sql.rows(text, QUEUED, limit)]
 

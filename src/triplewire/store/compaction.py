@@ -62,7 +62,7 @@ def _drop_shared_events(sql: Sql, which: str, *values: int) -> int:
 
 
 def _drop_crowds(sql: Sql) -> None:
-    """Those that have no row and no event."""
+    """Drop the crowds that have no row and no event."""
     used = "SELECT crowd FROM rows WHERE crowd <> 0 UNION SELECT crowd FROM events WHERE crowd <> 0"
     sql.run(f"DELETE FROM crowds WHERE id NOT IN ({used})")
     for members in ("crowd_members", "past_members"):

@@ -271,7 +271,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def appending(self) -> Iterator[Sql]:
-        """See `Database.appending`; without the lock of those who write.
+        """See `Database.appending`; without the lock of writers.
 
         An appender has the counter's row until it commits, so positions become visible in their order all the same.
         """

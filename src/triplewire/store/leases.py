@@ -23,7 +23,7 @@ _ASK_AGAIN = 1.0
 
 
 class Lease(ABC):
-    """One of those who want to be the one."""
+    """A process that wants to be the one."""
 
     @abstractmethod
     def hold(self) -> bool:
@@ -35,7 +35,7 @@ class Lease(ABC):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for it, and give it back at the end: for those who write by turns, where the database knows no queue."""
+        """Wait for it, and give it back at the end: for writers by turns, where the database knows no queue."""
         yield
 
 

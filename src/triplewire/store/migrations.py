@@ -89,7 +89,7 @@ def _add_access(sql: Sql) -> None:
 
 
 def _note_publishers_and_repeats(sql: Sql) -> None:
-    """Who published a document first is known from now on; those that are there are nobody's, and so the admins'.
+    """The first publisher of a document is known from now on; those that are there have none, and are the admins'.
 
     Keys of requests are each account's own. They were names of batches, and what came with them is not known.
     """

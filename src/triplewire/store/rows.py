@@ -111,7 +111,7 @@ class RowReader:
         return list(self._spread(sorted(found)))
 
     def _spread(self, records: Sequence[Values]) -> Iterator[RowRecord]:
-        """What is recorded, for each query that has it."""
+        """The rows of some records: that of a crowd once for each of its queries."""
         members = self._crowds.members({record[2] for record in records if record[2]})
         for id, query, crowd, document, packed in records:
             terms = unpack(packed)

@@ -83,7 +83,7 @@ access_entries = Table(
     sqlite_with_rowid=False,
 )
 
-# Who published a document first, as far as that is known: nobody else but an admin gives it its first list.
+# The first publisher of a document, as far as that is known: only it and admins give the document its first list.
 publishers = Table("publishers", tables, _number("document", key=True), _text("account"))
 
 predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))

@@ -182,7 +182,7 @@ class TripleReader:
         return self._sql.keyed(text + self._condition(after), keys, *self._values(after))
 
     def _condition(self, after: int) -> str:
-        """Which documents count."""
+        """The SQL condition on documents: published `after`, and seen."""
         return (_PUBLISHED if after else "") + self._seen
 
     def _values(self, after: int) -> tuple[int | str, ...]:

@@ -22,6 +22,6 @@ __all__ = ["is_feed", "read"]
 
 def read(raw: bytes, *, uri: str, media_type: str | None, limits: Limits, is_text: bool) -> Feed:
     """The feed that these bytes are; `DocumentError` says what is wrong with them."""
-    from triplewire.documents.feeds import reading  # who has no feeds should not wait for what reads them
+    from triplewire.documents.feeds import reading  # a process without feeds need not load what reads them
 
     return reading.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=is_text)

@@ -1,4 +1,4 @@
-"""Overlays: the state that a batch leads to, seen by who can read only what is committed.
+"""Overlays: the state that a batch leads to, seen by workers that can read only what is committed.
 
 A batch is applied in one transaction, and other processes see nothing of it before it ends. To look around in its new
 state, they lay the batch's changes over their lookups. Only presence is told, not when a document was published.

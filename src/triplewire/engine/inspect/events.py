@@ -188,8 +188,9 @@ def _still_seen(
 ) -> tuple[list[EventRecord], frozenset[Terms]]:
     """The events that the viewer may be told now, and the rows that it is not told of.
 
-    An event is found for who may read the documents behind it; a list may have changed since. The end of a row is told
-    even so, because that is how who can read a document no longer learns it; unless its beginning was withheld.
+    An event is found for viewers who may read the documents behind it; a list may have changed since. The end of a row
+    is told even so, because that is how a viewer learns that it cannot read a document any longer; unless its beginning
+    was withheld.
     """
     (query,) = reader.queries.by_ids([record.query]) if reader.access.has_lists else (None,)
     if query is None or query.viewer is None:

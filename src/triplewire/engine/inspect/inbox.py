@@ -191,7 +191,7 @@ def _named(reader: Reader, wanted: InboxFilter, sees: Sees) -> list[Subscription
 
 
 def _seen(reader: Reader, records: Sequence[SubscriptionRecord], sees: Sees) -> list[SubscriptionRecord]:
-    """Those whose rows may be told."""
+    """The subscriptions whose rows the caller may see."""
     queries = reader.queries.by_ids([record.query for record in records])
     found = zip(records, queries, strict=True)
     return [record for record, query in found if query is not None and sees(query.viewer)]
@@ -245,7 +245,7 @@ def _order(pair: _Pair) -> tuple[int, str]:
 
 
 def _beyond(pairs: Sequence[_Pair], place: InboxPlace) -> list[_Pair]:
-    """Those that were not told yet."""
+    """The pairs that no page before `place` has told."""
     told = sum(1 for pair in pairs if pair.event.cursor == place.cursor)
     return list(pairs[min(told, place.told) :])
 

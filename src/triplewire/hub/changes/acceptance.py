@@ -2,7 +2,7 @@
 
 A plain publication is read (what cannot be read is refused), put on a log (`intake.logs`), and acknowledged. Another
 process may apply the log. What needs to know more before it can be answered is applied first, by this process
-(`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
+(`GroupCommit`): with conditions, with a batch's id, for a client that waits for events; retractions; and everything,
 where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
 what brings an access list; and, where there are lists, what comes from an account that may not change every document.
 
@@ -190,7 +190,7 @@ class Acceptance:
             )
 
     async def hurry(self) -> None:
-        """The end is near: who waits for something to be applied is told so."""
+        """The end is near: clients that wait for something to be applied get an error."""
         self._is_hurried = True
         async with self._moved:
             self._moved.notify_all()
@@ -290,7 +290,7 @@ class Acceptance:
                 if loop.time() - refreshed > _LOOK_SELDOM:
                     await self.refresh()
                     refreshed = loop.time()
-            except Exception as error:  # whatever it is, those who wait are told by nobody else
+            except Exception as error:  # whatever it is, only this tells the clients that wait
                 log.warning("how far changes are applied cannot be seen: %s", error)
                 await asyncio.sleep(_LOOK_SELDOM)
             is_all_applied = not self._pending and self._done >= self._before

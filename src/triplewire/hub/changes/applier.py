@@ -72,7 +72,7 @@ class Applier:
         return outcome is not None
 
     def _apply(self, some: Sequence[WaitingEntry]) -> None:
-        """All of it, in one batch if it can be."""
+        """Apply all of the entries, in one batch if it can be."""
 
         def applied(parts: Parts[WaitingEntry]) -> Outcome:
             return self._hub.apply(changes_in(parts), handled=taken(some, parts))

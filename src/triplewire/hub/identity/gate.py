@@ -79,7 +79,7 @@ class Gate:
         return account
 
     async def catch_up(self) -> None:
-        """Read the accounts again, if that is a second ago; all who wait for that wait for the same reading."""
+        """Read the accounts again, if that is a second ago; all requests that wait share one reading."""
         if not self.is_on or time.monotonic() - self._looked <= _KNOWN_FOR:
             return
         if self._reading is None or self._reading.done():
@@ -154,7 +154,7 @@ class Gate:
         return asked if nonce and asked.until > time.monotonic() else None
 
     def open_session(self, challenge: str, signature: str) -> tuple[str, float]:
-        """A token that is valid for so many seconds, for who signed the challenge; each challenge counts once."""
+        """A token that is valid for so many seconds, for the account that signed a challenge; each counts once."""
         asked = self._asked(challenge)
         account = None if asked is None else self._known.get(asked.account)
         if asked is None or account is None or not account.public_key or challenge in self._used:

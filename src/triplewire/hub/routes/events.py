@@ -123,7 +123,7 @@ async def _followed(
                     found = await access.tenant.together.ask(
                         (id, after, contents), partial(_lines, access, id, after, contents)
                     )
-                    if found.text:  # which is the same for all who follow, so each is asked for itself
+                    if found.text:  # the same for all clients, so each is asked for itself
                         await run_in_threadpool(access.require_sight, id)
                 except UnknownSubscription:
                     yield "event: gone\ndata: the subscription was removed\n\n"
@@ -181,7 +181,7 @@ def _source(
 
 
 def _heard(access: Admission, id: str) -> tuple[int, ...]:
-    """See `queries_of`; for who may hear the subscription."""
+    """See `queries_of`; for a caller who may hear the subscription."""
     return access.see(id, lambda: queries_of(access, id))
 
 

@@ -1,4 +1,4 @@
-"""Secret addresses of feeds: made, looked at, revoked by who made the subscription (G4)."""
+"""Secret addresses of feeds: made, looked at, revoked by the owner of the subscription (G4)."""
 
 from __future__ import annotations
 

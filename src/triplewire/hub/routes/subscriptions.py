@@ -356,7 +356,7 @@ async def _read(access: Admission, id: str, response: Response) -> SubscriptionT
 
 
 def _summed(access: Admission, summary: Summary, past: Sequence[str] = ()) -> SubscriptionTold:
-    """That its rows are out of date says something of documents: it is told to who may see the rows."""
+    """That its rows are out of date says something of documents: it is for callers who may see the rows."""
     subscription = summary.subscription
     is_seen = access.viewer is None or subscription.viewer in (EVERYBODY, access.viewer)
     seen = subscription if is_seen else replace(subscription, stale_since=None)

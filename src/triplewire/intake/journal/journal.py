@@ -114,7 +114,7 @@ class Journal:
         os.close(self._lock)
 
     def _mark(self) -> None:
-        with self._marking:  # who adds and who drops are two threads
+        with self._marking:  # one thread adds, another one drops
             self._mark_file.write(Mark(self.identity, self.acknowledged, self._applied, self._batch))
 
     def _begin_file(self) -> None:

@@ -189,7 +189,7 @@ class FlatTriples:
         return [[key] if key[0] else [(predicate, key[1]) for predicate in self._predicates] for key in keys]
 
     def _turned(self, ranges: Array) -> list[list[Triple]]:
-        """The rows of ranges as triples."""
+        """The rows of ranges of (p, o, s) as triples."""
         return [[(s, p, o) for p, o, s in rows] for rows in self._pos.rows(ranges)]
 
 

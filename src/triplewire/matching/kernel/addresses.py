@@ -19,8 +19,6 @@ from triplewire.matching.kernel.compiled import Array, inlined
 
 
 def _as_pointer(typing_context: Any, address: Any) -> Any:
-    """An address as a pointer."""
-
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 

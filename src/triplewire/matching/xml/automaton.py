@@ -59,7 +59,7 @@ class TrieNode:
         self.uses = 0
         """How many conditions go through here."""
         self.checks = 0
-        """How many who wait elsewhere have a condition on values here."""
+        """How many entries that wait elsewhere have a condition on values here."""
 
     def edges(self, kind: str) -> dict[str, TrieNode]:
         """The nodes that one kind of step leads to."""

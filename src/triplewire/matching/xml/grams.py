@@ -22,7 +22,7 @@ _LEAST = 1 << 10
 _ROOM = 16
 """A filter has so many bits for a gram."""
 _NOWHERE = 1 << 62
-"""The length of a piece that nobody waits for any more: it is in no document."""
+"""The length of a piece that no entry waits for any more: it is in no document."""
 
 
 def _number(piece: bytes) -> int:

@@ -39,7 +39,7 @@ _ROOM_FOR_MARKS = 16
 
 
 class Marks:
-    """A filter of the texts that values are compared with: what is not marked, nobody waits for."""
+    """A filter of the texts that values are compared with: what is not marked, no entry waits for."""
 
     def __init__(self) -> None:
         self.array: Array = np.zeros(1 << 10, dtype=np.uint8)
@@ -78,7 +78,7 @@ class PassFindings:
     """Grams in `plain`."""
     shape: Shape
     kept: Array
-    """Values that some have conditions on who are woken elsewhere; good until the next document."""
+    """Values that entries have conditions on that are woken elsewhere; good until the next document."""
 
 
 class Machine:

@@ -203,7 +203,7 @@ class Watch:
 
 
 def _rounded(number: float) -> float:
-    """Twelve digits that count."""
+    """The number with twelve significant digits."""
     return float(f"{number:.11e}")
 
 

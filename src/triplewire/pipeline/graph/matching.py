@@ -136,7 +136,7 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
     if work is None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     else:
-        shutil.copymode(work, folder)  # workers may run as another user: who may write there may write here
+        shutil.copymode(work, folder)  # workers may run as a user who may write there, and so here
     return folder
 
 

@@ -62,7 +62,7 @@ class Landing:
         return len(fresh)
 
     def _read(self) -> dict[str, str]:
-        """What was seen in this folder."""
+        """The version of each file of this folder that is on the log."""
         prefix = f"{self._folder}{os.sep}"
         with self._store.reading() as reader:
             return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}
