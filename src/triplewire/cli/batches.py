@@ -84,7 +84,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show Spark's own
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was asked for."""
+    """What the arguments and options of `triplewire match` ask for."""
 
     paths: Sequence[str]
     out: str

@@ -78,7 +78,7 @@ class Deliveries:
             return _record(reader, id)
 
     def condition(self, id: str) -> DeliveryTold:
-        """How a delivery is."""
+        """The settings, the state and the lag of a delivery."""
         with self._store.reading() as reader:
             return self._told(reader, [_record(reader, id)])[0]
 

@@ -48,7 +48,7 @@ class SharedFinder:
         return _SharedNeighbourhoods(self, reader, standing, errors, changes)
 
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
-        """What each document gives, in the order of the documents."""
+        """The rows of each document, in the order of the documents."""
         size = -(-len(documents) // self.shares)
         shares = [documents[first : first + size] for first in range(0, len(documents), size)]
         return list(chain.from_iterable(self.workers.each(Worker.find, shares)))

@@ -276,7 +276,7 @@ class HubWrites(HubConnection, AnyHub):
         return Outcome(batch, count, lambda: self._tell(applied), warnings, errors)
 
     def _again(self, writer: Writer, batch: str, applied: Applied) -> Outcome:
-        """Some who ask its queries now may have come after it."""
+        """The outcome of a batch that was applied before: some subscriptions to its queries may be newer."""
         hearers = writer.subscriptions.hearing(applied.queries)
         return Outcome(batch, sum(1 for _ in _heard(applied, hearers)), lambda: self._tell(applied))
 

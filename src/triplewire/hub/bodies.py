@@ -13,7 +13,7 @@ from triplewire.errors import BadRequest, RequestTooLarge, RequestTooSlow, Servi
 
 
 async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
-    """All of it; RequestTooLarge or RequestTooSlow as soon as it is."""
+    """The whole body; RequestTooLarge or RequestTooSlow as soon as it is."""
     _refuse(request, most)
     parts, length = [], 0
     try:

@@ -41,7 +41,7 @@ TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may 
 
 
 class Message(BaseModel):
-    """What is sent; names that mean nothing are refused."""
+    """What a client sends; names that mean nothing are refused."""
 
     model_config = ConfigDict(extra="forbid")
 

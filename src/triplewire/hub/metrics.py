@@ -47,7 +47,7 @@ class Metrics:
         self.registry.register(_Deliveries(service))
 
     def text(self) -> bytes:
-        """All of it."""
+        """All metrics, as Prometheus reads them."""
         return generate_latest(self.registry)
 
 

@@ -47,7 +47,7 @@ class Matcher(Protocol):
         """How many queries there are."""
 
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
-        """What each document gives."""
+        """The rows of each document."""
 
 
 class DocumentAnswers(NamedTuple):
@@ -204,7 +204,7 @@ class _Reader:
 
 
 class MadeOnce(dict[int, Any]):
-    """What was made for a number."""
+    """Values by number; each is made when it is first asked for."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         super().__init__()

@@ -200,7 +200,7 @@ def _certificates() -> ssl.SSLContext:
 
 @lru_cache(maxsize=1)
 def agent() -> str:
-    """How requests say who they are from."""
+    """The User-Agent of all requests."""
     try:
         return f"triplewire/{version('triplewire')}"
     except PackageNotFoundError:

@@ -16,7 +16,7 @@ from triplewire.store.transactions import GENERATION
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """How many went."""
+    """How many terms, versions and events a compaction dropped."""
 
     terms: int
     versions: int

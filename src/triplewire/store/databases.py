@@ -73,7 +73,7 @@ class Database(ABC):
 
     @abstractmethod
     def lease(self, name: str) -> Lease:
-        """What one process at a time does."""
+        """A lease by this name, which one process at a time can have."""
 
     @abstractmethod
     def table_names(self, sql: Sql) -> set[str]:

@@ -139,10 +139,10 @@ class IntakeReader:
 
 
 class IntakeWriter(IntakeReader):
-    """What waits, more of it, and less."""
+    """Adds entries, takes them off, and sets some aside."""
 
     def append(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
-        """One submission; its position."""
+        """Add one submission; gives its position."""
         received = received or _now()
         position = self._sql.take("intake", 1)[0]
         self._sql.insert(

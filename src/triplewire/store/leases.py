@@ -40,7 +40,7 @@ class Lease(ABC):
 
 
 class NoOthers(Lease):
-    """Of a store in memory, which nobody else sees."""
+    """The lease of a store in memory, which no other process sees."""
 
     def hold(self) -> bool:
         """See `Lease.hold`."""
@@ -51,7 +51,7 @@ class NoOthers(Lease):
 
 
 class FileLease(Lease):
-    """Of a store that is a file: a lock on another one beside it."""
+    """The lease of a store that is a file: a lock on another file beside it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

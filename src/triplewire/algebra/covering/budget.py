@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final = 50_000
-"""Of one question."""
+"""The steps of one question."""
 _ASKING: Final = 50
 """What a question costs before its first step, in steps of about two microseconds."""
 

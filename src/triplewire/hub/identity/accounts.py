@@ -49,7 +49,7 @@ class Account:
         return f"{'an' if self.role == 'admin' else 'a'} {self.role}"
 
     def public(self) -> dict[str, Any]:
-        """What may be shown of it."""
+        """The account without the hash of its secret."""
         return {name: value for name, value in asdict(self).items() if name != "secret_hash"}
 
 

@@ -58,7 +58,7 @@ class CatchUp:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What is sent back."""
+    """The answer to a query as bytes, and their media type."""
 
     media_type: str
     content: bytes

@@ -215,7 +215,7 @@ class Quotas:
             self.sparql.spend(seconds)
 
     def told(self) -> list[QuotaUse]:
-        """Those that are set."""
+        """The quotas that are set."""
         own = self._own
         with self._store.reading() as reader:
             counts: dict[QuotaName, tuple[float | None, float | None]] = {

@@ -34,7 +34,7 @@ class Gathered:
     triples: set[Triple]
     refused: dict[int, str]
     fans: tuple[Fan, ...] = ()
-    """What was put off."""
+    """Fans that were put off."""
     put_off: frozenset[tuple[int, int, Triple]] = frozenset()
     """Seeds that were put off as a whole: shape, position, triple."""
 

@@ -150,7 +150,7 @@ class PathIndex:
     # -- changes
 
     def _change(self) -> None:
-        """What was found before a change is as it was found."""
+        """Let all matches that callers hold name their queries, before entries change."""
         for matches in list(self._untold):
             matches.numbers()
         self._untold.clear()
