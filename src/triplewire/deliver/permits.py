@@ -36,7 +36,7 @@ class Permit(NamedTuple):
 
 
 class Permits:
-    """Asks a store, and for the accounts `roles`, which gives None where there are none, and owners are names."""
+    """Asks a store, and `roles` for the accounts: None where there are none; then owners are names."""
 
     def __init__(self, store: Store, roles: Callable[[], Roles | None]) -> None:
         self._store, self._roles = store, roles
