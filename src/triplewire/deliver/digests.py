@@ -25,8 +25,6 @@ _LENGTHS = {"hourly": timedelta(hours=1), "daily": timedelta(days=1)}
 
 @dataclass(slots=True)
 class _Story:
-    """The events of one row."""
-
     first: Event
     last: Event
     kinds: Counter[str]

@@ -324,7 +324,6 @@ class HubWrites(HubConnection, AnyHub):
 
 
 def _id(given: str | None) -> str:
-    """The id that is wanted, or a new one."""
     return given or f"s-{uuid4().hex[:12]}"
 
 

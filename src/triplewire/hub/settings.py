@@ -250,7 +250,6 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 def _value(text: str, kind: str, variable: str) -> Any:
-    """What a variable says, as its setting wants it."""
     try:
         if kind == "bool":
             return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]

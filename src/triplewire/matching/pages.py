@@ -157,7 +157,6 @@ class _Reader:
         return self._page.numbers[np.searchsorted(self._page.starts, self._tables.out[at])]
 
     def _fixed(self, at: Array) -> Array:
-        """The numbers of a record's constants."""
         distinct, same = np.unique(self._tables.constants[at], return_inverse=True)
         texts = self._tables.texts
         known = [self._page.number(texts[term]) for term in distinct.tolist()]

@@ -236,13 +236,11 @@ class RowWriter(RowReader):
                     self._remove(found)
 
     def _remove(self, records: Sequence[Values]) -> None:
-        """Away with records, each with its packed terms."""
         bindings = {(term, number) for number, terms in records for term in unpack(terms)}
         self._sql.delete(schema.bindings, ("term", "row"), sorted(bindings))
         self._sql.delete(schema.rows, ("id",), [(number,) for number, _ in records])
 
     def _move(self, records: dict[int, Queries]) -> None:
-        """Let records be those of other queries."""
         crowd_of = self._crowds.numbers([queries for queries in records.values() if len(queries) > 1])
         owners = [
             (0, crowd_of[queries], number) if len(queries) > 1 else (queries[0], 0, number)

@@ -251,7 +251,6 @@ def _beyond(pairs: Sequence[_Pair], place: InboxPlace) -> list[_Pair]:
 
 
 def _after(place: InboxPlace, pair: _Pair) -> InboxPlace:
-    """The place after a pair is told."""
     cursor = pair.event.cursor
     return InboxPlace(cursor, place.told + 1 if cursor == place.cursor else 1)
 

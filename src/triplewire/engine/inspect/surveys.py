@@ -126,7 +126,6 @@ def place(reader: Reader, taxonomy: Taxonomy, node: Term) -> TaxonomyPlace:
 
 
 def _described(reader: Reader, taxonomy: Taxonomy, nodes: Sequence[Term]) -> list[ClassFound]:
-    """The nodes with what is counted of them."""
     families = {node: [node, *islice(taxonomy.descendants(node), MOST_BELOW)] for node in nodes}
     spelled = [*dict.fromkeys(str(member) for family in families.values() for member in family)]
     kind, *found = reader.terms.find([TYPE, *spelled])

@@ -293,7 +293,6 @@ class GroupCommit:
 
 
 def _tell(answer: asyncio.Future[Any], told: object) -> None:
-    """Answer, unless the client went away."""
     if answer.done():
         return
     if isinstance(told, BaseException):

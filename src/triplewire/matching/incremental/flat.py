@@ -154,7 +154,6 @@ class FlatTriples:
         return [triple for some in found for triple in some]
 
     def _ranges(self, fan: Fan) -> tuple[Columns, Array]:
-        """Where the triples of a fan are."""
         key = (fan.key[0], fan.key[1])
         if fan.kind == FORWARD:
             return self._spo, self._forward([key])

@@ -34,7 +34,6 @@ def _number(piece: bytes) -> int:
 
 
 def _kind(raw: bytes) -> int:
-    """Which size of grams a text has."""
     return next(kind for kind, size in enumerate(_SIZES) if len(raw) >= size)
 
 

@@ -107,7 +107,6 @@ class Machine:
         self._places: Array = np.zeros((size, 3), dtype=np.int32)
 
     def _make_looks(self, size: int) -> None:
-        """Tables for so many looks, with nothing in them."""
         self._flags: Array = np.zeros((size, 2), dtype=np.int64)
         self._numbers: Array = np.zeros((size, 4), dtype=np.float64)
         self._lists: Array = np.zeros((2, size), dtype=np.int64)
@@ -218,7 +217,6 @@ class Machine:
                 self._describe(number)
 
     def _describe(self, number: int) -> None:
-        """Write down what waits at a look."""
         look = self.looks[number]
         self._flags[number, FLAGS] = _flags(look)
         self._numbers[number, ABOVE], self._numbers[number, BELOW] = _edges(look)

@@ -211,7 +211,6 @@ class PathIndex:
         return number
 
     def _texts(self) -> Iterator[str]:
-        """The texts that values are compared with."""
         for entry in self.entries:
             if entry is not None and entry.waiting.kind == EQUAL:
                 yield str(entry.waiting.value)

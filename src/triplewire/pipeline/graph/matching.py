@@ -228,7 +228,6 @@ class _Run:
         return True
 
     def _constants(self) -> DataFrame:
-        """The terms that queries name."""
         import pyarrow
 
         texts = sorted(self.queries.constants)

@@ -40,7 +40,6 @@ _LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _COLON, _BANG, _QUESTION, _DASH = 60,
 
 @inlined
 def _end_of(data: Array, i: int, byte: int) -> int:
-    """Where the next such byte is."""
     while data[i] != byte:
         i += 1
     return i
