@@ -2,6 +2,12 @@
 
 Documents come in (`parse`), queries in several languages become patterns (`compile`), and an `Index` tells which of
 them each document matches, and why.
+
+`model` has the values that all others speak of, `errors` the tree of errors. `documents` and `languages` read texts (in
+a process that may die of it: `isolation`), `schema` judges documents, `algebra` says what a pattern means, and
+`matching` finds it fast. A `store` remembers, the `engine` makes events of changes, `intake` keeps changes until then,
+and the `pipeline` does it on Spark. `tables`, `feeds` and `wire` spell what leaves. `hub` is the service, `client` asks
+one; `deliver` sends events and `polling` follows feeds, both by `outbound`. `cli` is the command line, `demo` a story.
 """
 
 from __future__ import annotations

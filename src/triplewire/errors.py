@@ -40,8 +40,8 @@
         ├── RequestTooLarge        the request is over a limit
         ├── RequestTooSlow         the request did not arrive in time
         ├── QueryLimitExceeded     a query took too long, or found too much
-        ├── NotAuthenticated       nobody knows who asks
-        ├── NotAllowed             who asks may not
+        ├── NotAuthenticated       the request proves no account
+        ├── NotAllowed             the account may not
         ├── QuotaExceeded          the tenant has as much as it may have
         │   └── QueryTooCostly     a query would cost more than one of the tenant may
         ├── QuotaSpent             the tenant has used what it may use in a day or a minute
@@ -193,10 +193,10 @@ class DuplicateSubscription(SubscriptionError):
 
 
 class SubscriptionChanged(SubscriptionError):
-    """Somebody changed the subscription since the client read it."""
+    """The subscription was changed since the client read it."""
 
     def __init__(self, subscription: str) -> None:
-        super().__init__("somebody changed it meanwhile; read it again, then decide", subscription=subscription)
+        super().__init__("it was changed meanwhile; read it again, then decide", subscription=subscription)
 
 
 class UnknownRow(SubscriptionError):
@@ -354,18 +354,18 @@ class QueryLimitExceeded(ServiceError):
 
 
 class NotAuthenticated(ServiceError):
-    """Nobody knows who asks: send a token that is valid."""
+    """The request proves no account: send a token that is valid."""
 
 
 class NotAllowed(ServiceError):
-    """Who asks is known, and may not do this."""
+    """The account is known, and may not do this."""
 
 
 class QuotaExceeded(ServiceError):
     """The tenant has as much as it may have of `what`: `most`."""
 
     def __init__(self, what: str, most: int) -> None:
-        super().__init__(f"the quota of {most} {what} is used up; remove some, or ask whoever runs this hub for more")
+        super().__init__(f"the quota of {most} {what} is used up; remove some, or ask the hub's operator for more")
         self.what = what
         self.most = most
 
@@ -417,7 +417,7 @@ def _length(seconds: float) -> str:
 
 
 class TooManyRequests(ServiceError):
-    """Who asks, asks too fast: wait for so many `seconds`."""
+    """The caller asks too fast: wait for so many `seconds`."""
 
     def __init__(self, rate: float, seconds: float) -> None:
         super().__init__(f"more than {rate:g} requests a second; come back in {seconds:.2g} seconds")

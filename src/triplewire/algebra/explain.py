@@ -211,7 +211,6 @@ def _added(walk: _Walk, branch: Conjunction) -> tuple[list[Part], list[Part]]:
 def _stopped(
     number: int, branch: Conjunction, walk: _Walk, matched: list[Part], left: list[Part], taxonomy: Taxonomy
 ) -> Failure:
-    """Name a part that cannot be added."""
     failed = walk.to_blame(left)
     never = contradiction(branch, taxonomy)
     seen = walk.seen(failed)

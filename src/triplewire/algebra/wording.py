@@ -1,6 +1,6 @@
 """Wording: terms, conditions and triples as people read them in messages.
 
-IRIs stay in angle brackets, so that whoever prints a message can shorten them with prefixes of their own; numbers and
+IRIs stay in angle brackets, so that the command line or a page can shorten them with its own prefixes; numbers and
 booleans lose their types, which say nothing that their spelling does not.
 """
 

@@ -84,7 +84,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show Spark's own
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was asked for."""
+    """What the arguments and options of `triplewire match` ask for."""
 
     paths: Sequence[str]
     out: str
@@ -203,7 +203,7 @@ def said_plainly() -> Iterator[None]:
 
 @contextmanager
 def _bar(console: Console, counts: Callable[[Tally], str]) -> Iterator[Callable[[Progress], None] | None]:
-    """A bar of Spark's tasks with the counts beside it, on a terminal; gives who is to be told, if anybody is."""
+    """A bar of Spark's tasks with the counts beside it, on a terminal; gives what shows progress, if it is one."""
     if not console.is_terminal:
         yield None
         return

@@ -145,7 +145,7 @@ def is_address(given: str) -> bool:
 
 @contextmanager
 def client_of(given: str) -> Iterator[Client]:
-    """A client of the hub at an address; it proves who asks by what is in the environment."""
+    """A client of the hub at an address; it proves an account by what is in the environment."""
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # httpx's own command, a third of its loading
     try:
         from triplewire.client import Client

@@ -53,7 +53,7 @@ class ScopeOption(StrEnum):
 
 
 class StartOption(StrEnum):
-    """What counts."""
+    """From when on documents count for a subscription."""
 
     now = "now"
     ever = "ever"

@@ -1,4 +1,4 @@
-"""A progress bar, for those who wait: on a terminal, and only when it takes longer than a second."""
+"""A progress bar, for a person who waits: on a terminal, and only when it takes longer than a second."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Bar:
             self._progress.stop()
 
     def show(self, done: int, total: int) -> None:
-        """So many are done, of so many."""
+        """Show that so many are done, of so many."""
         if self._is_wanted and not self._progress.live.is_started and monotonic() > self._due:
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)

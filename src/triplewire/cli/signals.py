@@ -25,7 +25,7 @@ def ended_by(end: Callable[..., object]) -> Iterator[None]:
 def ending_with(say: Callable[[], object]) -> Iterator[None]:
     """Ends the command when the process is asked to end, with the exit code that shells expect; `say` says so.
 
-    Whoever asks twice does not want to wait for what is still to be put away.
+    A second signal does not wait for what is still to be put away.
     """
     asked: list[int] = []
 

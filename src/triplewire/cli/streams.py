@@ -42,7 +42,7 @@ class StreamView:
 
 @contextmanager
 def shown(console: Console, write: Callable[[Mapping[str, Any]], object] | None) -> Iterator[StreamView]:
-    """A view on a console; the table only where somebody sees it."""
+    """A view on a console; the table only on a terminal."""
     if not console.is_terminal:
         yield StreamView(console, None, write)
         return

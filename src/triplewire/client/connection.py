@@ -53,7 +53,6 @@ class Connection:
             return self._answered(method, path, request)
 
     def _read(self, kind: type[AnyMessage], method: str, path: str, **request: Any) -> AnyMessage:
-        """The answer as the message that it is."""
         return read(kind, self._json(method, path, **request))
 
     def _json(self, method: str, path: str, **request: Any) -> Any:

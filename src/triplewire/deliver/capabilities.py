@@ -1,9 +1,9 @@
 """Capabilities: an address of a subscription's feed that is itself the permission to read it (G4).
 
-Feed readers and subscribers of WebSub cannot send a token. So whoever made a subscription can have an address for its
+Feed readers and subscribers of WebSub cannot send a token. So the owner of a subscription can have an address for its
 feed that nobody can guess: TENANT.HANDLE.SECRET, with 256 random bits. The store keeps a hash of the secret. There is
-one address for a subscription: another one takes its place, and then the old one leads nowhere. What somebody
-subscribes to by an address (WebSub) lasts as long as the address, and as the account that made it.
+one address for a subscription: another one takes its place, and then the old one leads nowhere. What a feed
+reader subscribes to by it (WebSub) lasts as long as the address, and as the account that made it.
 
 Invariant: an address counts for the subscription that it was made for, and for none that gets its id later.
 """
@@ -113,7 +113,7 @@ def _record(reader: Reader, id: str) -> SubscriptionRecord:
 
 
 def _handle(id: str) -> str:
-    """Where the hash is found: it says nothing of the subscription to who does not know its id."""
+    """Where the hash is found: it says nothing of the subscription to a reader who does not know its id."""
     return sha256(f"triplewire feed {id}".encode()).hexdigest()[:32]
 
 

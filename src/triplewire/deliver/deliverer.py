@@ -76,7 +76,7 @@ class Deliverer:
             self._loop.call_soon_threadsafe(dispatcher.ring)
 
     def stop(self) -> None:
-        """Wait for what is on its way, write what was achieved, and end; what is left is for whoever comes next."""
+        """Wait for what is on its way, write what was achieved, and end; what is left is for the next deliverer."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()

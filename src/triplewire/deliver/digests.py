@@ -4,7 +4,7 @@
     no answer      answer         added
     answer         answer         changed   (also when it was gone in between: `unmatched` counts that)
     answer         no answer      removed
-    no answer      no answer      removed   (it came and went: whoever heard of it elsewhere must hear that it is gone)
+    no answer      no answer      removed   (it came and went: the receiver may have heard of it elsewhere)
 
 Invariant: every row that has an `unmatched` event in the stretch is told, with the number of them: no removal is
 swallowed.
@@ -25,8 +25,6 @@ _LENGTHS = {"hourly": timedelta(hours=1), "daily": timedelta(days=1)}
 
 @dataclass(slots=True)
 class _Story:
-    """The events of one row."""
-
     first: Event
     last: Event
     kinds: Counter[str]

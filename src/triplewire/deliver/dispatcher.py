@@ -71,7 +71,7 @@ class Destination:
 
     @property
     def is_pending(self) -> bool:
-        """Whether somebody waits for an answer to a request of WebSub."""
+        """Whether a subscriber waits for an answer to its request of WebSub."""
         return "pending" in self.record.settings and self.record.state != "paused"
 
     def wants_to(self, now: float) -> bool:
@@ -91,7 +91,7 @@ class Destination:
 
 @dataclass(slots=True)
 class _Achieved:
-    """What is to be written next."""
+    """What destinations have achieved since it was written to the store last."""
 
     dirty: dict[str, Destination] = field(default_factory=dict)
     buried: list[DeadLetter] = field(default_factory=list)
@@ -138,7 +138,7 @@ class Dispatcher:
         self._revision, self._cursor = -1, 0
         self._leased_until, self._renew_at = 0.0, 0.0
 
-    # -- for whoever runs it
+    # -- for the deliverer that runs it
 
     def ring(self) -> None:
         """There may be something new in the store."""
@@ -168,7 +168,7 @@ class Dispatcher:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.manners.look_every):
                     await self._rung.wait()
-            await asyncio.sleep(self.manners.look_every / 10)  # so that many who have something to say share a round
+            await asyncio.sleep(self.manners.look_every / 10)  # so that many that ring share a round
             self._rung.clear()
         await self._finish()
         with suppress(StoreError):
@@ -176,7 +176,7 @@ class Dispatcher:
             await asyncio.to_thread(self._let_go)
 
     async def _finish(self) -> None:
-        """Wait a moment for what is on its way. A receiver that hangs gets its message again from whoever is next."""
+        """Wait a moment for what is on its way. A receiver that hangs gets its message from the next deliverer."""
         tasks = [each.task for each in self.destinations.values() if each.task is not None]
         if tasks:
             _, left = await asyncio.wait(tasks, timeout=min(self.manners.seconds, _LAST))
@@ -308,7 +308,7 @@ class Dispatcher:
 
 
 def _merged(known: DeliveryRecord, stored: DeliveryRecord) -> DeliveryRecord:
-    """What somebody changed, and how far this process has come meanwhile."""
+    """The delivery as it is stored, with how far this process has come meanwhile."""
     if stored.cursor > known.cursor:
         return stored
     reached = replace(stored, cursor=known.cursor, until=known.until, succeeded=known.succeeded)

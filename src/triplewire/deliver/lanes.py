@@ -39,7 +39,7 @@ class _Lane:
 
 
 class _Shares:
-    """So many places for each name, while anybody wants one."""
+    """So many places for each name, while a delivery wants one."""
 
     def __init__(self, each: int) -> None:
         self._each = each

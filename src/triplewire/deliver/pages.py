@@ -1,7 +1,7 @@
 """Pages: the next events of many deliveries, read together.
 
 Each delivery reads on by itself, and a store answers a hundred questions in one transaction almost as fast as one. So
-who asks while others are being answered waits, and is answered with all who asked meanwhile.
+a delivery that asks while others are being answered waits, and is answered with all that asked meanwhile.
 """
 
 from __future__ import annotations

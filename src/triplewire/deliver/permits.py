@@ -5,7 +5,7 @@ subscribed may have been revoked or have another role, and a document may have g
 something once is asked again: does the owner still exist, and may it still see this?
 
     the subscription is gone, an account behind it is revoked     nothing is sent, and the delivery is disabled
-    it was asked for by a secret address that is gone             the same; who made the address is behind it, too
+    it was asked for by a secret address that is gone             the same; its maker is behind it, too
     an account may not see what the subscription sees             the same
     access lists have changed since the events were read          they are read again (`engine.reading`)
 """
@@ -36,7 +36,7 @@ class Permit(NamedTuple):
 
 
 class Permits:
-    """Asks a store, and whoever knows the accounts: `roles` gives None where there are none, and owners are names."""
+    """Asks a store, and `roles` for the accounts: None where there are none; then owners are names."""
 
     def __init__(self, store: Store, roles: Callable[[], Roles | None]) -> None:
         self._store, self._roles = store, roles
@@ -75,7 +75,7 @@ class Permits:
 
 
 def refusal(accounts: Iterable[str | None], viewer: str | None, roles: Roles) -> str | None:
-    """Why accounts may not have what a subscription finds for a viewer; None stands for who runs the hub.
+    """Why accounts may not have what a subscription finds for a viewer; None stands for the operator.
 
     >>> refusal(["maja"], "maja", {"maja": False}), refusal(["maja"], "maja", {})
     (None, 'the account maja was revoked')

@@ -1,4 +1,4 @@
-"""Pinging: a test message at once, outside the order of events, for whoever sets a delivery up."""
+"""Pinging: a test message at once, outside the order of events, for a person who sets a delivery up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The deliveries in a store: made, looked at, changed and removed by people; never by whoever delivers."""
+"""The deliveries in a store: made, looked at, changed and removed by people; never by a deliverer."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Deliveries:
             return _record(reader, id)
 
     def condition(self, id: str) -> DeliveryTold:
-        """How a delivery is."""
+        """The settings, the state and the lag of a delivery."""
         with self._store.reading() as reader:
             return self._told(reader, [_record(reader, id)])[0]
 

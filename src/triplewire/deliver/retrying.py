@@ -108,5 +108,5 @@ def pause(failures: int, answer: Attempt, pace: RetryPace, chance: float) -> flo
 
 
 def disabled(record: DeliveryRecord, reason: str) -> DeliveryRecord:
-    """The delivery, at rest until somebody enables it again."""
+    """The delivery, at rest until a person enables it again."""
     return replace(record, state="disabled", reason=reason, due=0)

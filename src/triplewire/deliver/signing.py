@@ -39,7 +39,7 @@ def key_of(secret: str) -> bytes:
 def webhook_headers(id: str, body: bytes, known: Sequence[Mapping[str, Any]], now: float) -> dict[str, str]:
     """The headers that prove a message: a signature for each secret that counts now.
 
-    The time is that of this attempt: a receiver that refuses old messages refuses a copy that somebody kept, and not
+    The time is that of this attempt: a receiver that refuses old messages refuses a copy that an attacker kept, and not
     one that was tried again.
     """
     at = str(int(now))

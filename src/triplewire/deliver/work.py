@@ -1,4 +1,4 @@
-"""The work of one delivery: message after message, until there is none, one fails, or somebody else is to do it."""
+"""The work of one delivery: message after message, until there is none, one fails, or another deliverer has it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def _sent(dispatcher: Dispatcher, destination: Destination, message: Envel
         if permit.refusal is not None:
             await _refuse(dispatcher, destination, permit.refusal)
             return None
-        if message.lists not in (None, permit.lists):  # somebody may see less now, or more: it is read again
+        if message.lists not in (None, permit.lists):  # the viewer may see less now, or more: it is read again
             return None
         record = destination.record
         url = await _address(dispatcher, destination)
@@ -107,7 +107,7 @@ async def _sent(dispatcher: Dispatcher, destination: Destination, message: Envel
 
 
 async def _refuse(dispatcher: Dispatcher, destination: Destination, reason: str) -> None:
-    """Send nothing any more: who set it in motion may not have it. A lease of WebSub is over, others wait disabled."""
+    """Send nothing any more: its owner may not have it. A lease of WebSub is over, others wait disabled."""
     if destination.record.kind == "websub":
         await asyncio.to_thread(_remove, dispatcher, destination.record.id)
         destination.is_held = False
@@ -199,7 +199,7 @@ async def _digest(dispatcher: Dispatcher, destination: Destination) -> None:
     while has_more:
         found = await _next_told(dispatcher, destination) if _may(dispatcher, destination) else []
         has_more = bool(found) and found[0].events == AT_ONCE["digest"]
-        if found and not destination.record.until:  # fixed before it is sent: whoever sends it again sends the same
+        if found and not destination.record.until:  # fixed before it is sent: the next deliverer sends the same
             destination.record = replace(destination.record, until=found[0].cursor)
             dispatcher.note(destination)
             await dispatcher.write()

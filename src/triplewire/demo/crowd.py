@@ -55,14 +55,12 @@ def _pattern(*triples: TriplePattern, conditions: tuple[Call, ...] = ()) -> Patt
 
 
 def _keyword(random: Random) -> Pattern:
-    """Datasets with a keyword and a theme."""
     theme = NamedNode(THEME + random.choice(_THEMES))
     keyword = TriplePattern(_DATASET, _KEYWORD, Literal(_name(random)))
     return _pattern(keyword, TriplePattern(_DATASET, _THEME, theme))
 
 
 def _word(random: Random) -> Pattern:
-    """Datasets with a word in the title."""
     contains = Call("contains", (_FIRST, Literal(_name(random))))
     return _pattern(TriplePattern(_DATASET, _TITLE, _FIRST), conditions=(contains,))
 

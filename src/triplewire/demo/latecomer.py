@@ -1,4 +1,4 @@
-"""A chapter: somebody comes late, the council moves its themes, and the hub is closed and opened again."""
+"""A chapter: a subscriber comes late, the council moves its themes, and the hub is closed and opened again."""
 
 from __future__ import annotations
 

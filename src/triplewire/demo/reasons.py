@@ -1,4 +1,4 @@
-"""A chapter: why somebody hears of something, why not, and what is wrong with a query or a document."""
+"""A chapter: why a subscriber hears of something, why not, and what is wrong with a query or a document."""
 
 from __future__ import annotations
 

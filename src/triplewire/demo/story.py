@@ -71,7 +71,7 @@ def the_listeners(catalogue: Catalogue) -> None:
 
 def publication(catalogue: Catalogue) -> None:
     stage = catalogue.stage
-    stage.scene("The documents are published, and somebody hears of them")
+    stage.scene("The documents are published, and subscribers hear of them")
     rows = []
     for name, document in catalogue.documents.items():
         listeners = [match.subscription for match in catalogue.index.match(document)]
@@ -153,8 +153,8 @@ def a_withdrawal(town: Town) -> None:
     stage.talk("Nothing in the flood warnings' own document has changed. The documents behind that event:")
     stage.show(*map(_name, event.documents))
     stage.talk(
-        """Somebody else might still state the same triples: then the rows would have stayed. And what one batch takes
-        away and gives back is no news at all."""
+        """Another document might still state the same triples: then the rows would have stayed. And what one batch
+        takes away and gives back is no news at all."""
     )
 
 
@@ -189,7 +189,7 @@ def the_crowd(catalogue: Catalogue, size: int) -> None:
 
 
 def _join(index: Index, size: int) -> None:
-    """Add the crowd; on a slow machine only those who come in time, because a story should not keep anybody waiting."""
+    """Add the crowd; on a slow machine only those who come in time, because a story should not keep one waiting."""
     started = perf_counter()
     for number, (id, pattern) in enumerate(crowd(size)):
         index.add(id, pattern)

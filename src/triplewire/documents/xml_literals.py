@@ -29,7 +29,7 @@ def spelled(text: bytes) -> bytes:
         outermost = [element for element in found if not any(map(_is_literal, element.iterancestors()))]
         for element in outermost:
             _spell(element)
-    except etree.LxmlError:  # what is wrong is told by who reads it next; a relative namespace has no canonical form
+    except etree.LxmlError:  # the parser says what is wrong; a relative namespace has no canonical form
         return text
     return bytes(etree.tostring(root, encoding="utf-8")) if outermost else text
 

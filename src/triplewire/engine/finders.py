@@ -48,7 +48,7 @@ class SharedFinder:
         return _SharedNeighbourhoods(self, reader, standing, errors, changes)
 
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
-        """What each document gives, in the order of the documents."""
+        """The rows of each document, in the order of the documents."""
         size = -(-len(documents) // self.shares)
         shares = [documents[first : first + size] for first in range(0, len(documents), size)]
         return list(chain.from_iterable(self.workers.each(Worker.find, shares)))
@@ -117,7 +117,7 @@ class _SharedNeighbourhoods(Neighbourhoods):
         return [Beginnings(share) for share in shares if share]
 
     def _taken(self, shares: Sequence[Beginnings], popular: int | None, rows: Rows) -> list[Fan]:
-        """Add what workers find; what they have put off."""
+        """Add the rows that workers find; gives the fans that they have put off."""
         started = perf_counter()
         work = partial(Worker.around, changes=self._changes(), popular=popular)
         around = list(self._shared.workers.each(work, shares))

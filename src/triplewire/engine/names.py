@@ -1,7 +1,7 @@
 """Names that people give: whatever they like, as long as every store can keep it; and names that a hub gives itself.
 
-A batch whose name is known is taken for applied. So nobody outside may choose the name that a batch of ours will have:
-the two kinds of names never meet.
+A batch whose name is known is taken for applied. So no client may choose the name that a batch of the hub
+will have: the two kinds of names never meet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "e
 
 
 class OwnName(str):
-    """The name of a batch that was made here; never one that somebody sent.
+    """The name of a batch that was made here; never one that a client sent.
 
     >>> OwnName("stream-1-7")
     'stream-1-7'
@@ -29,12 +29,12 @@ class OwnName(str):
 
 
 def new_name(kind: str = "b") -> OwnName:
-    """A name that no batch has, and that tells nothing of who asked for it."""
+    """A name that no batch has, and that tells nothing of the caller."""
     return OwnName(f"{kind}-{uuid4().hex}")
 
 
 def refuse_own_name(batch: str) -> None:
-    """ValueError if somebody gives a batch a name of the kind that a hub gives itself."""
+    """ValueError if a caller gives a batch a name of the kind that a hub gives itself."""
     if not isinstance(batch, OwnName) and batch.startswith(_OWN):
         raise ValueError(f"the id {batch!r} of the batch begins as those that a hub gives itself; choose another")
 

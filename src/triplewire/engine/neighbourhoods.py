@@ -71,7 +71,7 @@ class Neighbourhoods:
         self._lookups[ALL] = StoreLookups(self._reader, news=news)
 
     def aside(self) -> Neighbourhoods:
-        """Another one that knows what this one has looked up, and fails nobody."""
+        """Another one that knows what this one has looked up, and fails no query."""
         other = Neighbourhoods(self._reader, self._standing, {})
         other._lookups = self._lookups
         return other

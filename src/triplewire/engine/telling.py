@@ -20,7 +20,7 @@ Versions = tuple[tuple[int, int], ...]
 
 
 class Past:
-    """Reads versions of documents, whenever somebody asks."""
+    """Reads versions of documents, when an event's content is asked for."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -17,7 +17,7 @@ from triplewire.store import Reader
 
 
 class QueryView(NamedTuple):
-    """What queries see who see the same: documents published after a batch, as far as a viewer may read them."""
+    """The documents that queries see: those published after a batch, as far as a viewer may read them."""
 
     start: int = 0
     viewer: str | None = None
@@ -34,7 +34,7 @@ class Views:
         self.has_lists = reader.access.has_lists
 
     def of(self, query: int) -> QueryView:
-        """What a query sees."""
+        """From which batch on a query sees documents, and as which viewer."""
         return QueryView(self._standing.start_of(query), self.viewer_of(query))
 
     def viewer_of(self, query: int) -> str | None:

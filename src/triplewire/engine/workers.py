@@ -96,7 +96,7 @@ class Around(NamedTuple):
     errors: Errors
     spent: Spent
     fans: tuple[Fan, ...] = ()
-    """What was put off."""
+    """Fans that were put off."""
 
 
 class TimedIndex:

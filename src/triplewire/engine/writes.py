@@ -153,7 +153,7 @@ class HubWrites(HubConnection, AnyHub):
     def backfill(self, workers: Workers | None = None, *, at_once: int = backfills.MANY) -> backfills.Filled:
         """Find what answers the subscriptions that wait for that, and let them hear it; batches go on meanwhile.
 
-        `workers` are those who look: this process, if none are named. `at_once` are filled together. A stream calls
+        `workers` look for the rows: this process, if none are named. `at_once` are filled together. A stream calls
         this by itself.
         """
         found, chosen = backfills.Filled(), workers or OneWorker(self.store)
@@ -276,7 +276,7 @@ class HubWrites(HubConnection, AnyHub):
         return Outcome(batch, count, lambda: self._tell(applied), warnings, errors)
 
     def _again(self, writer: Writer, batch: str, applied: Applied) -> Outcome:
-        """Some who ask its queries now may have come after it."""
+        """The outcome of a batch that was applied before: some subscriptions to its queries may be newer."""
         hearers = writer.subscriptions.hearing(applied.queries)
         return Outcome(batch, sum(1 for _ in _heard(applied, hearers)), lambda: self._tell(applied))
 
@@ -324,7 +324,6 @@ class HubWrites(HubConnection, AnyHub):
 
 
 def _id(given: str | None) -> str:
-    """The id that is wanted, or a new one."""
     return given or f"s-{uuid4().hex[:12]}"
 
 

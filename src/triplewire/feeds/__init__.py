@@ -1,9 +1,11 @@
 """Feeds out: the events of a subscription as Atom, RSS 1.0 or 2.0, or JSON Feed (G4); and subscriptions in feeds.
 
 In come events, the address that the feed will have, and the time of each batch; out come bytes that strict readers
-accept. Nothing here reads a clock or a store: who has a hub hands in what `Hub.events` and `Hub.batch` give.
+accept. Nothing here reads a clock or a store: the caller hands in what `Hub.events` and `Hub.batch` give.
 
-Reading feeds is `triplewire.parse`, which gives a `Feed`.
+`entries` is what a feed says of an event; `atom_feed`, `rss_feeds` (both with `elements`) and `json_feeds` write it,
+and `syntaxes` names them. `subscriptions` finds queries in a feed. Reading feeds is `triplewire.parse`, which gives a
+`Feed`.
 """
 
 from triplewire.feeds.atom_feed import atom

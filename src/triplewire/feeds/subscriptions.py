@@ -1,7 +1,7 @@
 """Subscriptions that came in a feed: an item whose title is a language, with the query in its description.
 
 So G-ToPSS had it (section 6, figure 12: title GQL); here every language may be meant. Nothing is registered by reading:
-whoever takes a feed from somebody else decides whether its items may ask.
+the caller decides whether the items of a feed may ask.
 """
 
 from __future__ import annotations

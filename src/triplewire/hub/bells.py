@@ -28,7 +28,7 @@ _Answer = TypeVar("_Answer")
 class Together:
     """What many ask at the same moment is asked once.
 
-    Invariant: who asks gets an answer that was begun after the bell's last ring before the question.
+    Invariant: a caller gets an answer that was begun after the bell's last ring before the question.
     """
 
     def __init__(self, bell: Bell) -> None:
@@ -48,7 +48,7 @@ class Together:
     def _forget(self, place: tuple[int, Hashable], done: asyncio.Future[Any]) -> None:
         del self._asked[place]
         if not done.cancelled():
-            done.exception()  # whoever asked has it; if all have gone, nobody wants it
+            done.exception()  # the callers have it; if all have gone, none wants it
 
 
 class Bell:
@@ -90,7 +90,7 @@ class Bell:
                 listener.set()
 
     def wake(self, queries: Iterable[int]) -> None:
-        """Wake those who listen to one of these."""
+        """Wake the clients that listen to one of these."""
         self.rings += 1
         for query in queries:
             for listener in self._listeners.get(query, ()):
@@ -121,7 +121,7 @@ class Bell:
             self._rung.clear()
             try:
                 concerned = await asyncio.to_thread(self._look)
-            except StoreError:  # it may be back the next time; who waits asks again meanwhile
+            except StoreError:  # it may be back the next time; clients ask again meanwhile
                 concerned = None
             if concerned is None:
                 self.ring_all()
@@ -132,8 +132,8 @@ class Bell:
         """The queries that have something new; None when there is too much to tell.
 
         So have those that a subscription began or ceased to hear, because it was edited, paused or resumed.
-        The first access list concerns everybody: who may not hear a subscription of others any more must learn that
-        from the list, and not from an event that the list hides.
+        The first access list concerns all clients: one that may not hear another's subscription any more must learn
+        that from the list, and not from an event that the list hides.
         """
         with self._store.reading() as reader:
             last, has_lists = reader.log.last_cursor(), reader.access.number() > 0

@@ -13,7 +13,7 @@ from triplewire.errors import BadRequest, RequestTooLarge, RequestTooSlow, Servi
 
 
 async def body_of(request: Request, *, most: int, seconds: float) -> bytes:
-    """All of it; RequestTooLarge or RequestTooSlow as soon as it is."""
+    """The whole body; RequestTooLarge or RequestTooSlow as soon as it is."""
     _refuse(request, most)
     parts, length = [], 0
     try:
@@ -105,7 +105,7 @@ def refuse_halves(body: bytes) -> None:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise BadRequest("there is half of a surrogate pair in it, which is not text") from None
-    except (ValueError, RecursionError):  # no JSON: whoever reads it says so
+    except (ValueError, RecursionError):  # no JSON: the route that reads it says so
         return
 
 

@@ -18,7 +18,7 @@ _LOOK = 5.0
 
 
 def deliverer_of(settings: Settings, accounts: Accounts) -> Deliverer:
-    """A deliverer that knows the accounts of each tenant, and sends nothing for who was revoked."""
+    """A deliverer that knows the accounts of each tenant, and sends nothing for one that was revoked."""
     return Deliverer(reach=settings.reachable, secrets_key=settings.secrets_key, roles=accounts.roles)
 
 

@@ -56,6 +56,6 @@ class Chosen(Message):
 
 
 class Counted(BaseModel):
-    """How many it were."""
+    """How many dead letters were sent again, or dropped."""
 
     count: int

@@ -87,7 +87,7 @@ async def download(access: Admission, id: str, format: FileFormat, source: Downl
 class _Download(StreamingResponse):
     """Lets go of what was kept for it when it was sent, also if the client is gone before the first byte.
 
-    A client has so many seconds for each message: who reads nothing would otherwise keep it for ever.
+    A client has so many seconds for each message: one that reads nothing would otherwise keep it for ever.
     """
 
     def __init__(self, kept: ExitStack, patience: float, chunks: AsyncIterator[bytes], **about: Any) -> None:

@@ -1,7 +1,7 @@
 """Health: whether a service lives, whether it is ready for work, and what is not as it should be.
 
-It is told to anybody, so it names no files, hosts or tenants: the log does. The store is asked in a thread of its own,
-one question at a time and with a limit: one that hangs holds up nobody who asks for health, and piles up no threads.
+It is told to every client, so it names no files, hosts or tenants: the log does. The store is asked in a thread of its
+own, one question at a time and with a limit: one that hangs holds up no request for health, and piles up no threads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WRITING = 10.0
 
 
 class Ailment(NamedTuple):
-    """What is not as it should be; something that is `severe` makes a service not ready."""
+    """What is not as it should be; what `is_severe` makes a service not ready."""
 
     reason: str
     is_severe: bool = True

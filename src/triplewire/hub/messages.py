@@ -41,7 +41,7 @@ TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may 
 
 
 class Message(BaseModel):
-    """What is sent; names that mean nothing are refused."""
+    """What a client sends; names that mean nothing are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -149,7 +149,7 @@ class InboxMark(Message):
 
 
 class NewFeedAddress(BaseModel):
-    """The secret address of a feed: whoever knows it may read the feed. It is told this once."""
+    """The secret address of a feed: a client that knows it may read the feed. It is told this once."""
 
     address: str
 
@@ -328,7 +328,7 @@ class Session(BaseModel):
 
 
 class Whoami(BaseModel):
-    """Who asks."""
+    """The account of the caller."""
 
     id: str
     name: str

@@ -47,7 +47,7 @@ class Metrics:
         self.registry.register(_Deliveries(service))
 
     def text(self) -> bytes:
-        """All of it."""
+        """All metrics, as Prometheus reads them."""
         return generate_latest(self.registry)
 
 
@@ -69,7 +69,7 @@ class _Intakes(Collector):
         }
         for tenant in self._tenants:
             waiting.add_metric([tenant.name], tenant.intake.waiting)
-            with tenant.hub.store.reading() as reader:  # whoever applied the changes that caused them
+            with tenant.hub.store.reading() as reader:  # of all processes that applied changes
                 counters["events"].add_metric([tenant.name], reader.log.last_cursor())
             for name in ("batches", "documents", "refused"):
                 counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))

@@ -38,7 +38,7 @@ def _range(text: str) -> Range | None:
 
 
 def _quality(media_type: str, ranges: Sequence[Range]) -> float:
-    """That of the most exact range that fits."""
+    """The quality of the most exact range that fits."""
     kind, _, sub = media_type.partition("/")
     fits = [(k != "*", s != "*", q) for k, s, q in ranges if k in (kind, "*") and s in (sub, "*")]
     return max(fits, default=(False, False, 0.0))[2]

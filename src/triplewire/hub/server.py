@@ -81,7 +81,7 @@ class Server(uvicorn.Server):
 
 
 def refuse_unguarded(settings: Settings) -> None:
-    """ServiceError for a hub that anybody on a network could change."""
+    """ServiceError for a hub that every machine on a network could change."""
     if settings.store == ":memory:":
         raise ServiceError("a service keeps what it is told: name a file (hub.db) or a PostgreSQL url, not :memory:")
     refuse_open(settings)

@@ -39,7 +39,7 @@ Item = TypeVar("Item")
 _BURST = 10.0
 _REQUESTS = 100.0
 UNKNOWN_BYTES = 16 * 1024
-"""What is read of somebody who has not said who they are."""
+"""How much is read of a request that proves no account."""
 _HURRY = 5.0
 """Seconds that requests have to end when the service is to; half of what the server gives them."""
 _REFUSALS = 5.0
@@ -47,7 +47,7 @@ _REFUSALS = 5.0
 
 
 class Service:
-    """Tenants, who may ask them, and what was measured."""
+    """Tenants, the gate to them, and what was measured."""
 
     def __init__(self, settings: Settings) -> None:
         refuse_open(settings)
@@ -76,7 +76,7 @@ class Service:
 
     @property
     def gate(self) -> Gate:
-        """Who asks; there once the service has started."""
+        """Knows the account of each request; there once the service has started."""
         assert self._gate is not None, "the application has not started"
         return self._gate
 
@@ -149,9 +149,9 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A request that may be served: who asks, and the tenant whose hub is asked.
+    """A request that may be served: its account, and the tenant whose hub is asked.
 
-    `granted` is the subscription that the secret address leads to by which somebody came.
+    `granted` is the subscription that the secret address leads to, if the request came by one.
     """
 
     service: Service
@@ -165,12 +165,12 @@ class Admission:
         return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
 
     def require_owner(self, owner: str | None) -> None:
-        """NotAllowed for who changes what is another's."""
+        """NotAllowed for an account that changes what is another's."""
         if not self.account.may("admin") and owner != self.account.id:
             raise NotAllowed("this belongs to another account; its owner or an admin may change it")
 
     def require_own(self, id: str) -> None:
-        """NotAllowed for who did not make a subscription; also for who did, if it sees more than they may see now.
+        """NotAllowed unless the account made the subscription; and if this sees more than the account may see now.
 
         An admin's subscription sees every document. Its maker, no admin any more, could ask through it, and learn
         from how much there is to tell.
@@ -230,7 +230,7 @@ class Admission:
         return self.service.gate.knows(self.account)
 
     async def require_known(self) -> None:
-        """NotAuthenticated for who was revoked, or has another role, since the request began."""
+        """NotAuthenticated for an account that was revoked, or has another role, since the request began."""
         if not await self.is_still_known():
             raise NotAuthenticated("the account was revoked or changed meanwhile; ask again, if it still may")
 
@@ -301,12 +301,12 @@ async def by_capability(request: Request, text: str) -> tuple[Admission, str]:
         service.refusals.spend(_machine(request))
         raise
     service.pace.spend(f"feed {capability.handle}")
-    bearer = Account("", "whoever has the address of a feed", "reader", tenant.name, "")
+    bearer = Account("", "a reader with the address of a feed", "reader", tenant.name, "")
     return Admission(service, bearer, tenant, granted=id), id
 
 
 def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -> None:
-    """UnknownFeed for the address of a subscription that whoever made it may not read any more."""
+    """UnknownFeed for the address of a subscription that the address's maker may not read any more."""
     with tenant.hub.store.reading() as reader:
         (record,) = reader.subscriptions.find([id])
         (query,) = reader.queries.by_ids([record.query]) if record is not None else (None,)
@@ -317,7 +317,7 @@ def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -
 
 
 def _caller(service: Service, request: Request) -> Account:
-    """Who asks, if not too fast.
+    """The account of a request, if it does not ask too fast.
 
     A machine that guesses tokens is told to wait, and a valid token counts all the same: behind a proxy, or in one
     house, others have the same address.
@@ -336,18 +336,18 @@ def _machine(request: Request) -> str:
 
 
 def count_refusal(request: Request) -> None:
-    """Somebody proved nothing; TooManyRequests if that is one too many of this machine."""
+    """Count a request that proved nothing; TooManyRequests if that is one too many of its machine."""
     service_of(request).refusals.spend(_machine(request))
 
 
 class BoundedRoute(APIRoute):
     """A route that takes JSON, of which it reads no more and waits no longer than the settings allow.
 
-    Who asks is known before anything is read; where nobody needs to be known, little is read.
+    The account is known before anything is read; where none needs to be known, little is read.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, which would read the body first; with who asks and the body looked at before."""
+        """FastAPI's own handler, which would read the body first; the account and the body are looked at before."""
         handler = super().get_route_handler()
         if self.body_field is None:
             return handler

@@ -52,7 +52,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     identity: bool | None = None
-    """Whether who asks must say who they are; None: unless only this machine can ask (see `is_public`)."""
+    """Whether a client must prove its account; None: unless only this machine can ask (see `is_public`)."""
     pipeline: str = "engine"
     """Who applies what was acknowledged: `engine` (this process), `spark` (a process of its own), `none` (another)."""
     spark_from: int = 5_000
@@ -106,7 +106,7 @@ class Settings:
     address: str = ""
     """Where clients find the service, if that is not where it listens: https://hub.example. Feeds name it."""
     proxies: str = ""
-    """Networks of the proxies in front, as of `reach`: what they say of who asks (X-Forwarded-For) is believed."""
+    """Networks of the proxies in front, as of `reach`: what they say of clients (X-Forwarded-For) is believed."""
     quotas: TenantSettings = field(default_factory=TenantSettings)
     """Of tenants that have none of their own."""
     tenants: Mapping[str, TenantSettings] = field(default_factory=dict)
@@ -181,7 +181,7 @@ class Settings:
 
     @property
     def asks_who(self) -> bool:
-        """Whether who asks must say who they are."""
+        """Whether a client must prove its account."""
         return self.is_public if self.identity is None else self.identity
 
     def of_tenant(self, name: str) -> TenantSettings:
@@ -250,7 +250,6 @@ def _hint(name: str, known: Iterable[str]) -> str:
 
 
 def _value(text: str, kind: str, variable: str) -> Any:
-    """What a variable says, as its setting wants it."""
     try:
         if kind == "bool":
             return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]

@@ -1,4 +1,4 @@
-"""The backlog: what waits on the logs of a store, for the one who applies it; first the store's own, then the journal.
+"""The backlog: what waits on the logs of a store, for an applier; first the store's own, then the journal.
 
 What `Hub.submit`, `triplewire publish --queue` and a landing folder send is on the store's own log. A batch has entries
 of one log, and takes them off it in its own transaction.

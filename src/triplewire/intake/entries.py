@@ -18,7 +18,7 @@ from triplewire.model import Access, Change, Document, Feed, Publish, Restrict, 
 from triplewire.store import FILE, READ, RESTRICT, RETRACT, UNREAD, NewEntry, NewRejection, Reader, Writer
 
 APPLIER = "applier"
-"""The lease of whoever applies what waits on the logs of a store."""
+"""The lease of the process that applies what waits on the logs of a store."""
 _LENGTH = Struct("<q")
 _NO_SURPRISES = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link in the place of a file, nor a pipe that nobody writes to."""
@@ -40,7 +40,7 @@ class Handled:
         return self.until >= max(1, self.first) and reader.intake.first() <= self.until
 
     def note(self, writer: Writer) -> None:
-        """Write it, in the transaction of the batch; StoreError if somebody else has taken the entries meanwhile."""
+        """Write it, in the transaction of the batch; StoreError if another applier has taken the entries."""
         if self.first and writer.intake.first() > self.first:
             raise StoreError("another stream has taken these changes off the intake log; let one run, not two")
         if self.until:
@@ -81,7 +81,7 @@ def change_of(entry: NewEntry, limits: Limits = DEFAULT_LIMITS) -> Change:
 def _in_file(path: Path, uri: str, limits: Limits) -> bytes:
     """The bytes of a file, which is looked at before it is read: it may be far too large, or no plain file by now.
 
-    The log has the path without links. If there is one now, somebody put it there after the file was looked at.
+    The log has the path without links. If there is one now, it was put there after the file was looked at.
     """
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_SURPRISES), "rb") as file:
@@ -135,7 +135,7 @@ def unpacked(uri: str, content: bytes) -> Publish:
 
 
 def _permitted(change: Publish | Restrict) -> dict[str, object]:
-    """Who asks, and for which access list."""
+    """The account of a change, and the access list that it gives."""
     listed = change.access
     return {"by": change.by, "access": None if listed is None else [listed.readers, listed.writers]}
 

@@ -1,7 +1,7 @@
 """Logs: where changes are kept from their acknowledgement until a batch has applied them.
 
-In a server's database it is the intake log of the store itself, to which one adds without waiting for whoever applies a
-batch. Beside a store that is a file it is a `journal`, because SQLite has one writer at a time. `log_of` chooses.
+In a server's database it is the intake log of the store itself, to which a service adds without waiting for a batch.
+Beside a store that is a file it is a `journal`, because SQLite has one writer at a time. `log_of` chooses.
 """
 
 from __future__ import annotations

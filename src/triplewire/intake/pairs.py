@@ -136,7 +136,7 @@ def judge(side: _Side, found: Survey) -> Verdict:
 
 def _of_another(side: _Side, found: Survey) -> Verdict:
     waiting = max(0, found.last - found.mark.applied)
-    if not waiting and not side.identity:  # whoever made a new store here has lost nothing in this journal
+    if not waiting and not side.identity:  # a new store was made here, and nothing in this journal is lost
         return Verdict(is_of_another=True)
     what = f"up to {waiting} changes wait in it" if waiting else "nothing waits in it"
     return Verdict((f"this journal belongs to another store than the one beside it, and {what}",), is_of_another=True)
@@ -169,7 +169,7 @@ def problems(store: Store) -> Iterator[str]:
 
 
 def refuse_damage(store: Store) -> None:
-    """DamagedJournal if a service must not start on a store before somebody has decided."""
+    """DamagedJournal if a service must not start on a store before an operator has decided."""
     folder = folder_of(store.url)
     if folder is not None:
         _looked_at(store, folder)[0].refuse(folder)

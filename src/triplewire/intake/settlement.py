@@ -117,7 +117,7 @@ def _without(one: Coming[_Origin], error: Exception) -> list[Coming[_Origin] | R
 
 
 def is_refused(change: Change, error: Exception) -> bool:
-    """Whether an error is about this change: about its document, and, where somebody may not change it, about them."""
+    """Whether an error is about this change: about its document, and, if access was denied, about its account."""
     if not isinstance(error, DocumentError):
         return False
     is_about = change.uri == error.uri or error.uri.startswith(item_prefix(change.uri))

@@ -12,7 +12,7 @@ Where a text is read, in a service (`Parsers.read`):
     in a thread           it is small and flat (`is_harmless`), and turns out to be cheap (`_CHEAP`)
     in another process    everything else
 
-Invariant: nobody waits for a process in a thread that others need, and no more wait than `most_waiting`.
+Invariant: no request waits for a process in a thread that others need, and no more wait than `most_waiting`.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Parsers:
         try:
             await asyncio.wait({answer}, timeout=self._patience)
         except asyncio.CancelledError:
-            answer.cancel()  # its client has gone: nobody else needs to wait for it
+            answer.cancel()  # its client has gone: no other waits for it
             raise
         if not answer.done() and turn.cancel():  # which it cannot be once it is being read
             raise ServiceUnavailable(_BUSY)

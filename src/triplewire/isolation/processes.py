@@ -74,7 +74,7 @@ class Process:
         return answer
 
     def kill(self) -> None:
-        """End it, and what it forked, in the middle of whatever it does; who waits for it is told."""
+        """End it, and what it forked, in the middle of whatever it does; a thread that waits for it gets an error."""
         if self._popen.returncode is None:  # until it is waited for, its number is nobody else's
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
@@ -90,7 +90,7 @@ class Process:
 
 
 def serve(heard: IO[bytes], said: IO[bytes], answered: Callable[[object], object]) -> None:
-    """In the process: answer each message until nobody asks any more."""
+    """In the process: answer each message until the parent asks no more."""
     while True:
         try:
             message = pickle.load(heard)

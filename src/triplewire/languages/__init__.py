@@ -3,6 +3,10 @@
 Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixes) -> str`; this package looks them up
 by name, and normalizes what they give, so that equivalent queries become the same pattern whatever they were written
 in, with the canonical bytes that an index reads. It never evaluates anything, never does IO.
+
+The papers' languages (`gql`, `rules`, `qel`, `conjunctive`) share a `grammar`; each text is a `formula` with
+`comparisons`, which becomes `branches`, and `rendering` goes back (`paths`, for rules). `sparql` and `xpath` are read
+in their own ways. The `context` has prefixes, named rules and limits.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ def read(
     prefixes: Mapping[str, str] | None = None,
     named: Mapping[str, Pattern] | None = None,
 ) -> Pattern:
-    """The pattern of `compile` before it is normalized, with the names that the text has: for who wrote it."""
+    """The pattern of `compile` before it is normalized, with the names that the text has: for its author."""
     context = Context(prefixes=dict(prefixes or {}), named=dict(named or {}))
     context.check(text, language)
     pattern: Pattern = _module(language).compile(text, context)

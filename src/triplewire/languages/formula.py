@@ -123,7 +123,7 @@ NEGATED = _NEGATED | {negative: positive for positive, negative in _NEGATED.item
 
 
 def every(parts: Iterable[Formula], at: TextPlace) -> Formula:
-    """All of these."""
+    """A formula that holds if all of these do."""
     return FormulaGroup("every", tuple(parts), at)
 
 

@@ -69,8 +69,6 @@ def _without_fixed_subjects(branch: Conjunction) -> Conjunction:
 
 
 class _Plan:
-    """The paths of one branch."""
-
     def __init__(self, branch: Conjunction, roots: Mapping[str, NamedNode], printer: Printer) -> None:
         self._branch = branch
         self._printer = printer

@@ -177,7 +177,7 @@ def _joins(conjunction: Conjunction) -> list[str]:
 
 
 def _equal(registry: Registry, entry: int, record: int) -> int:
-    """How long the chain is that the entry is in."""
+    """How many entries are in the chain of this one: they ask the same."""
     image = registry.image
     family = int(image["records"][record, R_FAMILY])
     head = int(image["records"][record, R_HEAD])

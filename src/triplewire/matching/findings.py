@@ -1,7 +1,7 @@
-"""Findings: matches spelled out for those who keep them, row by row and with the triples that made each.
+"""Findings: matches spelled out for a store or a file, row by row and with the triples that made each.
 
-`Matches` makes Python's terms when somebody asks; whoever stores answers wants neither terms nor dictionaries, but the
-spelling of each term, or the number that they have for it, and a derivation.
+`Matches` makes Python's terms when the caller asks; a store of answers wants neither terms nor dictionaries, but the
+spelling of each term, or the number that it has for it, and a derivation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Matcher(Protocol):
         """How many queries there are."""
 
     def find(self, documents: Sequence[Document]) -> list[DocumentFindings]:
-        """What each document gives."""
+        """The rows of each document."""
 
 
 class DocumentAnswers(NamedTuple):
@@ -109,7 +109,7 @@ class MatchTables:
         self.columns = MadeOnce(lambda number: columns_of(self._terms.get(number)))
 
     def programs(self, told: Array) -> Array:
-        """The program that matched, for each who is told."""
+        """The program that matched, for each subscription that is told."""
         return self._records[self.out[told[:, 1] + M_RECORD], R_PROGRAM]
 
     def _triple_steps(self, program: int) -> list[list[int]]:
@@ -129,7 +129,7 @@ class _Reader:
     def findings(self, matches: Matches) -> list[tuple[str, tuple[Any, ...], tuple[Any, ...]]]:
         """Subscription, row and derivation, for every row of every match of a document.
 
-        Those who wait for one match with other thresholds, or under the same columns, share its rows and derivation.
+        Subscriptions with other thresholds, or the same columns, that wait for one match share its rows and derivation.
         """
         names, terms = self._tables.names, self._terms_of(matches)
         derivations = iter(self._derivations(matches, terms))
@@ -189,7 +189,7 @@ class _Reader:
         return found
 
     def _derivations(self, matches: Matches, terms: _Terms) -> Iterable[tuple[Any, ...]]:
-        """The triples of every match that somebody is told of; those who are told of one match come together."""
+        """The triples of every match that is told, once for all subscriptions that it is told to."""
         told = matches.written()[0]
         firsts = told[np.flatnonzero(np.diff(told[:, 1], prepend=-1))]
         for (_, at, _, constants, _), program in zip(
@@ -204,7 +204,7 @@ class _Reader:
 
 
 class MadeOnce(dict[int, Any]):
-    """What was made for a number."""
+    """Values by number; each is made when it is first asked for."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
         super().__init__()

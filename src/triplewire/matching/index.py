@@ -273,14 +273,14 @@ class Index:
         return {ids[n]: MatchLimitExceeded(reason, subscription=ids[n]) for n, reason in found.failed.items()}
 
     def find(self, documents: Iterable[Document]) -> list[DocumentFindings]:
-        """`match_many` for those who keep the answers: rows and derivations as spellings, at once."""
+        """`match_many` for a caller that keeps the answers: rows and derivations as spellings, at once."""
         with self._lock:
             from triplewire.matching.findings import spell
 
             return spell(self.match_many(documents), self._registry)
 
     def answer(self, documents: Iterable[Document]) -> list[DocumentAnswers]:
-        """`match_many` for those who hand the rows on: each distinct row as spellings, without derivations."""
+        """`match_many` for a caller that hands the rows on: each distinct row as spellings, without derivations."""
         with self._lock:
             from triplewire.matching.findings import answer
 

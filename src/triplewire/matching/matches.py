@@ -21,7 +21,7 @@ from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
 from triplewire.matching.strings import Strings
 from triplewire.model import Document, Term, parse_term
 
-if TYPE_CHECKING:  # whoever matches triples alone need not load lxml
+if TYPE_CHECKING:  # a process that matches triples alone need not load lxml
     from triplewire.algebra.xpath.query import PathQuery
     from triplewire.matching.xml.paths import PathMatches
 

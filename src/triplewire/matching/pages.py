@@ -82,7 +82,7 @@ class _Reader:
     def findings(self) -> list[Numbered]:
         """Subscription, row and derivation, for every row of every match."""
         told, names = self._told, self._tables.names
-        is_first = np.diff(told[:, 1], prepend=-1) != 0  # those who are told of one match come together
+        is_first = np.diff(told[:, 1], prepend=-1) != 0  # subscriptions that are told of one match come together
         derivations = self._derivations(told[is_first])
         which = (np.cumsum(is_first) - 1).tolist()
         return [
@@ -157,7 +157,6 @@ class _Reader:
         return self._page.numbers[np.searchsorted(self._page.starts, self._tables.out[at])]
 
     def _fixed(self, at: Array) -> Array:
-        """The numbers of a record's constants."""
         distinct, same = np.unique(self._tables.constants[at], return_inverse=True)
         texts = self._tables.texts
         known = [self._page.number(texts[term]) for term in distinct.tolist()]

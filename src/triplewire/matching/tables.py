@@ -135,6 +135,5 @@ class Tables:
         self.image.arrays["popularity"] = np.concatenate([self.image["popularity"]] * 2)
 
     def _live_records(self) -> Array:
-        """Marks the records that are in use."""
         live: Array = self.image["records"][: self.image.used["records"], R_PROGRAM] >= 0
         return live

@@ -19,7 +19,7 @@ from triplewire.model import Document
 
 @cache
 def once() -> None:
-    """Load all that is compiled, and compile what is not, before somebody waits for it."""
+    """Load all that is compiled, and compile what is not, before a batch waits for it."""
     main()
 
 

@@ -1,6 +1,10 @@
 """The values that everything else speaks of: terms, triples, documents and subscriptions; changes in, events out.
 
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
+
+There are `terms` (`natives`, `numbers`) and their spelling (`spelling`, `flat`, `characters`, `prefixes`); `document`,
+`feed`, `access` and `change` for publishers; `subscription`, `row`, `event`, `inbox` and `summary` for subscribers; and
+`times`.
 """
 
 from triplewire.model.access import Access

@@ -1,7 +1,7 @@
 """Access: who may read a document, and who may change it (P8).
 
-A document without a list is for everybody of its hub. Names in a list are those of accounts, or whatever whoever embeds
-a hub calls its people; they are compared letter by letter.
+A document without a list is for everybody of its hub. Names in a list are those of accounts, or those that
+a program that embeds a hub gives its people; they are compared letter by letter.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Access:
         object.__setattr__(self, "readers", tuple(name for name in self.readers if name not in self.writers))
 
     def may_read(self, viewer: str | None) -> bool:
-        """Whether the document is there for a viewer; None is whoever runs the hub, and may do everything."""
+        """Whether the document is there for a viewer; None is the operator of the hub, who may do everything."""
         return viewer is None or viewer in self.readers or viewer in self.writers
 
     def may_write(self, writer: str | None) -> bool:
-        """Whether somebody may change the document, or this list."""
+        """Whether an account may change the document, or this list."""
         return writer is None or writer in self.writers
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ class Publish:
     Of a `Feed`, the channel and each item are registered. Items that were in it before and are no more stay, unless
     `drop_missing` says that what is missing is deleted.
 
-    With `access`, it has this list from now on; without, it keeps what it has. `by` is who asks for the change, and
+    With `access`, it has this list from now on; without, it keeps what it has. `by` is the account that changes it, and
     must be a writer of the list that the document has, if it has one; None may do everything.
     """
 
@@ -41,7 +41,7 @@ class Publish:
 class Retract:
     """Take a document back, with everything that it states; of a feed, with all items that it ever had.
 
-    Its access list stays, for its history and for the day it comes back. `by` is who asks, as in `Publish`.
+    Its access list stays, for its history and for the day it comes back. `by` is the account, as in `Publish`.
     """
 
     uri: str
@@ -59,7 +59,7 @@ class Retract:
 class Restrict:
     """Give a document another access list; None: it is for everybody again. Of a feed, all items that it ever had.
 
-    Its content and its version stay as they are. `by` is who asks, as in `Publish`.
+    Its content and its version stay as they are. `by` is the account, as in `Publish`.
     """
 
     uri: str

@@ -59,7 +59,7 @@ def resolved(reference: str, base: str) -> NamedNode:
 
 
 def refuse_nested(lines: bytes) -> None:
-    """ValueError if a line has triple terms within triple terms, deeper than anybody means."""
+    """ValueError if a line has triple terms within triple terms, deeper than any document means them."""
     if lines.count(_TRIPLE_TERM) <= MOST_NESTED:
         return
     if any(line.count(_TRIPLE_TERM) > MOST_NESTED for line in _QUOTED.sub(b" ", lines).splitlines()):

@@ -18,7 +18,7 @@ Sort = Literal[
 class Summary:
     """A subscription (without its pattern), its columns, its answers and the time of its last event.
 
-    `answers` is counted up to 1,000; None, as the time is, for who may not see them.
+    `answers` is counted up to 1,000; None, as the time is, for a viewer who may not see them.
     """
 
     subscription: Subscription

@@ -56,7 +56,7 @@ class _Place(NamedTuple):
 
 
 class Connections:
-    """Asks servers; for one event loop. Nothing here bounds how many are asked at a time: whoever asks does."""
+    """Asks servers; for one event loop. Nothing here bounds how many are asked at a time: the caller does."""
 
     def __init__(self, reach: Reach, *, seconds: float, most_bytes: int = 64 * 1024) -> None:
         self._reach, self._seconds, self._most_bytes = reach, seconds, most_bytes
@@ -64,7 +64,7 @@ class Connections:
         self._kept = 0
 
     async def ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Reply:
-        """The reply; `Unreachable` if there is none in time, `Refused` where nobody may be asked."""
+        """The reply; `Unreachable` if there is none in time, `AddressRefused` where no machine may be asked."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._asked(method, url, headers, body)
@@ -200,7 +200,7 @@ def _certificates() -> ssl.SSLContext:
 
 @lru_cache(maxsize=1)
 def agent() -> str:
-    """How requests say who they are from."""
+    """The User-Agent of all requests."""
     try:
         return f"triplewire/{version('triplewire')}"
     except PackageNotFoundError:

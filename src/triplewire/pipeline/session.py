@@ -147,7 +147,7 @@ def _has_ended(java: Popen[bytes] | None) -> bool:
 
 
 def _answers() -> bool:
-    """Whether Java can be spoken to."""
+    """Whether the session's Java process answers."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 

@@ -1,4 +1,4 @@
-"""How far a batch is, for somebody who waits."""
+"""How far a batch is, for a person who waits."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _unexpected(error: Exception) -> str:
 
 
 def set_aside(document: Given, died: Died) -> WorkerOutcome:
-    """What a document gives that kills whoever reads it."""
+    """What a document gives that kills the worker that reads it."""
     return WorkerOutcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
 
 

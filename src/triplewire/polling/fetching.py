@@ -142,7 +142,7 @@ async def _understood(response: httpx.Response, manners: PollingManners) -> Answ
 
 
 def _kept(validator: str | None) -> str:
-    """A validator that can be sent back."""
+    """The validator, if it can be sent back; else nothing."""
     return validator if validator and validator.isascii() and validator.isprintable() else ""
 
 

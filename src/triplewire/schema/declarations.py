@@ -88,7 +88,6 @@ def _is_property(statements: Mapping[str, list[object]]) -> bool:
 
 
 def _classes(stated: Statements) -> tuple[set[str], set[str]]:
-    """The classes and the datatypes that are declared."""
     classes: set[str] = set()
     datatypes: set[str] = set()
     for subject, statements in stated.items():

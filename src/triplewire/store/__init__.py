@@ -3,6 +3,12 @@
 In come records and numbers, in bulk, inside a transaction; out come the same, by keys, in bulk. The store knows which
 database it speaks to (SQLite or PostgreSQL, see `databases` and `dialects`) and nothing of what a pattern means: it
 never parses a document, matches a triple or decides what an event is. `schema` has the tables.
+
+What it keeps: `documents`, `access` lists, `terms`, `triples`; `subscriptions`, their `queries`, `atoms` and `crowds`;
+`rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `repeats`, `marks`, `images`,
+`settings`. `surveys` look around in it. A `store` gives `transactions`, which speak `sql`; `packing` and `spelling` say
+how values are kept. `urls` name stores; `migrations`, `checking`, `compaction`, `copying` and `leases` look after one,
+`privacy`, `folders` and a `watchdog` after its files and connections.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Access lists: which documents are not for everybody, and who may read and write these.
 
-A document without a list is for everybody; who published it first may give it one. What a viewer may read is decided
+A document without a list is for everybody; its first publisher may give it one. What a viewer may read is decided
 here, once: as a condition on whatever names a document (`seen`), and for lists that are in memory by `Access` itself.
 """
 

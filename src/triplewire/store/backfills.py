@@ -40,7 +40,7 @@ class BackfillReader:
         self._sql = sql
 
     def queued(self, limit: int) -> list[BackfillRecord]:
-        """Those that nobody has begun, in the order in which they came."""
+        """Those that were not begun yet, in the order in which they came."""
         text = f"SELECT {_COLUMNS} FROM backfills t WHERE t.state = ? ORDER BY t.number LIMIT ?"
         return [BackfillRecord(*row) for row in self._sql.rows(text, QUEUED, limit)]
 
@@ -70,7 +70,7 @@ class BackfillWriter(BackfillReader):
         self._sql.insert(schema.backfills, [astuple(one) for one in new])
 
     def begin(self, numbers: Sequence[int]) -> None:
-        """Somebody is at these now."""
+        """A backfill of these has begun."""
         self._sql.update(schema.backfills, ("state", "reason"), [(RUNNING, None, number) for number in numbers])
 
     def end(self, rows: Sequence[tuple[int, int]], now: str) -> None:
@@ -86,7 +86,7 @@ class BackfillWriter(BackfillReader):
         )
 
     def queue_again(self, *, failed: bool = False) -> None:
-        """Whoever was at them is gone: all that were begun are to be done, and if wanted those that failed."""
+        """The process that did them is gone: all that were begun are to be done, and if wanted those that failed."""
         for state in (RUNNING, FAILED) if failed else (RUNNING,):
             self._sql.run("UPDATE backfills SET state = ? WHERE state = ?", QUEUED, state)
 

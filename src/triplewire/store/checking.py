@@ -73,7 +73,7 @@ _MAY_BE_NOTHING = {("rows", "query"), ("rows", "crowd"), ("events", "crowd")}
 
 
 def problems(sql: Sql) -> Iterator[str]:
-    """All that is wrong."""
+    """A sentence for each invariant that a store breaks."""
     for check in CHECKS:
         yield from check(sql)
 

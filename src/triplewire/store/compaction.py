@@ -16,7 +16,7 @@ from triplewire.store.transactions import GENERATION
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """How many went."""
+    """How many terms, versions and events a compaction dropped."""
 
     terms: int
     versions: int
@@ -62,7 +62,7 @@ def _drop_shared_events(sql: Sql, which: str, *values: int) -> int:
 
 
 def _drop_crowds(sql: Sql) -> None:
-    """Those that have no row and no event."""
+    """Drop the crowds that have no row and no event."""
     used = "SELECT crowd FROM rows WHERE crowd <> 0 UNION SELECT crowd FROM events WHERE crowd <> 0"
     sql.run(f"DELETE FROM crowds WHERE id NOT IN ({used})")
     for members in ("crowd_members", "past_members"):

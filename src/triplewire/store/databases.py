@@ -46,7 +46,7 @@ _LIMITS: dict[str, Any] = {
 }
 """Towards a server, unless its url says otherwise: a machine or a network that is gone is noticed within a minute."""
 _ANSWER = 5
-"""Seconds that a server has to let somebody in, when it is asked whether it is there."""
+"""Seconds that a server has to let a client in, when it is asked whether it is there."""
 _WRITERS = 0x7472_6970_6C65_7769
 """The advisory lock of PostgreSQL that a writer holds: any number does, as long as all agree."""
 
@@ -73,7 +73,7 @@ class Database(ABC):
 
     @abstractmethod
     def lease(self, name: str) -> Lease:
-        """What one process at a time does."""
+        """A lease by this name, which one process at a time can have."""
 
     @abstractmethod
     def table_names(self, sql: Sql) -> set[str]:
@@ -147,7 +147,7 @@ class SqliteDatabase(Database):
         """Writers and readers side by side; the file remembers it.
 
         SQLite does not wait for its turn here as it does elsewhere, so two processes that open a new store at the same
-        time get in each other's way: whoever is second tries again.
+        time get in each other's way: the second one tries again.
         """
         until = time.monotonic() + self.timeout
         while True:
@@ -271,9 +271,9 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def appending(self) -> Iterator[Sql]:
-        """See `Database.appending`; without the lock of those who write.
+        """See `Database.appending`; without the lock of writers.
 
-        Whoever adds has the counter's row until it commits, so positions become visible in their order all the same.
+        An appender has the counter's row until it commits, so positions become visible in their order all the same.
         """
         with self.connected() as connection:
             yield self._patient(connection)

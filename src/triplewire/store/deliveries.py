@@ -2,7 +2,7 @@
 
 A delivery has a cursor of its own: the last event that arrived. Several processes may deliver from one store; each is
 a *deliverer* with a lease, and works on the deliveries that name it as their holder. Those of a deliverer whose lease
-is over are anybody's. Times are milliseconds since 1970, 0 for never.
+is over are for any other. Times are milliseconds since 1970, 0 for never.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REVISION = "deliveries"
 class DeliveryRecord:
     """A delivery: `settings` are its kind's own, `secrets` are never shown.
 
-    `revision` is the number of the last change that somebody made to it. `cursor` is the last event that arrived;
+    `revision` is the number of the last change that a person made to it. `cursor` is the last event that arrived;
     `until` the last one of a digest that is on its way. `due` is when to try again, after `failures` in a row.
     """
 
@@ -80,7 +80,7 @@ class DeliveryReader:
         self._sql = sql
 
     def revision(self) -> int:
-        """The number of the last change that somebody made to a delivery, its dead letters, or their number."""
+        """The number of the last change that a person made to a delivery, its dead letters, or their number."""
         return self._sql.counter(_REVISION)
 
     def find(self, id: str) -> DeliveryRecord | None:
@@ -133,7 +133,7 @@ class DeliveryReader:
 class DeliveryWriter(DeliveryReader):
     """Deliveries, and changes of them."""
 
-    # -- what somebody wants
+    # -- what people want
 
     def add(self, record: DeliveryRecord) -> DeliveryRecord:
         """A new delivery."""
@@ -161,7 +161,7 @@ class DeliveryWriter(DeliveryReader):
             self.remove(record.id)
 
     def stir(self, subscription: str) -> None:
-        """What a subscription asks or tells has changed: whoever delivers it looks again."""
+        """What a subscription asks or tells has changed: its deliverer looks again."""
         text = "UPDATE deliveries SET revision = ? WHERE subscription = ?"
         self._sql.run(text, self._next(), subscription)
 
@@ -208,14 +208,14 @@ class DeliveryWriter(DeliveryReader):
             self._sql.run("UPDATE deliveries SET holder = ? WHERE id = ?", holder, id)
 
     def let_go(self, deliverer: str) -> None:
-        """A deliverer ends: what it held is anybody's."""
+        """A deliverer ends: any other may take what it held."""
         self._sql.run("UPDATE deliveries SET holder = NULL WHERE holder = ?", deliverer)
         self._sql.delete(schema.deliverers, ("name",), [(deliverer,)])
 
     def note(self, deliverer: str, records: Sequence[DeliveryRecord]) -> None:
         """Write what a deliverer achieved.
 
-        Only for what it still holds; and where somebody changed the delivery meanwhile, their word counts, but not
+        Only for what it still holds; and where a person changed the delivery meanwhile, their word counts, but not
         over what has arrived.
         """
         text = "WITH k(a) AS ({keys}) SELECT t.id, t.holder, t.revision FROM k CROSS JOIN deliveries t WHERE t.id = k.a"

@@ -1,7 +1,7 @@
 """The intake: what publishers sent and no batch has applied yet, in the order of arrival; and what was set aside.
 
 A submission is one or more entries under one position: they came together and are applied together. Entries stay
-until the batch that applies them takes them off, in the same transaction: each is applied once, whoever is killed when.
+until the batch that applies them takes them off, in the same transaction: each is applied once, whatever is killed.
 A folder's files are entries as well; `landed` remembers which version of each file was seen.
 """
 
@@ -139,10 +139,10 @@ class IntakeReader:
 
 
 class IntakeWriter(IntakeReader):
-    """What waits, more of it, and less."""
+    """Adds entries, takes them off, and sets some aside."""
 
     def append(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
-        """One submission; its position."""
+        """Add one submission; gives its position."""
         received = received or _now()
         position = self._sql.take("intake", 1)[0]
         self._sql.insert(

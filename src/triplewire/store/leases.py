@@ -1,4 +1,4 @@
-"""Leases: something that one process at a time does for a store, whoever it is.
+"""Leases: something that one process at a time does for a store, any of several.
 
 The operating system, or the database server, gives a lease back when its holder dies: nobody waits for a time to pass.
 """
@@ -23,7 +23,7 @@ _ASK_AGAIN = 1.0
 
 
 class Lease(ABC):
-    """One of those who want to be the one."""
+    """A process that wants to be the one."""
 
     @abstractmethod
     def hold(self) -> bool:
@@ -35,12 +35,12 @@ class Lease(ABC):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for it, and give it back at the end: for those who write by turns, where the database knows no queue."""
+        """Wait for it, and give it back at the end: for writers by turns, where the database knows no queue."""
         yield
 
 
 class NoOthers(Lease):
-    """Of a store in memory, which nobody else sees."""
+    """The lease of a store in memory, which no other process sees."""
 
     def hold(self) -> bool:
         """See `Lease.hold`."""
@@ -51,7 +51,7 @@ class NoOthers(Lease):
 
 
 class FileLease(Lease):
-    """Of a store that is a file: a lock on another one beside it."""
+    """The lease of a store that is a file: a lock on another file beside it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -187,7 +187,7 @@ class LogReader:
         return self._sql.counter("events")
 
     def _spread(self, lines: Sequence[Values]) -> Iterator[EventRecord]:
-        """What is written, for each query that is told."""
+        """The events of some lines: that of a crowd once for each of its queries."""
         for *line, crowd in lines:
             event = _event(line)
             if not crowd:

@@ -69,8 +69,8 @@ def _add_deliveries(sql: Sql) -> None:
 def _add_access(sql: Sql) -> None:
     """Documents may have lists of who may read them; until now all were for everybody.
 
-    A query that somebody owns goes on seeing what is for everybody, and not what will be for others. One that nobody
-    owns was asked by whoever runs the hub, and sees everything.
+    A query with an owner goes on seeing what is for everybody, and not what will be for others. One without was asked
+    by the operator of the hub, and sees everything.
     """
     schema.tables.create_all(sql.connection, tables=[schema.access_lists, schema.access_entries])
     if _has_column(sql, schema.queries.c.viewer):
@@ -89,7 +89,7 @@ def _add_access(sql: Sql) -> None:
 
 
 def _note_publishers_and_repeats(sql: Sql) -> None:
-    """Who published a document first is known from now on; those that are there are nobody's, and so the admins'.
+    """The first publisher of a document is known from now on; those that are there have none, and are the admins'.
 
     Keys of requests are each account's own. They were names of batches, and what came with them is not known.
     """

@@ -52,7 +52,7 @@ class Made(dict[Item, bytes]):
 
 
 def digest(content: bytes) -> bytes:
-    """16 bytes that stand for this content: short to index, and no two contents that anybody can find share them."""
+    """16 bytes that stand for this content: short to index, and no two contents that can be found share them."""
     return blake2b(content, digest_size=16).digest()
 
 

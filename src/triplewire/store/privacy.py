@@ -28,7 +28,7 @@ def private_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, _FILE))
     except FileExistsError:
         close(path)
-    except OSError:  # whoever opens it next says why
+    except OSError:  # the database that opens it next says why
         return
 
 

@@ -14,7 +14,7 @@ from triplewire.store.sql import Sql
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A request that was applied, when (in milliseconds since 1970), and its answer, as whoever answers spells it."""
+    """A request that was applied, when (in milliseconds since 1970), and its answer, as the service spells it."""
 
     account: str
     key: str

@@ -111,7 +111,7 @@ class RowReader:
         return list(self._spread(sorted(found)))
 
     def _spread(self, records: Sequence[Values]) -> Iterator[RowRecord]:
-        """What is recorded, for each query that has it."""
+        """The rows of some records: that of a crowd once for each of its queries."""
         members = self._crowds.members({record[2] for record in records if record[2]})
         for id, query, crowd, document, packed in records:
             terms = unpack(packed)
@@ -143,8 +143,8 @@ class RowReader:
     def page(self, query: int, after: bytes, limit: int) -> list[tuple[bytes, Terms]]:
         """The rows of a query with a greater key, each once, by key; not more than `limit`.
 
-        The key of a row is made of its terms alone. So a row has its place before it is on record and after, whoever
-        shares it: whoever goes on after the last key sees every row that was there all the time, and none twice.
+        The key of a row is made of its terms alone. So a row has its place before it is on record and after, whatever
+        query shares it: a page after the last key misses no row that was there all the time, and repeats none.
         """
         found: dict[bytes, Terms] = {}
         shared = self._sql.number(f"SELECT count(*) FROM (SELECT 1 {_OF_CROWDS} LIMIT ?) counted", query, _SORTED)
@@ -236,13 +236,11 @@ class RowWriter(RowReader):
                     self._remove(found)
 
     def _remove(self, records: Sequence[Values]) -> None:
-        """Away with records, each with its packed terms."""
         bindings = {(term, number) for number, terms in records for term in unpack(terms)}
         self._sql.delete(schema.bindings, ("term", "row"), sorted(bindings))
         self._sql.delete(schema.rows, ("id",), [(number,) for number, _ in records])
 
     def _move(self, records: dict[int, Queries]) -> None:
-        """Let records be those of other queries."""
         crowd_of = self._crowds.numbers([queries for queries in records.values() if len(queries) > 1])
         owners = [
             (0, crowd_of[queries], number) if len(queries) > 1 else (queries[0], 0, number)

@@ -71,7 +71,7 @@ statements = Table(
 )
 Index("statements_backward", statements.c.p, statements.c.o, statements.c.s, statements.c.document)
 
-# A document without a list is for everybody; one whose list names nobody is for whoever runs the hub.
+# A document without a list is for everybody; one whose list names nobody is for the operator of the hub.
 access_lists = Table("access_lists", tables, _number("document", key=True))
 
 access_entries = Table(
@@ -83,7 +83,7 @@ access_entries = Table(
     sqlite_with_rowid=False,
 )
 
-# Who published a document first, as far as that is known: nobody else but an admin gives it its first list.
+# The first publisher of a document, as far as that is known: only it and admins give the document its first list.
 publishers = Table("publishers", tables, _number("document", key=True), _text("account"))
 
 predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))

@@ -73,7 +73,7 @@ class Store:
 
     @contextmanager
     def appending(self) -> Iterator[IntakeWriter]:
-        """The intake log, to add to: where the database can do that, without waiting for whoever writes."""
+        """The intake log, to add to: where the database can do that, without waiting for a writer."""
         with self._database.appending() as sql:
             yield IntakeWriter(sql)
 

@@ -237,11 +237,11 @@ class SubscriptionWriter(SubscriptionReader):
             taken.add(id)
 
     def alter(self, before: SubscriptionRecord, after: SubscriptionRecord) -> SubscriptionRecord:
-        """Let a subscription be another one with the same id and number; whoever knows it takes note."""
+        """Let a subscription be another one with the same id and number; processes that know it take note."""
         made = replace(after, revision=before.revision + 1)
         columns = [field.name for field in fields(SubscriptionRecord) if field.name != "id"]
         self._sql.update(schema.subscriptions, tuple(columns), [(*_values(made)[1:], made.id)])
-        queries = list(dict.fromkeys([made.query, before.query]))  # the new one first: see `Registration.exchange`
+        queries = list(dict.fromkeys([made.query, before.query]))  # the last change lets go of the old one
         numbers = self._sql.take("registry", len(queries))
         lines = [(number, made.id, query) for number, query in zip(numbers, queries, strict=True)]
         self._sql.insert(schema.alterations, lines)

@@ -141,7 +141,7 @@ class TripleReader:
         return [triple in stated for triple in triples]
 
     def listed(self, triples: Sequence[Triple]) -> set[Triple]:
-        """Those of the triples that a document with an access list states, whoever else does."""
+        """Those of the triples that a document with an access list states, even if others do too."""
         text = f"{_STATED} AND EXISTS (SELECT 1 FROM access_lists al WHERE al.document = st.document)"
         return {(s, p, o) for s, p, o, _ in self._sql.keyed(text, list(dict.fromkeys(triples)))}
 
@@ -182,7 +182,7 @@ class TripleReader:
         return self._sql.keyed(text + self._condition(after), keys, *self._values(after))
 
     def _condition(self, after: int) -> str:
-        """Which documents count."""
+        """The SQL condition on documents: published `after`, and seen."""
         return (_PUBLISHED if after else "") + self._seen
 
     def _values(self, after: int) -> tuple[int | str, ...]:

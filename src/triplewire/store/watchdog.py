@@ -2,8 +2,8 @@
 
 A statement may take minutes, so no time limit tells a slow server from a frozen one. So while a connection has been in
 use for a while, the server is asked now and then over a new connection, which has a limit. A server that does not even
-answer that, several times, will not answer the others either: they are cut, and who waits gets an error instead of
-nothing. Keepalives cannot do this: the operating system answers them for a process that is frozen.
+answer that, several times, will not answer the others either: they are cut, and a thread that waits gets an error
+instead of nothing. Keepalives cannot do this: the operating system answers them for a process that is frozen.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Watchdog:
             self._ask()
         except TimeoutError:
             return False
-        except Exception:  # too many connections, say, or a server that has ended: who waits is told of that by itself
+        except Exception:  # too many connections, say, or a server that has ended: threads that wait hear of that
             return True
         return True
 
     def _cut(self) -> None:
-        """Let whoever waits for an answer have an error; what the server has not committed, it rolls back."""
+        """Give the thread that waits for an answer an error; what the server has not committed, it rolls back."""
         with self._changing:
             used = [connection for connection, _ in self._used.values()]
         for connection in used:

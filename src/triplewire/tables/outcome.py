@@ -37,7 +37,7 @@ class Outcome(Sequence[Event]):
     def _told(self) -> list[Event]:
         if self._events is None:
             self._events = self._tell() if self._count else []
-            self._count = len(self._events)  # fewer, if somebody has left since
+            self._count = len(self._events)  # fewer, if a subscription has gone since
         return self._events
 
     @overload

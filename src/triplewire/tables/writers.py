@@ -1,7 +1,7 @@
 """Writers: what all formats have in common, and the two that are text.
 
-A writer is pushed: it is given items, and gives the bytes that are ready. So the same writer serves who has a file at
-hand and who must wait for the next page without holding a thread.
+A writer is pushed: it is given items, and gives the bytes that are ready. So the same writer serves a caller
+with a file at hand and one that must wait for the next page without holding a thread.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class CommaSeparated(FileWriter):
     """CSV by RFC 4180, in UTF-8, with a header.
 
     Values are plain, as in the CSV of SPARQL's results: datatypes and languages are left out. A cell that a spreadsheet
-    would take for a formula has an apostrophe before it, unless it is a number: a publisher's text must not run on the
-    machine of who opens the file. So has the part of a cell after a semicolon, a bar, a tab or a line break: quotes do
-    not hold a cell together for who reads the file with another separator.
+    would take for a formula has an apostrophe before it, unless it is a number: a publisher's text must not run on a
+    reader's machine. So has the part of a cell after a semicolon, a bar, a tab or a line break: quotes do not hold a
+    cell together for a program that reads the file with another separator.
     """
 
     _begun = False

@@ -37,10 +37,10 @@ class SubscriptionTold:
     paused_since: Annotated[datetime | None, Described("Since when nothing of it is told; null: it is.")] = None
     revision: Annotated[str, Described("Another one after every change; its entity tag.")]
     answers: Annotated[
-        int | None, Described("How many there are, counted up to 1,000; null for who may not see them.")
+        int | None, Described("How many there are, counted up to 1,000; null for a caller who may not see them.")
     ] = None
     last_event: Annotated[
-        datetime | None, Described("When it was told something last; null: never, or for who may not see it.")
+        datetime | None, Described("When it was told something last; null: never, or for a caller who may not see it.")
     ] = None
 
     @classmethod

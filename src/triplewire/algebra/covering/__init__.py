@@ -1,10 +1,11 @@
 """Covering: which patterns have all the answers of others, and which can have none.
 
-What comes in: patterns and a taxonomy. What goes out: `covers`, a yes that is always right; `contradiction`, the
-reason for which a conjunction can never match. The way: `mappings` finds one pattern's triples among the other's,
-`solver` decides whether the conditions that are left can fail; it goes through choices (`demands`), families of the
-taxonomy (`families`) and sorts of terms (`sorts`), reads each condition as a fact (`facts`) and settles the facts of
-one case (`cases`, `lines`), as far as a `budget` goes. It never looks at triples: what it says holds for all of them.
+What comes in: patterns and a taxonomy. What goes out: `covers`, a yes that is always right (`containment`);
+`contradiction`, the reason for which a conjunction can never match (`contradictions`). The way: `mappings` finds one
+pattern's triples among the other's, `solver` decides whether the conditions that are left can fail; it goes through
+choices (`demands`), families of the taxonomy (`families`) and sorts of terms (`sorts`, and `derived` for what functions
+give), reads each condition as a fact (`facts`) and settles the facts of one case (`cases`, `lines`), as far as a
+`budget` goes. It never looks at triples: what it says holds for all of them.
 """
 
 from triplewire.algebra.covering.budget import Budget

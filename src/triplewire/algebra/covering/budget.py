@@ -1,8 +1,8 @@
 """A budget: how far a question about patterns is followed before its answer is `not decided`.
 
 One question (is this conjunction a contradiction? does that one cover it?) has a budget of its own, so that it cannot
-take long. Who asks many of them has one for all: a short text can have hundreds of alternatives, and tens of thousands
-of pairs of them.
+take long. A caller with many of them has one for all: a short text can have hundreds of alternatives, and tens of
+thousands of pairs of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STEPS: Final = 50_000
-"""Of one question."""
+"""The steps of one question."""
 _ASKING: Final = 50
 """What a question costs before its first step, in steps of about two microseconds."""
 

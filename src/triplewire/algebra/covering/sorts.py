@@ -115,7 +115,7 @@ def kind_of(term: Term) -> TermKind:
 
 
 def kinds_of(sort: Sort, *, asked: bool) -> list[TermKind]:
-    """The kinds that a sort has, apart by how the text looks only if somebody asks."""
+    """The kinds that a sort has, apart by how the text looks only if `asked`."""
     if not asked:
         return [TermKind(sort, None)]
     if sort in _NEVER_NUMERIC:

@@ -277,8 +277,6 @@ def _path(path: Path, at: ElementPlace | None) -> tuple[PathDemand, ElementPlace
 
 
 class _Walk:
-    """Goes along a path."""
-
     def __init__(self, place: ElementPlace | None) -> None:
         self.place = place
         self.needs: list[PathDemand] = []

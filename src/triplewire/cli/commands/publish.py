@@ -146,7 +146,7 @@ def retract(
 
 
 def _unread(files: Iterable[Path], uri: str | None, problems: Problems) -> Iterator[Unread]:
-    """The files as they are; whoever applies them parses them."""
+    """The files as they are; the batch that applies them parses them."""
     from triplewire.documents.formats import media_type_of
     from triplewire.model import Unread
 

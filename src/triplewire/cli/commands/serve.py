@@ -215,5 +215,5 @@ PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContext
 
 def _where(address: str, settings: Settings) -> str:
     asks_who = "clients need a token: triplewire token create"
-    who = asks_who if settings.asks_who else "anybody on this machine may use it"
+    who = asks_who if settings.asks_who else "everybody on this machine may use it"
     return f"hub on {address} ({who}); open it in a browser; its API: {address}/v1/openapi.json; stop it with Ctrl-C"

@@ -31,7 +31,7 @@ def subscribe(
     scope: options.Scope = options.ScopeOption.document,
     start: options.Start = options.StartOption.now,
     backfill: options.Backfill = options.BackfillOption.auto,
-    owner: Annotated[str | None, typer.Option("--owner", help="Who asks.")] = None,
+    owner: Annotated[str | None, typer.Option("--owner", help="The account that they belong to.")] = None,
     viewer: Annotated[
         str | None,
         typer.Option(

@@ -62,7 +62,7 @@ def create(
 ) -> None:
     """Make an account, and print its token: it cannot be found out later.
 
-    With --key or --public-key, the account's id is printed: whoever has the private key proves it.
+    With --key or --public-key, the account's id is printed: its owner proves it with the private key.
 
     [bold]Examples[/bold]
 

@@ -1,4 +1,4 @@
-"""`triplewire warm`: compile the matcher before somebody waits for it."""
+"""`triplewire warm`: compile the matcher before a command waits for it."""
 
 from __future__ import annotations
 

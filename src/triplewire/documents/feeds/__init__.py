@@ -8,9 +8,9 @@ It never touches a network or a file, runs no markup through anything but a line
 `Limits` as every other document. What is no feed, or cannot be mended, is a `DocumentError`.
 
 The way of the data: `sniffing` (is it a feed?), `recoding` and `mending` (bytes to well-formed XML), `json_feed` (JSON
-Feed to Atom, so that there is one way on), `elements` (the XML of each item), `entries` (feedparser, and what it
-leaves to do: `hypertext`), `identity` (which item is which), `mapping` (triples), `rss1` (the triples that RSS 1.0 has
-itself), all tied together in `reading`.
+Feed to Atom, so that there is one way on), `elements` (the XML of each item), `entries` (feedparser, and what it leaves
+to do: `relations`, `hypertext`), `identity` (which item is which), `mapping` (triples), `rss1` (the triples that RSS
+1.0 has itself), all tied together in `reading`.
 """
 
 from triplewire.documents.feeds.sniffing import is_feed
@@ -22,6 +22,6 @@ __all__ = ["is_feed", "read"]
 
 def read(raw: bytes, *, uri: str, media_type: str | None, limits: Limits, is_text: bool) -> Feed:
     """The feed that these bytes are; `DocumentError` says what is wrong with them."""
-    from triplewire.documents.feeds import reading  # who has no feeds should not wait for what reads them
+    from triplewire.documents.feeds import reading  # a process without feeds need not load what reads them
 
     return reading.read(raw, uri=uri, media_type=media_type, limits=limits, is_text=is_text)

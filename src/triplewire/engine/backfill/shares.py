@@ -90,7 +90,7 @@ class Sought(NamedTuple):
     documents: set[int]
     errors: dict[int, str]
     fans: tuple[Fan, ...] = ()
-    """What was put off."""
+    """Fans that were put off."""
 
 
 class MatchedDocument(NamedTuple):

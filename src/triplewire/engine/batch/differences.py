@@ -199,7 +199,7 @@ def visible(reader: Reader, views: Views, rows: Rows) -> tuple[Rows, list[Key]]:
     by_view: dict[QueryView, list[Key]] = {}
     for key in rows:
         view = views.of(key[0])
-        # most rows have nothing to do with access lists: these are looked at together, whoever sees them
+        # most rows have nothing to do with access lists: these are looked at together, for all viewers
         by_view.setdefault(view if not listed.isdisjoint(rows[key]) else QueryView(view.start), []).append(key)
     for (start, viewer), keys in by_view.items():
         if not start and viewer is None:

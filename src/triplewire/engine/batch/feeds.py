@@ -77,7 +77,7 @@ class _Spreading:
             self._give(Restrict(feed.uri, change.access, change.by), others)
 
     def _publish_item(self, item: Document, feed: str, change: Publish) -> None:
-        """An item, with the feed's list where it gets that; who may change the feed may give it to what has none."""
+        """An item, with the feed's list where it gets that; writers of the feed may give it to what has none."""
         own, given = self._list_of(item.uri), change.access
         if given is None and self._inherits(item.uri, own, self._list_of(feed)):
             given = self._list_of(feed)
@@ -88,7 +88,7 @@ class _Spreading:
     def _inherits(self, uri: str, own: Access | None, given: Access | None) -> bool:
         """Whether an item that is published without a list gets its feed's.
 
-        One that is new does, one that comes back without a list, and one that somebody published first who may not
+        One that is new does, one that comes back without a list, and one whose first publisher may not
         change the feed, unless all who may change the item may change the feed: then the list is one of the feed's own.
         """
         if given is None:
@@ -100,7 +100,7 @@ class _Spreading:
         return is_foreign and (own is None or not set(own.writers) <= set(given.writers))
 
     def _give(self, change: Restrict, items: Iterable[str]) -> None:
-        """The feed's list, to items. Who may give it to the feed may give it to an item that has none of its own."""
+        """The feed's list, to items. An account that may give it to the feed may give it to an item without one."""
         for uri in items:
             is_listed = self._list_of(uri) is not None
             self._put_if_allowed(Restrict(uri, change.access, change.by if is_listed else None))

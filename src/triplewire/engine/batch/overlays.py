@@ -1,4 +1,4 @@
-"""Overlays: the state that a batch leads to, seen by who can read only what is committed.
+"""Overlays: the state that a batch leads to, seen by workers that can read only what is committed.
 
 A batch is applied in one transaction, and other processes see nothing of it before it ends. To look around in its new
 state, they lay the batch's changes over their lookups. Only presence is told, not when a document was published.
@@ -23,7 +23,7 @@ _Keys = Callable[[int, int, int], tuple[Key, ...]]
 
 @dataclass(frozen=True)
 class Changes:
-    """What a batch changes: triples that nobody states any more, triples that somebody states now, and new terms.
+    """What a batch changes: triples that no document states any more, triples that one states now, and new terms.
 
     `after` is the number of the last committed batch, over which this lies.
     """

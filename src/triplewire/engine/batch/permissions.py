@@ -2,10 +2,10 @@
 
 A list is given with a document or later, and stays until another one is given: also while the document is retracted, so
 that it does not come back for everybody. Changes of a batch count in their order, and each must be allowed by the list
-that those before it have left. A document without a list is anybody's to change, but not to hide from the others: who
-published it first may give it a list, and who runs the hub.
+that those before it have left. Any account may change a document without a list, but not hide it from the others: its
+first publisher may give it a list, and the operator of the hub.
 
-What has the uri of an item of a feed that has a list, and no list of its own, is changed by who may change the feed:
+What has the uri of an item of a feed that has a list, and no list of its own, is changed by writers of the feed alone:
 otherwise others could lay out documents in which the feed's next items would be for everybody.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from triplewire.engine.batch.revisions import Revision
 
 
-NOT_THEIRS = "it was first published by somebody else, or before that was noted: an admin may give it an access list"
+NOT_THEIRS = "it was first published by another account, or before that was noted: an admin may give it an access list"
 
 OF_A_FEED = "its uri is that of an item of a feed that has an access list: only writers of the feed may change it"
 
@@ -119,7 +119,7 @@ def _first_publishers(changes: Sequence[Change], records: Mapping[str, DocumentR
 def _publishers(
     reader: Reader, changes: Sequence[Change], records: Mapping[str, DocumentRecord | None]
 ) -> dict[str, str]:
-    """Who published those documents first that shall get a list from somebody who does not run the hub."""
+    """The first publishers of the documents that are to get a list from an account, not from the operator."""
     asked = {change.uri for change in changes if change.by is not None and _gives_list(change)}
     ids = {record.id: uri for uri in asked if (record := records[uri]) is not None}
     return {ids[number]: account for number, account in reader.access.publishers(ids).items()}
@@ -128,10 +128,10 @@ def _publishers(
 def refuse_unpermitted(
     reader: Reader, uri: str, by: str | None, *, gives_list: bool = False, publishes: bool = False
 ) -> None:
-    """AccessDenied if somebody may not change a document; UnknownDocument if it is not even there for them.
+    """AccessDenied if an account may not change a document; UnknownDocument if it is not even there for it.
 
-    Who `gives_list` to a document that has none must have published it first, or be a writer of the feed that it is an
-    item of. Who `publishes` one that is not there must be that, too, if the feed has a list.
+    An account that `gives_list` to a document without one must have published it first, or be a writer of the feed that
+    it is an item of. If it `publishes` one that is not there, it must be that, too, if the feed has a list.
     """
     (record,) = reader.documents.current([uri])
     if by is None or (record is None and not publishes):

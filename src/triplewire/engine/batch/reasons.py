@@ -19,8 +19,8 @@ Documents = tuple[tuple[int, int, int], ...]
 class Touched:
     """What a batch does to the content of resources; asked after its statements are written.
 
-    Who holds a resource is seen in the new state. That is enough: where a way to a changed resource was cut, whoever
-    held the beginning of that way has changed itself. Only for the documents behind an event the ways that were cut
+    The holders of a resource are seen in the new state. That is enough: where a way to a changed resource was cut, the
+    holder of that way's beginning has changed itself. Only for the documents behind an event the ways that were cut
     count as well. With a `viewer`, all of this is as it sees it: `revisions` are those of `seen_revisions`.
     """
 
@@ -37,7 +37,7 @@ class Touched:
                 origins.setdefault(subject, set()).add(revision.id)
         self._subjects = set(origins)
         self._is_flat = True
-        """Nobody holds any of these resources: each is its own content, and no other's."""
+        """No resource holds any of these: each is its own content, and no other's."""
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
         with_xml = [revision for revision in revisions if revision.old_xml or revision.new_xml]
@@ -47,7 +47,7 @@ class Touched:
                 self.resources.setdefault(number, set()).add(revision.id)
 
     def _climbed(self, origins: Mapping[int, set[int]]) -> dict[int, set[int]]:
-        """Hand the documents up to whoever holds a resource, until nobody hears of a new one."""
+        """Hand the documents up to the holders of each resource, until no holder gets a new one."""
         reached = {resource: set(documents) for resource, documents in origins.items()}
         fresh: Iterable[int] = list(reached)
         while fresh:
@@ -140,7 +140,7 @@ class Sights:
         self._named = named
         self._touched: dict[str | None, Touched] = {}
         self.resources: Collection[int] = self.of(None).resources
-        """Resources in whose content a statement changed for somebody."""
+        """Resources in whose content a statement changed for some viewer."""
         if any(revision.is_relisted for revision in revisions):
             loud = [replace(r, removed=r.stated_before, added=r.statements) if r.is_relisted else r for r in revisions]
             self.resources = Touched(writer, loud, strong).resources

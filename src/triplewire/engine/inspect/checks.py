@@ -68,7 +68,7 @@ def _recorded(reader: Reader, query: QueryRecord) -> Found:
 
 
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:
-    """The rows by definition."""
+    """The rows that a query has by the definition of its pattern."""
     reader = reader.seen_by(query.viewer)
     if query.scope == GRAPH:
         rows = evaluate(pattern, StoreGraph(reader, query.start), taxonomy)
@@ -102,14 +102,13 @@ def _possible(reader: Reader, query: QueryRecord, pattern: Pattern) -> Iterator[
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Some at a time."""
     left = iter(items)
     while part := list(islice(left, _AT_ONCE)):
         yield part
 
 
 def _told(reader: Reader, pattern: Pattern, rows: Found, what: str) -> Iterator[str]:
-    """The first few, and how many more."""
+    """Sentences on the first few rows, and on how many more there are."""
     some = sorted(rows)[:_MOST_NAMED]
     terms = terms_of(reader, (number for _, row in some for number in row))
     documents = reader.documents.by_ids(sorted({document for document, _ in some if document}))

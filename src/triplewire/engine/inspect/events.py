@@ -1,8 +1,8 @@
 """Events: those of one subscription, from the log, in their order or the newest first.
 
 A subscription hears its query's events from the cursor at which it came, and those that are for it alone; one that was
-edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. Whoever only
-reads needs no matcher: `EventLog` is for processes that tell events and never find any.
+edited heard another query before (see `store.subscriptions`), and one that is paused hears nothing new. `EventLog`
+needs no matcher: it is for processes that tell events and never find any.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class LogPage(NamedTuple):
 
 
 class EventLog:
-    """The events in a store, for whoever only reads; for one thread at a time."""
+    """The events in a store, for processes that only read; for one thread at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._book = store, Book()
@@ -188,8 +188,9 @@ def _still_seen(
 ) -> tuple[list[EventRecord], frozenset[Terms]]:
     """The events that the viewer may be told now, and the rows that it is not told of.
 
-    An event is found for who may read the documents behind it; a list may have changed since. The end of a row is told
-    even so, because that is how who can read a document no longer learns it; unless its beginning was withheld.
+    An event is found for viewers who may read the documents behind it; a list may have changed since. The end of a row
+    is told even so, because that is how a viewer learns that it cannot read a document any longer; unless its beginning
+    was withheld.
     """
     (query,) = reader.queries.by_ids([record.query]) if reader.access.has_lists else (None,)
     if query is None or query.viewer is None:

@@ -198,7 +198,7 @@ def _numbers(reader: Reader, pattern: Pattern, row: Mapping[str, Term]) -> tuple
 
 
 def _around(reader: Reader, pattern: Pattern, numbers: Sequence[int], start: int, id: str) -> Graph:
-    """All triples that could make a row."""
+    """All triples that a row with these numbers could be made of."""
     bindings = {name: number for name, number in zip(pattern.answer, numbers, strict=True) if number}
     gathered = solve([(branch, bindings) for branch in pattern.branches], StoreLookups(reader, start))
     for reason in gathered.refused.values():
@@ -229,7 +229,7 @@ def sources_of(reader: Reader, triples: Sequence[Triple], only: int | None = Non
 def _not_a_row(
     reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, pattern: Pattern, row: Mapping[str, Term]
 ) -> str:
-    """What to say of a row that is none."""
+    """Why a row is none of the subscription's answers, in words."""
     wrong = sorted(row.keys() - set(pattern.answer))
     if wrong:
         columns = ", ".join(f"?{name}" for name in pattern.answer) or "none (it is a yes or no question)"

@@ -52,7 +52,7 @@ class StoreGraph(Graph):
         return list(self._known.values())
 
     def candidates(self, pattern: tuple[Node, Node, Node]) -> Collection[Triple]:
-        """Triples that hold every one with the pattern's constants; they are read when somebody goes through them."""
+        """Triples that hold every one with the pattern's constants; they are read when the caller goes through them."""
         count, read = self._asked(pattern)
         return _Awaited(count, lambda: self._spelled(read()))
 

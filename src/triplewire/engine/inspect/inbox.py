@@ -1,10 +1,10 @@
-"""The inbox: the events of all subscriptions of somebody together, the newest first, and how many are new.
+"""The inbox: the events of all subscriptions of an account together, the newest first, and how many are new.
 
-Of few subscriptions each log is read from its end; of many, the log of all is, and what is not theirs is left out. How
-far one page looks is bounded, and a page that was cut says so: whoever asks on from `next` misses nothing.
+Of few subscriptions each log is read from its end; of many, the log of all is, and what is not its own is left out. How
+far one page looks is bounded, and a page that was cut says so: a client that asks on from `next` misses nothing.
 
 Several subscriptions may hear one event of a query, under one cursor. So the place where a page ends is a cursor, and
-how many of those who hear it were told.
+how many of those that hear it were told.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _named(reader: Reader, wanted: InboxFilter, sees: Sees) -> list[Subscription
 
 
 def _seen(reader: Reader, records: Sequence[SubscriptionRecord], sees: Sees) -> list[SubscriptionRecord]:
-    """Those whose rows may be told."""
+    """The subscriptions whose rows the caller may see."""
     queries = reader.queries.by_ids([record.query for record in records])
     found = zip(records, queries, strict=True)
     return [record for record, query in found if query is not None and sees(query.viewer)]
@@ -245,13 +245,12 @@ def _order(pair: _Pair) -> tuple[int, str]:
 
 
 def _beyond(pairs: Sequence[_Pair], place: InboxPlace) -> list[_Pair]:
-    """Those that were not told yet."""
+    """The pairs that no page before `place` has told."""
     told = sum(1 for pair in pairs if pair.event.cursor == place.cursor)
     return list(pairs[min(told, place.told) :])
 
 
 def _after(place: InboxPlace, pair: _Pair) -> InboxPlace:
-    """The place after a pair is told."""
     cursor = pair.event.cursor
     return InboxPlace(cursor, place.told + 1 if cursor == place.cursor else 1)
 

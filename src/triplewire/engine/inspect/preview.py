@@ -1,4 +1,4 @@
-"""Preview: what a subscription would get and cost, before anybody subscribes (X5).
+"""Preview: what a subscription would get and cost, before it is made (X5).
 
 Nothing is written. The answers are those of the current metadata, however it started. How often it would have fired is
 estimated, because knowing would mean to apply the whole history again. Which other subscriptions cover it is asked only
@@ -50,9 +50,9 @@ _DAY, _HOUR = 86_400, 3_600
 
 
 _Asked = tuple[Scope, Start, str | None]
-"""How it would be subscribed to, and who sees what it sees."""
+"""The scope, the start and the viewer of the subscription."""
 _Found = tuple[tuple[Row, ...], int, str | None, "Frequency", tuple[str, ...], tuple[str, ...]]
-"""What a preview tells of the rows of now: the first, how many, a problem; how often; who has the same, and more."""
+"""What a preview tells of the rows of now: the first, how many, a problem; how often; what has the same, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Frequency:
 
 @dataclass(frozen=True, slots=True)
 class AtomCost:
-    """One triple pattern with its own conditions: how many triples its constants leave now, and who has the same.
+    """One triple pattern with its own conditions: how many triples its constants leave now, and which others have it.
 
     `triples` is counted up to MOST_COUNTED. `shared_with` counts queries that stand already; each may serve several
     subscriptions.
@@ -322,7 +322,7 @@ def _compared(
 
 
 def _sees_as_much(query: StandingQuery, scope: Scope, start: Start, viewer: str | None) -> bool:
-    """The graph has what each document has; who started earlier sees what comes; who has no viewer sees it all."""
+    """The graph has what each document has; one that started earlier sees what comes; one without viewer sees all."""
     return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 

@@ -111,7 +111,7 @@ class Replica:
 
 
 class Replicas:
-    """A copy for each viewer who asks, and one for all who see the same; the ones that were asked lately are kept."""
+    """A copy for each viewer, and one for all viewers who see the same; those that were asked lately are kept."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str | None, Replica] = OrderedDict()

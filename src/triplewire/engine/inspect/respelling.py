@@ -6,7 +6,7 @@ to guess how the engine does. So the letters themselves go: in IRIs and strings 
 means the same there and nothing anywhere else; comments go altogether; and a keyword SERVICE is refused. What may keep
 the letters is a name (`dcat:service`, `?service`), in which no reading ends a token before them.
 
-Invariant: in what the engine gets, `service` stands in no place where a keyword could begin, whoever reads it.
+Invariant: in what the engine gets, `service` stands in no place where a keyword could begin, in any reading.
 """
 
 from __future__ import annotations

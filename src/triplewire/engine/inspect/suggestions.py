@@ -1,7 +1,7 @@
 """Suggestions: the properties and classes of a query that nothing here has, and what may have been meant (X6).
 
 A query for `dcat:keywrd` is a sentence of its language and waits for ever. That nothing has the property yet may be
-what somebody wants, so it is told and not refused. What is suggested is in use here, and seen by who asks.
+what the subscriber wants, so it is told and not refused. What is suggested is in use here, and the viewer sees it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _places(condition: Expression) -> Iterator[Term]:
 
 
 def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> bool:
-    """Whether something that is seen has it."""
+    """Whether a resource that the viewer sees has this property or class."""
     if role == "class" and (taxonomy.parents(term) or taxonomy.children(term)):
         return True
     number, kind = reader.terms.find([str(term), TYPE])
@@ -101,7 +101,7 @@ def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> boo
 
 
 def _in_use(reader: Reader, taxonomy: Taxonomy, role: Role) -> list[Term]:
-    """What may be suggested, all of it seen."""
+    """The properties or classes in use that the viewer sees."""
     if role == "property":
         return [*terms_of(reader, reader.surveys.predicates(_MOST_PROPERTIES)).values()]
     (kind,) = reader.terms.find([TYPE])

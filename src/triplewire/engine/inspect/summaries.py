@@ -25,7 +25,7 @@ SORTED = 5_000
 _PAGE = 1_000
 
 Sees = Callable[[str | None], bool]
-"""Whether whoever asks may have what was found on behalf of a viewer."""
+"""Whether the caller may have what was found on behalf of a viewer."""
 
 
 class SummaryFilter(NamedTuple):
@@ -75,7 +75,6 @@ def summaries_of(reader: Reader, records: Sequence[SubscriptionRecord], sees: Se
 
 
 def _last_events(reader: Reader, records: Sequence[SubscriptionRecord]) -> dict[str, datetime | None]:
-    """When each subscription was told something last."""
     plain = [r for r in records if r.revision == 1 and r.last_cursor == HEARD_ON and r.first_cursor != UNHEARD]
     ends = reader.log.last_of_queries([number for record in plain for number in (record.query, -record.number)])
     cursors: dict[str, int] = {}

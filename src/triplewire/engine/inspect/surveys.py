@@ -126,7 +126,6 @@ def place(reader: Reader, taxonomy: Taxonomy, node: Term) -> TaxonomyPlace:
 
 
 def _described(reader: Reader, taxonomy: Taxonomy, nodes: Sequence[Term]) -> list[ClassFound]:
-    """The nodes with what is counted of them."""
     families = {node: [node, *islice(taxonomy.descendants(node), MOST_BELOW)] for node in nodes}
     spelled = [*dict.fromkeys(str(member) for family in families.values() for member in family)]
     kind, *found = reader.terms.find([TYPE, *spelled])
@@ -260,7 +259,7 @@ def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> 
 
 
 def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[TextHit]:
-    """The resources that terms are of."""
+    """The resources that have a literal, or are named by an IRI."""
     literals = [number for number, spelled in seen if spelled.startswith('"')]
     named = [number for number, spelled in seen if spelled.startswith("<")]
     keys = [(predicate, number) for number in literals for predicate in predicates]
@@ -271,7 +270,7 @@ def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> l
 
 
 def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:
-    """Which of these are the value of something."""
+    """The terms that are a value of one of the predicates."""
     keys = [(predicate, number) for number in numbers for predicate in predicates]
     degrees = reader.triples.degrees(keys, 1) if keys else []
     return {number for (_, number), count in zip(keys, degrees, strict=True) if count}

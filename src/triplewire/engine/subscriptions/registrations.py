@@ -67,7 +67,7 @@ def as_written(reader: Reader, text: str, language: str, pattern: Pattern) -> Pa
 def read_for_person(
     reader: Reader, text: str, language: str, prefixes: Mapping[str, str] | None
 ) -> tuple[Pattern, Pattern]:
-    """The pattern of a text that somebody is writing: in normal form, and with the names that the text has."""
+    """The pattern of a text that a person is writing: in normal form, and with the names that the text has."""
     written = _read(text, language, prefixes, named_rules(reader, [text]) if language == RULES else {})
     return normalize(written), readable(written)
 
@@ -181,7 +181,7 @@ class Registration:
         return patterns
 
     def stand(self, asked: NewQuery, pattern: Pattern) -> tuple[int, list[StandingQuery]]:
-        """Let a query stand; its number, and itself if it did not before. To be learned when somebody asks it."""
+        """Let a query stand; its number, and itself if it did not before. To be learned when a subscription asks it."""
         (number,), new = self._queries([asked], [pattern])
         return number, new
 
@@ -198,7 +198,7 @@ class Registration:
             tell_existing(self._writer, self._standing, untold)
 
     def _queue(self, records: Sequence[SubscriptionRecord]) -> None:
-        """Let somebody else find what answers already."""
+        """Leave it to a backfill to find what answers already."""
         asked = now()
         self._writer.backfills.add(
             [

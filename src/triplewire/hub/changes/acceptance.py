@@ -2,9 +2,9 @@
 
 A plain publication is read (what cannot be read is refused), put on a log (`intake.logs`), and acknowledged. Another
 process may apply the log. What needs to know more before it can be answered is applied first, by this process
-(`GroupCommit`): with conditions, with a batch's id, for a client who waits for events; retractions; and everything,
+(`GroupCommit`): with conditions, with a batch's id, for a client that waits for events; retractions; and everything,
 where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
-what brings an access list; and, where there are lists, what comes from somebody who may not change every document.
+what brings an access list; and, where there are lists, what comes from an account that may not change every document.
 
 Invariant: changes of one document that follow each other take effect in that order, whichever way each of them goes;
 and between the check of a condition and its change, no other client of this service comes.
@@ -40,9 +40,9 @@ from triplewire.store import NewEntry
 log = logging.getLogger("triplewire.hub")
 
 _LOOK, _LOOK_SELDOM = 0.02, 1.0
-"""Seconds between two looks at how far the log is applied, while somebody waits for that; and else.
+"""Seconds between two looks at how far the log is applied, while a client waits for that; and else.
 
-Whoever applies it from here says so; another process does not."""
+An applier in this process says so; another process does not."""
 
 
 class _Adding(NamedTuple):
@@ -59,7 +59,7 @@ class _Pending(NamedTuple):
 class Acceptance:
     """An intake with a log.
 
-    `applied` is called when more of it has been applied, by whomever; `is_heard` says whether anybody wants to know.
+    `applied` is called when more of it has been applied, by any process; `is_heard` says whether a client waits.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Acceptance:
             )
 
     async def hurry(self) -> None:
-        """The end is near: who waits for something to be applied is told so."""
+        """The end is near: clients that wait for something to be applied get an error."""
         self._is_hurried = True
         async with self._moved:
             self._moved.notify_all()
@@ -290,7 +290,7 @@ class Acceptance:
                 if loop.time() - refreshed > _LOOK_SELDOM:
                     await self.refresh()
                     refreshed = loop.time()
-            except Exception as error:  # whatever it is, those who wait are told by nobody else
+            except Exception as error:  # whatever it is, only this tells the clients that wait
                 log.warning("how far changes are applied cannot be seen: %s", error)
                 await asyncio.sleep(_LOOK_SELDOM)
             is_all_applied = not self._pending and self._done >= self._before

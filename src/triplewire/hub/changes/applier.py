@@ -22,7 +22,7 @@ from triplewire.store import Lease, WaitingEntry
 log = logging.getLogger("triplewire.hub")
 
 MOST, MOST_BYTES = 1_000, 32 * 1024 * 1024
-"""Of one batch. Why not more: whoever else writes to the store waits for it, and so does the first of its events."""
+"""Of one batch. Why not more: every other writer to the store waits for it, and so does the first of its events."""
 _LOOK, _REST, _LONGEST_REST = 0.01, 0.005, 0.1
 """Seconds between two looks at an empty log; and after a batch, for others who want to write.
 
@@ -72,7 +72,7 @@ class Applier:
         return outcome is not None
 
     def _apply(self, some: Sequence[WaitingEntry]) -> None:
-        """All of it, in one batch if it can be."""
+        """Apply all of the entries, in one batch if it can be."""
 
         def applied(parts: Parts[WaitingEntry]) -> Outcome:
             return self._hub.apply(changes_in(parts), handled=taken(some, parts))
@@ -87,7 +87,7 @@ class Applier:
 class Turn:
     """Lets an applier work in a thread, whenever this process has the lease.
 
-    `applied` hears of each batch. `instead` is asked before each whether somebody else applied what waits. `quiet` is
+    `applied` hears of each batch. `instead` is asked before each whether a stream applied what waits. `quiet` is
     how long it may rest between two looks, when nothing has come for a while.
     """
 

@@ -111,7 +111,7 @@ def _check(hub: Hub, quotas: Quotas, changes: Sequence[Change], before: dict[str
 
 
 def _concerns(hub: Hub, order: Order) -> bool:
-    """False for an order to retract what is not there for who asks: that changes nothing, and tells nothing."""
+    """False for an order to retract what is not there for its account: that changes nothing, and tells nothing."""
     try:
         permit(hub, order)
     except UnknownDocument:

@@ -40,7 +40,7 @@ from triplewire.store import DocumentRecord
 _Answers = dict[int, Receipt | BundleReceipt | BaseException]
 """What became of what was asked for, by the id of the object that it is."""
 WRITERS = "writers"
-"""The lease of those who apply batches, by turns: SQLite itself lets whoever waits sleep, and others go first."""
+"""The lease of processes that apply batches, by turns: SQLite lets a writer that waits sleep, and others go first."""
 
 
 @dataclass(slots=True)
@@ -276,7 +276,7 @@ class GroupCommit:
             )
 
     def _told_again(self, order: Order) -> Receipt | None:
-        """The answer to an order that was applied before, for who may still ask for it."""
+        """The answer to an order that was applied before, for an account that may still ask for it."""
         known = repeats.found(self._hub, order.account, order.id, [order])
         if known is None:
             return None
@@ -293,7 +293,6 @@ class GroupCommit:
 
 
 def _tell(answer: asyncio.Future[Any], told: object) -> None:
-    """Answer, unless the client went away."""
     if answer.done():
         return
     if isinstance(told, BaseException):

@@ -114,7 +114,7 @@ class Acknowledged:
 
 
 def permit(hub: Hub, order: Order) -> None:
-    """AccessDenied or UnknownDocument if who asks may not; the hub asks again when it applies it."""
+    """AccessDenied or UnknownDocument if the account may not; the hub asks again when it applies it."""
     if order.by is None:
         return
     with hub.store.reading() as reader:
@@ -146,7 +146,7 @@ def change_of(order: Order, parse: Parse) -> Change:
 
 
 def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -> list[SubscriptionError]:
-    """The failures of subscriptions that somebody made, or that see what is for everybody."""
+    """The failures of subscriptions that an account made, or that see what is for everybody."""
     if by is None or not errors:
         return list(errors)
     with hub.store.reading() as reader:

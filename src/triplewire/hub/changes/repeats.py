@@ -75,7 +75,7 @@ def batch_of(key: str | None) -> OwnName | None:
 class Keeping(Handled):
     """Notes a request with the batch that applies it; `before` are the digests that its documents had.
 
-    A document that is not in it is not there for who asks, and nothing is told of it.
+    A document that is not in it is not there for the account, and nothing is told of it.
     """
 
     account: str = ""
@@ -97,7 +97,7 @@ class Keeping(Handled):
         writer.repeats.add(repeat, since=_since(), most=MOST)
 
     def set_aside(self, writer: Writer, refused: Sequence[tuple[Change, AccessDenied]]) -> None:
-        """Nothing: whoever sent the feed is told."""
+        """Nothing: the answer tells the client that sent the feed."""
 
 
 def keeping(

@@ -24,12 +24,12 @@ Role = Literal["reader", "publisher", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _SETTING = "hub.accounts"
 _PREFIX = "tw"
-_REFUSED = "this token is not valid: it is misspelled, or was revoked; ask whoever runs this hub for one"
+_REFUSED = "this token is not valid: it is misspelled, or was revoked; ask the operator of this hub for one"
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who is known: by the hash of a token's secret, or by a public key (one of them is empty)."""
+    """An account, known by the hash of a token's secret, or by a public key (one of the two is empty)."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class Account:
         return f"{'an' if self.role == 'admin' else 'a'} {self.role}"
 
     def public(self) -> dict[str, Any]:
-        """What may be shown of it."""
+        """The account without the hash of its secret."""
         return {name: value for name, value in asdict(self).items() if name != "secret_hash"}
 
 
@@ -72,7 +72,7 @@ class Accounts:
         return account, f"{_PREFIX}_{account.id}_{secret}"
 
     def add_key(self, name: str, public_key: str, *, role: Role, tenant: str = MAIN) -> Account:
-        """A new account of whoever has the private key to an Ed25519 public key (32 bytes in hexadecimal)."""
+        """A new account that is proved by the private key to an Ed25519 public key (32 bytes in hexadecimal)."""
         try:
             is_key = len(bytes.fromhex(public_key)) == 32
         except ValueError:

@@ -1,7 +1,7 @@
-"""Identity: from the headers of a request to who asks, and what they may do (P8).
+"""Identity: from the headers of a request to the account that it proves, and what this may do (P8).
 
-Where identity is off, whoever reaches the service may do everything; that is for one person on one machine, and
-`loopback` refuses everybody else.
+Where identity is off, every client that reaches the service may do everything; that is for one person on one machine,
+and `loopback` refuses all others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Session:
 
 
 class Gate:
-    """Knows who asks. Changes that another process makes to the accounts count within a second."""
+    """Knows the account of each request. Changes that another process makes to the accounts count within a second."""
 
     def __init__(self, accounts: Accounts, *, is_on: bool) -> None:
         self.is_on = is_on
@@ -56,12 +56,12 @@ class Gate:
         self._sessions: dict[str, _Session] = {}
 
     def caller(self, headers: Mapping[str, str]) -> Account:
-        """Who asks; NotAuthenticated or NotAllowed."""
+        """The account that the headers of a request prove; NotAuthenticated if they prove none."""
         if not self.is_on:
             return EVERYBODY
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise NotAuthenticated("this hub wants to know who asks: send the header Authorization: Bearer TOKEN")
+            raise NotAuthenticated("this hub wants to know its callers: send the header Authorization: Bearer TOKEN")
         return self._owner_of(token.strip())
 
     def _owner_of(self, token: str) -> Account:
@@ -79,7 +79,7 @@ class Gate:
         return account
 
     async def catch_up(self) -> None:
-        """Read the accounts again, if that is a second ago; all who wait for that wait for the same reading."""
+        """Read the accounts again, if that is a second ago; all requests that wait share one reading."""
         if not self.is_on or time.monotonic() - self._looked <= _KNOWN_FOR:
             return
         if self._reading is None or self._reading.done():
@@ -96,7 +96,7 @@ class Gate:
         await asyncio.shield(asyncio.wrap_future(self._reading))
 
     def _read(self) -> None:
-        """In a thread, because a store may let one wait; in its own, because who asks is to be known whoever waits."""
+        """In a thread, because a store may let it wait; in its own, because requests may hold all others."""
         began = time.monotonic()
         self._known, self._looked = self._accounts.all(), began
 
@@ -154,7 +154,7 @@ class Gate:
         return asked if nonce and asked.until > time.monotonic() else None
 
     def open_session(self, challenge: str, signature: str) -> tuple[str, float]:
-        """A token that is valid for so many seconds, for who signed the challenge; each challenge counts once."""
+        """A token that is valid for so many seconds, for the account that signed a challenge; each counts once."""
         asked = self._asked(challenge)
         account = None if asked is None else self._known.get(asked.account)
         if asked is None or account is None or not account.public_key or challenge in self._used:

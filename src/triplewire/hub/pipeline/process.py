@@ -2,8 +2,8 @@
 
 A few changes are applied by an engine in this process, at once. When many wait, Spark is started, if it may be and can
 be, and a stream over the store's intake log takes them: its workers read and find, the engine of its driver commits.
-Until Spark is there, and where it cannot be started, the engine goes on alone. Whoever has a store's lease applies what
-waits there: a second process waits until the first one ends, however it ends. Tenants that come later are noticed.
+Until Spark is there, and where it cannot be started, the engine goes on alone. The process with a store's lease applies
+what waits there: a second one waits until the first one ends, however it ends. Tenants that come later are noticed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Pipeline:
         self._failed: dict[str, str] = {}
         self._store = Store.open(settings.store)
         self._over, self._wanted = threading.Event(), threading.Event()
-        self._parts[MAIN] = self._part(MAIN)  # what is wrong with this one, whoever starts it must know
+        self._parts[MAIN] = self._part(MAIN)  # what is wrong with this one, the service must know
         self._look()
         self._thread = threading.Thread(target=self._keep_looking, name="triplewire tenants", daemon=True)
         self._thread.start()
@@ -158,7 +158,7 @@ def main() -> None:
 
 def _say(text: str) -> None:
     """One line, at once: several threads speak."""
-    with suppress(OSError):  # whoever started this is gone, which is the end of the input as well
+    with suppress(OSError):  # the service that started this is gone, which ends the input as well
         os.write(sys.stdout.fileno(), f"{text}\n".encode())
 
 

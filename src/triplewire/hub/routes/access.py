@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["documents"])
 
 @router.get("/document/access", summary="Read an access list", response_model=AccessTold)
 async def read(access: Reading, uri: Uri) -> AccessTold:
-    """Who may read and change a document, told to those who may change it; null: it is for everybody."""
+    """Who may read and change a document, for accounts that may change it; null: it is for everybody."""
     await access.settled(uri)
     return await run_in_threadpool(_told, access, uri)
 

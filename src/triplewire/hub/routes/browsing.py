@@ -1,4 +1,4 @@
-"""Browsing: classes, facets, search, names, for who does not know yet what to ask for (M9)."""
+"""Browsing: classes, facets, search, names, for people who do not know yet what to ask for (M9)."""
 
 from __future__ import annotations
 

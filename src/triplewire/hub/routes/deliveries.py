@@ -151,7 +151,7 @@ def _deliveries(access: Admission) -> Deliveries:
 
 
 def _require_subscription(access: Admission, id: str) -> None:
-    """Urls of receivers can be secrets: they are for who made the subscription, and for admins."""
+    """Urls of receivers can be secrets: they are for the subscription's owner, and for admins."""
     access.require_own(id)
 
 

@@ -56,7 +56,7 @@ async def events(
 ) -> Response:
     """The events that follow a cursor, in order: a page of JSON, or all of them as a file.
 
-    Whoever asks on from `next` misses nothing and gets nothing twice.
+    A client that asks on from `next` misses nothing and gets nothing twice.
     """
     chosen = wanted(format, accept)
     if chosen is not None:
@@ -123,7 +123,7 @@ async def _followed(
                     found = await access.tenant.together.ask(
                         (id, after, contents), partial(_lines, access, id, after, contents)
                     )
-                    if found.text:  # which is the same for all who follow, so each is asked for itself
+                    if found.text:  # the same for all clients, so each is asked for itself
                         await run_in_threadpool(access.require_sight, id)
                 except UnknownSubscription:
                     yield "event: gone\ndata: the subscription was removed\n\n"
@@ -157,7 +157,7 @@ class _Lines(NamedTuple):
 
 def _lines(access: Admission, id: str, after: int, contents: bool) -> _Lines:
     """A page of events as a stream tells them: the same text for everybody who is as far."""
-    queries = queries_of(access, id)  # before its events: whoever edits it between the two rings for these
+    queries = queries_of(access, id)  # before its events: an edit between the two rings for these
     found = _told(access, id, after, _PAGE, contents)
     text = "".join(
         f"id: {event['cursor']}\nevent: {event['kind']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
@@ -181,7 +181,7 @@ def _source(
 
 
 def _heard(access: Admission, id: str) -> tuple[int, ...]:
-    """See `queries_of`; for who may hear the subscription."""
+    """See `queries_of`; for a caller who may hear the subscription."""
     return access.see(id, lambda: queries_of(access, id))
 
 

@@ -1,4 +1,4 @@
-"""Secret addresses of feeds: made, looked at, revoked by who made the subscription (G4)."""
+"""Secret addresses of feeds: made, looked at, revoked by the owner of the subscription (G4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read(access: Reading, id: Id) -> FeedAddress:
 
 @router.delete("/subscriptions/{id}/feed-address", summary="Revoke the secret address", status_code=204)
 async def revoke(access: Reading, id: Id) -> None:
-    """The address leads nowhere from now on, and whoever subscribed to it by WebSub is told."""
+    """The address leads nowhere from now on, and its subscribers by WebSub are told."""
     await run_in_threadpool(lambda: _addresses(access, id).revoke(id))
     await _deny(access, id)
 

@@ -99,7 +99,7 @@ async def secret_feed(
     before: Before = None,
     limit: Limit = _USUAL,
 ) -> Response:
-    """The same, for whoever knows the address; no token is needed."""
+    """The same, for readers that know the address; no token is needed."""
     access, id = await by_capability(request, capability)
     answer = await _answered(
         request, access, id, FeedRequest(_secret_place(request, capability), syntax, before, limit, {})
@@ -208,7 +208,7 @@ def _wanted(given: Mapping[str, str], base: str, id: str, syntax: str) -> websub
 
 
 async def _topic(request: Request, topic: str) -> tuple[Admission, str, str]:
-    """The subscription whose feed a topic is, for who may read it, and the syntax; BadRequest if it is no feed here."""
+    """The subscription whose feed a topic is, if the caller may read it, and the syntax; else BadRequest."""
     base = address_of(request)
     try:
         parts = urlsplit(topic)

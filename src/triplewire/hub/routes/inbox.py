@@ -1,4 +1,4 @@
-"""The inbox: the events of a subscription as Linked Data Notifications that anybody who may can read (W3C LDN)."""
+"""The inbox: the events of a subscription as Linked Data Notifications, for consumers of these (W3C LDN)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The page: files that a browser asks for; what it shows, it asks the HTTP API for (G6).
 
 The files are few and small, so they are read once and answered from memory. Nothing on the page is made of a text
-that somebody else wrote: the policy below lets a browser run the page's own scripts only, and no markup from strings.
+that a client wrote: the policy below lets a browser run the page's own scripts only, and no markup from strings.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _totals(reader: Reader) -> Totals:
 
 
 def _requests(access: Admission) -> list[RequestsTold] | None:
-    """Of the whole service, so for those who may know of the whole service."""
+    """The requests of the whole service, so for its admins only."""
     if not access.account.may("admin") or access.tenant.name != MAIN:
         return None
     return sorted(_answered(access.service.metrics.seconds), key=lambda told: -told.count)

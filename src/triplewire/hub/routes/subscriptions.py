@@ -129,7 +129,7 @@ async def patch(
 
 @router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201, response_model=SubscriptionTold)
 async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Response) -> SubscriptionTold:
-    """The same once more, under an id of its own, for who asks; it counts what is published from now on."""
+    """The same once more, under an id of its own, for the caller; it counts what is published from now on."""
 
     def copied() -> str:
         hub, quotas = access.tenant.hub, access.tenant.quotas
@@ -232,7 +232,7 @@ def queries_of(access: Admission, id: str) -> tuple[int, ...]:
 
 
 async def forget(access: Admission, id: str) -> None:
-    """Unsubscribe, if it is the caller's, and tell whoever follows it."""
+    """Unsubscribe, if it is the caller's, and wake the clients that follow it."""
 
     def unsubscribe() -> None:
         access.require_owner(access.tenant.hub.subscription(id).owner)
@@ -356,7 +356,7 @@ async def _read(access: Admission, id: str, response: Response) -> SubscriptionT
 
 
 def _summed(access: Admission, summary: Summary, past: Sequence[str] = ()) -> SubscriptionTold:
-    """That its rows are out of date says something of documents: it is told to who may see the rows."""
+    """That its rows are out of date says something of documents: it is for callers who may see the rows."""
     subscription = summary.subscription
     is_seen = access.viewer is None or subscription.viewer in (EVERYBODY, access.viewer)
     seen = subscription if is_seen else replace(subscription, stale_since=None)

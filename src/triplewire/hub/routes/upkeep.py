@@ -1,4 +1,4 @@
-"""Upkeep: how the service is, what it measured, who asks, and how keys are proved."""
+"""Upkeep: how the service is, what it measured, whose token a caller has, and how keys are proved."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def challenge(request: Request, asked: AskForChallenge) -> Challenge:
 
 @router.post("/sessions", summary="Prove a key", status_code=201, response_model=Session)
 async def session(request: Request, signed: Signed) -> Session:
-    """A token for an hour, for who signed a challenge with the key of its account."""
+    """A token for an hour, for a client that signed a challenge with the key of its account."""
     gate = service_of(request).gate
     await gate.refresh()
     try:

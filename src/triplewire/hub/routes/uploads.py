@@ -116,7 +116,7 @@ async def upload(request: Request, response: Response, access: Publishing) -> Up
 
 
 def _permitted(access: Admission, item: UploadedItem, given: Access | None) -> UploadedItem:
-    """The same, by who asks, with the access list that its line names, or that all are given."""
+    """The same, by the caller, with the access list that its line names, or that all are given."""
     if item.order is None:
         return item
     try:

@@ -58,7 +58,7 @@ class CatchUp:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What is sent back."""
+    """The answer to a query as bytes, and their media type."""
 
     media_type: str
     content: bytes
@@ -129,7 +129,7 @@ class Asker:
             self._idle.put(process if process is not None and process.is_alive else None)
 
     def hurry(self) -> None:
-        """The end is near: who waits for an answer is told that there will be none."""
+        """The end is near: requests that wait for an answer get an error."""
         self._is_closed = True
         for asked in list(self._asked):
             asked.kill()

@@ -1,7 +1,7 @@
-"""Pace: how many requests somebody may send, so that nobody takes a service from the others.
+"""Pace: how many requests a caller may send, so that none takes a service from the others.
 
-Each caller has a bucket of requests that fills again with time. Who asks too fast is told when to come back; nothing
-waits inside the service.
+Each caller has a bucket of requests that fills again with time. One that asks too fast is told when to come back;
+nothing waits inside the service.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RequestPace:
     """So many requests a second for each caller, and a few seconds' worth at once.
 
     >>> now = 0.0
-    >>> pace = Pace(2, burst=2, clock=lambda: now)
+    >>> pace = RequestPace(2, burst=2, clock=lambda: now)
     >>> pace.spend("maja"), pace.spend("maja"), pace.spend("willi")
     (None, None, None)
     >>> pace.spend("maja")
@@ -58,7 +58,7 @@ class RequestPace:
         now = self._clock()
         bucket = self._buckets.get(caller)
         if bucket is None:
-            if len(self._buckets) >= _MOST_CALLERS:  # whoever was quiet longest has a full bucket by now, or nearly
+            if len(self._buckets) >= _MOST_CALLERS:  # the caller that was quiet longest has a full one, or nearly
                 self._buckets.popitem(last=False)
             bucket = self._buckets[caller] = _Bucket(self._burst, now)
         else:

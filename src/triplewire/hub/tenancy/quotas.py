@@ -159,12 +159,12 @@ class Quotas:
         return self.documents is not None or self.events is not None
 
     def over_documents(self) -> QuotaExceeded:
-        """What whoever publishes one too many is told."""
+        """The error for a publisher of one document too many."""
         self.refused["documents"] += 1
         return QuotaExceeded("documents", self._own.documents or 0)
 
     def over_events(self, asked: int = 1) -> QuotaSpent | None:
-        """What so many who would cause events are told, if no more may be caused today."""
+        """The error for so many changes that would cause events, if no more may be caused today."""
         if self.events is None or not self.events.is_spent():
             return None
         self.refused["events"] += asked
@@ -215,7 +215,7 @@ class Quotas:
             self.sparql.spend(seconds)
 
     def told(self) -> list[QuotaUse]:
-        """Those that are set."""
+        """The quotas that are set."""
         own = self._own
         with self._store.reading() as reader:
             counts: dict[QuotaName, tuple[float | None, float | None]] = {

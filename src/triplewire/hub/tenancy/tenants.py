@@ -121,7 +121,7 @@ class Tenants:
         return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker, quotas)
 
     def __iter__(self) -> Iterator[Tenant]:
-        """Those that are open."""
+        """The tenants that are open."""
         return iter(list(self._open.values()))
 
     async def close(self) -> None:
@@ -133,7 +133,7 @@ class Tenants:
 
 
 def _in_this_loop(call: Callable[[], None]) -> Callable[[], None]:
-    """The same, to be called from any thread."""
+    """The call, to be made from any thread and run in this event loop."""
     loop = asyncio.get_running_loop()
 
     def from_anywhere() -> None:

@@ -178,7 +178,6 @@ def _whole_at(data: bytes, start: int, identity: bytes, shape: Struct) -> Whole 
 
 
 def _whole(data: bytes, identity: bytes, start: int) -> Whole | None:
-    """The entry that these bytes are, all of them."""
     shape = _HEAD if identity else _OLD_HEAD
     found, _, position, *rest = shape.unpack_from(data)
     body = data[shape.size :]

@@ -74,7 +74,7 @@ class Journal:
                 spelled(self.identity, position, before, entry) for position, entry in enumerate(entries, first)
             )
             assert self._file is not None
-            self.last += len(entries)  # whatever becomes of them: somebody may have read them already
+            self.last += len(entries)  # whatever becomes of them: an applier may have read them already
             _write(self._file, data)
             _sync(self._file)
         except OSError as error:
@@ -114,7 +114,7 @@ class Journal:
         os.close(self._lock)
 
     def _mark(self) -> None:
-        with self._marking:  # who adds and who drops are two threads
+        with self._marking:  # one thread adds, another one drops
             self._mark_file.write(Mark(self.identity, self.acknowledged, self._applied, self._batch))
 
     def _begin_file(self) -> None:
@@ -149,7 +149,7 @@ class Journal:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Nobody adds to a journal meanwhile; StoreBusy if somebody does already."""
+    """No other process adds to a journal meanwhile; StoreBusy if one does already."""
     make_folder(folder)
     lock = _locked(folder)
     try:

@@ -32,7 +32,7 @@ class Mark(NamedTuple):
 
 
 class MarkFile:
-    """Where a mark is kept up to date, by the one who adds to the journal."""
+    """Where the process that adds to a journal keeps its mark up to date."""
 
     def __init__(self, folder: Path) -> None:
         self._file = os.open(folder / MARK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -1,6 +1,6 @@
 """A survey of a journal: what of it can be read, what was acknowledged and is gone, and what is only a torn tail.
 
-It reads all files and decides nothing: `Journal` goes by it when it is opened, and whoever repairs one.
+It reads all files and decides nothing: `Journal` goes by it when it is opened, and so does a repair.
 """
 
 from __future__ import annotations

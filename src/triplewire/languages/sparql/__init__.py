@@ -2,8 +2,9 @@
 
 What comes in: a text. What goes out: the pattern that it means, with SPARQL's typing and error rules; or, with the
 place in the text, that it is no SPARQL (QuerySyntaxError), or SPARQL that no standing query serves (UnsupportedQuery).
-The text goes through `tokens`, `parser` (an LALR grammar), `reader` (names resolved, abbreviations written out) and
-`groups` (groups become branches; joins distribute over UNION and VALUES). `rendering` goes the other way.
+The text goes through `tokens`, `parser` (an LALR grammar), `reader` (`names` resolved, abbreviations written out:
+`terms`, `statements`, `operations`), which makes values of it (`syntax`), and `groups` (groups become `branches`, with
+`filters` for each; joins distribute over UNION and VALUES). `rendering` goes the other way; `faults` are the errors.
 
 One thing differs from a SPARQL server on purpose: `rdfs:subClassOf*` and `rdfs:subPropertyOf*` ask the taxonomy,
 not the triples (the is-a of G-ToPSS).

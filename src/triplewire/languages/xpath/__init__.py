@@ -2,8 +2,8 @@
 
     /menu/softdrinks[price > 1.80]
 
-The whole language, with the prefixes that the subscriber gives; a name without a prefix is in no namespace, as XPath
-has it. Variables and extension functions are refused: nobody could give them their values.
+The whole language (`tokens`, `parser`), with the prefixes that the subscriber gives; a name without a prefix is in no
+namespace, as XPath has it. Variables and extension functions are refused: nobody could give them their values.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class WideBranch(NamedTuple):
 
 
 class NumberLists(NamedTuple):
-    """NumberLists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
+    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
 
     starts: Array
     values: Array

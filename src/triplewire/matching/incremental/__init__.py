@@ -2,8 +2,14 @@
 
 What comes in: conjunctions, taken apart into shapes, constants and atoms; seeds (triples that fit atoms); lookups into
 one state of the metadata. What goes out: a set of triples that holds every solution that uses a seed, small enough to
-be matched as one document. It never does IO (a graph answers the lookups), never reads a clock, and
-decides no answer: it may gather too much, never too little.
+be matched as one document. It never does IO (a graph answers the `lookups`), never reads a clock, and decides no
+answer: it may gather too much, never too little.
+
+`patterns`, `shapes` and `atoms` are what queries are taken apart into. `gather` begins with seeds (`thinning` leaves
+some out), `solve` with fixed variables; from there partial matches advance in `groups`, as `plans` say
+(`neighbourhood`), and what would be too much takes `detours` or waits in `fans`. `answers` keeps what lookups have
+said; `flat` answers them for a whole graph, from sorted columns (`ranges`) of terms with numbers of their own
+(`numbering`).
 """
 
 from triplewire.matching.incremental.atoms import Atom, atoms_of, enumerating

@@ -64,7 +64,7 @@ class Detours:
             way.keep([row for row in range(len(way.matches)) if row not in taken])
 
     def _constants(self, ways: list[MatchWays]) -> dict[int, _Constants]:
-        """The constants of those who use the atoms that seeded the partial matches, if they are few enough."""
+        """The constants of conjunctions that use the atoms that seeded the partial matches, if they are few enough."""
         atoms = sorted({atom for way in ways for origin in way.origins for atom in origin})
         if not atoms or self._users is None:
             return {}

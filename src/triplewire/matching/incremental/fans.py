@@ -107,7 +107,7 @@ class PutOff:
 
 
 def united(fans: Iterable[Fan]) -> list[Fan]:
-    """Each fan once, with the atoms of all who met it."""
+    """Each fan once, with the atoms of all seeds that met it."""
     found: dict[tuple[int, int, int, Key], Fan] = {}
     for fan in fans:
         key = (*fan.place, fan.kind, fan.key)

@@ -154,7 +154,6 @@ class FlatTriples:
         return [triple for some in found for triple in some]
 
     def _ranges(self, fan: Fan) -> tuple[Columns, Array]:
-        """Where the triples of a fan are."""
         key = (fan.key[0], fan.key[1])
         if fan.kind == FORWARD:
             return self._spo, self._forward([key])
@@ -189,7 +188,7 @@ class FlatTriples:
         return [[key] if key[0] else [(predicate, key[1]) for predicate in self._predicates] for key in keys]
 
     def _turned(self, ranges: Array) -> list[list[Triple]]:
-        """The rows of ranges as triples."""
+        """The rows of ranges of (p, o, s) as triples."""
         return [[(s, p, o) for p, o, s in rows] for rows in self._pos.rows(ranges)]
 
 

@@ -26,7 +26,7 @@ class Seed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What was found: `triples`, and who is `refused` because it would take too many, with the reason.
+    """What was found: `triples`, and what is `refused` because it would take too many, with the reason.
 
     By shape number for `gather`, by the question's place for `solve`. The others are served whole.
     """
@@ -34,7 +34,7 @@ class Gathered:
     triples: set[Triple]
     refused: dict[int, str]
     fans: tuple[Fan, ...] = ()
-    """What was put off."""
+    """Fans that were put off."""
     put_off: frozenset[tuple[int, int, Triple]] = frozenset()
     """Seeds that were put off as a whole: shape, position, triple."""
 

@@ -191,7 +191,6 @@ class Neighbourhood:
         return [step for step in steps if step.group.owner not in self.refused]
 
     def _take(self, step: MatchStep) -> None:
-        """Make a move."""
         group, move = step.group, step.move
         found = self._answers.found[move.kind]
         lists = [found[key] for key in step.keys]

@@ -1,8 +1,8 @@
 """Numbers of terms that need no table: each is a digest of the term's text.
 
-Whoever numbers terms on many machines at once would have to sort and join them for numbers in a row. A digest is known
+A job that numbers terms on many machines would have to sort and join them for numbers in a row. A digest is known
 where the text is. Two texts may have one number, if hardly ever (a hundred million terms: one chance in two
-thousand), so whoever makes a table of texts looks for that and, if it is so, begins again with another salt.
+thousand), so the job that makes a table of texts looks for that and, if it is so, begins again with another salt.
 """
 
 from __future__ import annotations

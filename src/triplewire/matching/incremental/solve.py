@@ -23,7 +23,7 @@ def solve(
     """The triples of all solutions of each question, optional parts included; all questions advance together.
 
     Only required variables are fixed: a row is told by all that widens it, so optional parts are looked up whole.
-    Conditions are left to whoever matches what is found. Equal conjunctions are refused together.
+    Conditions are left to the index that matches what is found. Equal conjunctions are refused together.
 
     Conjunctions of one shape are one owner, because many partial matches advance at the price of a few. Only if they
     take too much together does each of them answer for itself.

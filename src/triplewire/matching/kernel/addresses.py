@@ -3,7 +3,7 @@
 Numba takes an array apart at every call, which for thirty of them costs more than matching a small document. So the
 caller keeps a table (row `A_…` of `layout`: address, number of rows) and hands over only that.
 
-Invariant: whoever fills a row of the table holds the array for as long as the table is used.
+Invariant: the caller that fills a row of the table holds the array for as long as the table is used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from triplewire.matching.kernel.compiled import Array, inlined
 
 
 def _as_pointer(typing_context: Any, address: Any) -> Any:
-    """An address as a pointer."""
-
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], cgutils.voidptr_t)
 

@@ -35,7 +35,7 @@ class _Listener(event.Listener):
             log.info(SAID)
 
     def on_end(self, event: Any) -> None:
-        """It is done."""
+        """A function of the kernel is compiled."""
         if _is_ours(event):
             self.open -= 1
 

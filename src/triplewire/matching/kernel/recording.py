@@ -121,7 +121,7 @@ def _program(table: Array, steps: Array) -> int:
 
 @compiled
 def remove(table: Array, record: int) -> None:
-    """Take a record out that nobody wants any more."""
+    """Take a record out that no subscription wants any more."""
     records, code = rows_at(table, A_RECORDS, RECORD_COLUMNS), shorts_at(table, A_CODE)
     row, keys = records[record], pairs_at(table, A_KEYS)
     ids = integers_at(table, A_CONSTANTS)[row[R_CONSTANTS] : row[R_CONSTANTS] + code[row[R_PROGRAM] + H_CONSTANTS]]

@@ -1,4 +1,4 @@
-"""Telling: who wants the records that matched."""
+"""Telling: the subscriptions that want the records that matched."""
 
 from __future__ import annotations
 

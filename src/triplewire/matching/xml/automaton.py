@@ -59,7 +59,7 @@ class TrieNode:
         self.uses = 0
         """How many conditions go through here."""
         self.checks = 0
-        """How many who wait elsewhere have a condition on values here."""
+        """How many entries that wait elsewhere have a condition on values here."""
 
     def edges(self, kind: str) -> dict[str, TrieNode]:
         """The nodes that one kind of step leads to."""
@@ -138,7 +138,7 @@ class Automaton:
         self._states: dict[tuple[frozenset[TrieNode], frozenset[TrieNode]], ElementState] = {}
         self._start: ElementState | None = None
         self.shape = self.content = 0
-        """How often the trie has changed, and how often somebody came to wait in it, or went."""
+        """How often the trie has changed, and how often an entry came to wait in it, or went."""
 
     # -- places
 

@@ -22,7 +22,7 @@ _LEAST = 1 << 10
 _ROOM = 16
 """A filter has so many bits for a gram."""
 _NOWHERE = 1 << 62
-"""The length of a piece that nobody waits for any more: it is in no document."""
+"""The length of a piece that no entry waits for any more: it is in no document."""
 
 
 def _number(piece: bytes) -> int:
@@ -34,13 +34,12 @@ def _number(piece: bytes) -> int:
 
 
 def _kind(raw: bytes) -> int:
-    """Which size of grams a text has."""
     return next(kind for kind, size in enumerate(_SIZES) if len(raw) >= size)
 
 
 @dataclass(slots=True)
 class _Piece:
-    """A text that somebody waits for: its row in the table, its gram, where this begins in it, and how many wait."""
+    """A text that entries wait for: its row in the table, its gram, where this begins in it, and how many wait."""
 
     row: int
     gram: int
@@ -141,7 +140,7 @@ class Grams:
         return FoundGrams(self._ends[:number].tolist(), self._found[:number].tolist()) if number else NO_GRAMS
 
     def found_in(self, raw: bytes) -> FoundGrams:
-        """The grams under which somebody waits for a text that is in some bytes."""
+        """The grams in some bytes under which an entry waits for a text."""
         if not self._pieces:
             return NO_GRAMS
         return self.found(find_pieces(np.frombuffer(raw, dtype=np.uint8), 0, len(raw), *self.tables(len(raw)), 0))

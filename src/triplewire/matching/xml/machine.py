@@ -39,7 +39,7 @@ _ROOM_FOR_MARKS = 16
 
 
 class Marks:
-    """A filter of the texts that values are compared with: what is not marked, nobody waits for."""
+    """A filter of the texts that values are compared with: what is not marked, no entry waits for."""
 
     def __init__(self) -> None:
         self.array: Array = np.zeros(1 << 10, dtype=np.uint8)
@@ -69,7 +69,7 @@ class PassFindings:
     values: list[list[int]]
     """Values that must be looked at: the look, and where the value is in `plain`."""
     told: list[int]
-    """Looks where somebody waits for the place alone, or for a number that was passed."""
+    """Looks where an entry waits for the place alone, or for a number that was passed."""
     met: Array
     """All looks that the document met; good until the next document."""
     plain: bytes
@@ -78,7 +78,7 @@ class PassFindings:
     """Grams in `plain`."""
     shape: Shape
     kept: Array
-    """Values that some have conditions on who are woken elsewhere; good until the next document."""
+    """Values that entries have conditions on that are woken elsewhere; good until the next document."""
 
 
 class Machine:
@@ -107,7 +107,6 @@ class Machine:
         self._places: Array = np.zeros((size, 3), dtype=np.int32)
 
     def _make_looks(self, size: int) -> None:
-        """Tables for so many looks, with nothing in them."""
         self._flags: Array = np.zeros((size, 2), dtype=np.int64)
         self._numbers: Array = np.zeros((size, 4), dtype=np.float64)
         self._lists: Array = np.zeros((2, size), dtype=np.int64)
@@ -208,7 +207,7 @@ class Machine:
         return found
 
     def _bring_up(self) -> None:
-        """Begin anew when the trie has changed; look again who waits where, when somebody came or went."""
+        """Begin anew when the trie has changed; describe the looks again when an entry came or went."""
         automaton = self._automaton
         if self._shape != automaton.shape:
             self._begin()
@@ -218,7 +217,6 @@ class Machine:
                 self._describe(number)
 
     def _describe(self, number: int) -> None:
-        """Write down what waits at a look."""
         look = self.looks[number]
         self._flags[number, FLAGS] = _flags(look)
         self._numbers[number, ABOVE], self._numbers[number, BELOW] = _edges(look)

@@ -53,7 +53,7 @@ class PathEntry:
 
 
 class PathMatches:
-    """The XPath queries that one document matches: found at once, named when somebody asks.
+    """The XPath queries that one document matches: found at once, named when the caller asks.
 
     Invariant: it stays what it is when the index changes, because the index lets it name them before it does.
     """
@@ -107,7 +107,7 @@ class PathIndex:
         self._lock = RLock()
         """Held while entries change, and while matches are named by them: others may look at matches meanwhile."""
         self._untold: WeakSet[PathMatches] = WeakSet()
-        """Matches that somebody holds, and has perhaps not looked at."""
+        """Matches that a caller holds, and has perhaps not looked at."""
         self._always: dict[StandingPath, None] = {}
         """Queries that nothing in a document rules out: they are evaluated every time."""
 
@@ -150,7 +150,7 @@ class PathIndex:
     # -- changes
 
     def _change(self) -> None:
-        """What was found before a change is as it was found."""
+        """Let all matches that callers hold name their queries, before entries change."""
         for matches in list(self._untold):
             matches.numbers()
         self._untold.clear()
@@ -211,7 +211,6 @@ class PathIndex:
         return number
 
     def _texts(self) -> Iterator[str]:
-        """The texts that values are compared with."""
         for entry in self.entries:
             if entry is not None and entry.waiting.kind == EQUAL:
                 yield str(entry.waiting.value)

@@ -9,7 +9,7 @@ import numpy as np
 from triplewire.algebra.encoding import dumps, loads
 from triplewire.matching.image import Image
 
-if TYPE_CHECKING:  # whoever matches triples alone need not load lxml
+if TYPE_CHECKING:  # a process that matches triples alone need not load lxml
     from triplewire.algebra.xpath.query import PathQuery
     from triplewire.matching.xml.paths import PathIndex
 

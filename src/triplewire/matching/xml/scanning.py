@@ -171,27 +171,27 @@ class Scan:
                 self._meet(look, unescaped(value) if "&" in value else value)
 
     def _meet(self, look: TrieTable, value: str) -> None:
-        """An attribute, or a text."""
+        """Note a look, and tell its entries the value of an attribute or a text."""
         self._looks[look] = None
         if look.has_values:
             self._read(look, [value])
 
     def _read(self, look: TrieTable, texts: Sequence[str]) -> None:
-        """Tell those who wait a value that stands in pieces."""
+        """Tell the entries that wait a value that stands in pieces."""
         if self._has_room(look, sum(map(len, texts))):
             value = "".join(texts)
             has_pieces = look.sure.pieces or look.maybe.pieces
             self._see(look, value, self._waiting.found_in(value.encode()).everywhere if has_pieces else ())
 
     def _has_room(self, look: TrieTable, size: int) -> bool:
-        """True if a value of such a size is to be looked at; else all who wait there are told."""
+        """True if a value of such a size is to be looked at; else all entries that wait there are told."""
         self._room -= size
         if self._room < 0:
             self.maybe.append(array("q", [*look.sure.everything(), *look.maybe.everything()]))
         return self._room >= 0
 
     def _see(self, look: TrieTable, value: str, grams: Collection[int]) -> None:
-        """Tell those who wait a value, with the grams in it that somebody waits under."""
+        """Tell the entries that wait at a look of a value, with the grams in it that some wait under."""
         sure, maybe = look.sure, look.maybe
         if (entries := sure.equal.get(value)) is not None:
             self.sure.append(entries)
@@ -223,7 +223,7 @@ class Scan:
             known[1] = number
 
     def _settle(self) -> None:
-        """Thresholds are asked once, with the least and the greatest of all numbers; and who only wants a place."""
+        """Thresholds are asked once, with the least and the greatest of all numbers; places alone are told, too."""
         for look, (least, greatest) in self._extremes.items():
             for watch, told in ((look.sure, self.sure), (look.maybe, self.maybe)):
                 for thresholds, number in ((watch.above, greatest), (watch.below, -least)):
@@ -249,7 +249,6 @@ def _whole(piece: str) -> tuple[str, str]:
 
 
 def _declares(name: str) -> bool:
-    """True if an attribute declares a namespace."""
     return name == "xmlns" or name.startswith("xmlns:")
 
 

@@ -77,7 +77,7 @@ class Thresholds:
             self._entries = array("q", [entry for _, entry in both])
 
     def passed(self, number: float) -> EntryPart:
-        """Those that a number is above."""
+        """The entries whose threshold is below a number."""
         if self._new:
             self._settle()
         return EntryPart(self._entries, 0, bisect_left(self._keys, number))
@@ -203,7 +203,7 @@ class Watch:
 
 
 def _rounded(number: float) -> float:
-    """Twelve digits that count."""
+    """The number with twelve significant digits."""
     return float(f"{number:.11e}")
 
 

@@ -136,7 +136,7 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
     if work is None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     else:
-        shutil.copymode(work, folder)  # workers may run as another user: who may write there may write here
+        shutil.copymode(work, folder)  # workers may run as a user who may write there, and so here
     return folder
 
 
@@ -228,7 +228,6 @@ class _Run:
         return True
 
     def _constants(self) -> DataFrame:
-        """The terms that queries name."""
         import pyarrow
 
         texts = sorted(self.queries.constants)
@@ -309,7 +308,7 @@ class _Run:
         return rows.join(asking, "query").select("subscription", row.alias("row"), "documents")
 
     def _subscriptions(self, failed: Mapping[int, str]) -> DataFrame:
-        """Who asks which query, and the names of its columns; without those that have failed."""
+        """The subscriptions of each query, with the names of its columns; without those that have failed."""
         import pyarrow
 
         asking = [

@@ -83,7 +83,7 @@ class ReadingTask:
                 yield told
 
     def _read(self, index: Index, documents: list[Given]) -> _Told:
-        """Statements, terms and what was bad. A term is told once for each part: whoever writes them down sees that."""
+        """Statements, terms and what was bad. A term is told once for each part: `writing` unites them."""
         readable: list[Document] = []
         bad: list[Bad] = []
         for each in documents:

@@ -92,7 +92,7 @@ class TermPartWriter:
         self._last: tuple[int, bytes] | None = None
 
     def add(self, numbers: Array, texts: pyarrow.Array) -> None:
-        """More pairs."""
+        """More terms, sorted: their numbers and their texts."""
         if not len(numbers):
             return
         differs = pyarrow.compute.not_equal(texts[1:], texts[:-1]).to_numpy(zero_copy_only=False)

@@ -4,10 +4,11 @@ What comes in: the intake log of a store, a folder (which feeds the log), or a K
 are committed to the store, each once. Spark reads and parses, and finds the rows of large batches; what a change means
 is the engine's business, and is not repeated here.
 
-    source, kafka   what Spark reads          batches    a micro-batch, from entries to one commit
-    landing         a folder, put on the log  finder     finding, shared between Spark's workers
-    parsing         what Spark's workers do   backfills  what answers new subscriptions already, found beside it all
-    progress        how a stream is doing     running    started, waited for, stopped
+    source, kafka   what Spark reads               batches    a micro-batch, from entries to one commit
+    landing         a folder, put on the log       workers    the engine's work, shared between Spark's processes
+    entries         what is read, as tables        backfills  what answers new subscriptions already, found beside all
+    parsing         what Spark's workers do        running    started, waited for, stopped
+    daemon, stores  what these workers begin with  progress   how a stream is doing; `listening` hears it of Spark
 
 Nothing is imported here: Spark starts a Python process for single questions about a source, and waits for it.
 """

@@ -110,7 +110,7 @@ def _text(given: Column) -> Column:
 
 
 def explained(source: str, reason: str) -> str:
-    """What Spark says of a topic, in the words of whoever has named it, if they are known."""
+    """What Spark says of a topic, in the words of its operator, if the reason is a known one."""
     servers, topic = topic_of(source)
     if "UnknownTopicOrPartition" in reason:
         return f"there is no topic {topic!r} at {servers}; make it, or name another"

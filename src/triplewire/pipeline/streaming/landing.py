@@ -6,11 +6,11 @@
         {"publish": "path", "uri": "http://...", "media_type": "text/turtle"}     (uri and media type may be left out)
         {"retract": "http://..."}
 
-Paths are those of files in the folder: not absolute, not with `..`, and not by a link that leads out of it. Whoever may
-write into the folder publishes as whoever runs the stream, and reads nothing else of the machine by it.
+Paths are those of files in the folder: not absolute, not with `..`, and not by a link that leads out of it. A process
+that may write into the folder publishes as the operator of the stream, and reads nothing else of the machine by it.
 
 A file that is written again is published again. What begins with a dot or an underscore, a folder too, is not looked
-at: write there, then rename. The log has only the path of a file; whoever parses it reads it.
+at: write there, then rename. The log has only the path of a file; the worker that parses it reads it.
 
 Invariant: whatever is wrong with a file, a line or a folder below, it is set aside alone, and the others are taken.
 """
@@ -28,7 +28,7 @@ from triplewire.store import FILE, RETRACT, NewEntry, NewRejection, Store, Write
 
 RETRACTED, MANIFEST = ".retract", ".manifest.jsonl"
 _MOST_REASON = 1_000
-"""Characters of a reason: it may quote what somebody wrote, who may have written much."""
+"""Characters of a reason: it may quote a line of a manifest, which may be long."""
 _TAKEN = (*(f".{suffix}" for suffix in SUFFIXES), RETRACTED, MANIFEST)
 
 
@@ -62,7 +62,7 @@ class Landing:
         return len(fresh)
 
     def _read(self) -> dict[str, str]:
-        """What was seen in this folder."""
+        """The version of each file of this folder that is on the log."""
         prefix = f"{self._folder}{os.sep}"
         with self._store.reading() as reader:
             return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}

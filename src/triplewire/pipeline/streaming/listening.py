@@ -33,4 +33,4 @@ class Ear(StreamingQueryListener):
         """There was nothing to do."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Whoever started the query waits for its end."""
+        """Nothing to do: the stream itself waits for the query's end."""

@@ -54,7 +54,7 @@ def mark_of(gram: np.uint64, shift: np.uint64) -> np.uint64:
 
 @inlined
 def _may_be(gram: np.uint64, shift: np.uint64, marks: Array) -> bool:
-    """True if somebody may wait under a gram."""
+    """True if an entry may wait under a gram."""
     place = mark_of(gram, shift)
     return ((marks[place >> np.uint64(3)] >> (place & np.uint64(7))) & np.uint64(1)) != 0
 

@@ -40,7 +40,6 @@ _LT, _GT, _SLASH, _SPACE, _QUOTE, _EQUALS, _COLON, _BANG, _QUESTION, _DASH = 60,
 
 @inlined
 def _end_of(data: Array, i: int, byte: int) -> int:
-    """Where the next such byte is."""
     while data[i] != byte:
         i += 1
     return i
@@ -154,7 +153,7 @@ def scan(
     """Go through the tags from the state 0 on; writes the looks that are met, each once in a turn, and the values.
 
     `plain` has room for the data twice: texts are written from its beginning, attributes from its middle. Of the looks,
-    those are told where somebody waits for the place, or for a number that was passed. Gives a status, and how many
+    those are told where an entry waits for the place, or for a number that was passed. Gives a status, and how many
     values, looks, told ones and grams there are, how many nodes at most, how many levels, and how many values are
     kept; or the state and the label whose following state or look is not known.
     """

@@ -1,4 +1,4 @@
-"""Values of a document: read without references, told from those that nobody can be waiting for."""
+"""Values of a document: read without references, told from those that no entry can be waiting for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triplewire.matching.kernel.compiled import Array, compiled, inlined
 EXISTS, VALUES, EQUAL, PIECES, NUMBERS, SAME, ANYTHING, KEPT = 1, 2, 4, 8, 16, 32, 64, 128
 """What waits at a look: for the place alone; for a value: equal texts, pieces of texts, thresholds, equal numbers.
 
-KEPT: nobody is woken by a value there, but some who are woken elsewhere have a condition on it.
+KEPT: no entry is woken by a value there, but some that are woken elsewhere have a condition on it.
 """
 NO, YES, IF_A_PIECE_IS_IN_IT = 0, 1, 2
 """Whether a value must be looked at."""
@@ -40,7 +40,7 @@ def hash_of(data: Array, start: int, end: int, owner: int) -> int:
 
 @inlined
 def _is_marked_text(data: Array, start: int, end: int, marks: Array) -> bool:
-    """False if nobody waits for a value."""
+    """False if no entry waits for a value."""
     place = hash_of(data, start, end, 0) & (8 * marks.size - 1)
     return ((marks[place >> 3] >> (place & 7)) & 1) != 0
 
@@ -130,7 +130,7 @@ def read_value(data: Array, i: int, stop: int, plain: Array, used: int) -> tuple
 def judged(
     plain: Array, start: int, end: int, look: int, looks: Array, numbers: Array, marks: Array, longest: int
 ) -> int:
-    """Whether somebody may wait for this value; numbers are only noted, where there are just thresholds."""
+    """Whether an entry may wait for this value; numbers are only noted, where there are just thresholds."""
     flag = looks[look, FLAGS]
     if flag & ANYTHING:
         return YES
