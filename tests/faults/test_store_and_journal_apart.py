@@ -12,7 +12,7 @@ from zlib import crc32
 
 import pytest
 from tests.faults.damage import files, flip_bytes
-from tests.hub.test_applying import drained, published, uris
+from tests.hub.changes.test_applier import drained, published, uris
 from typer.testing import CliRunner
 
 from triplewire import Hub

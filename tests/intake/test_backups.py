@@ -6,7 +6,7 @@ import threading
 import time
 from itertools import count
 
-from tests.hub.test_applying import drained, published, uris
+from tests.hub.changes.test_applier import drained, published, uris
 
 from triplewire import Hub
 from triplewire.documents import Limits
