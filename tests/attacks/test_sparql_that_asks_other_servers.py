@@ -47,6 +47,7 @@ def test_service_makes_no_request_for_a_stranger(served, inside):
 
 
 def test_service_makes_no_request_for_the_owner(disguised, inside):
+    """Invariant of `engine.inspect.respelling`: no keyword SERVICE reaches the engine."""
     with triplewire.Hub("sqlite://") as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:d")
         with suppress(QueryError):
@@ -55,14 +56,18 @@ def test_service_makes_no_request_for_the_owner(disguised, inside):
 
 
 def test_confinement_holds_where_the_guard_does_not(disguised, inside, monkeypatch, tmp_path):
-    """The process has no network: what the text is made of does not matter."""
-    monkeypatch.setattr("triplewire.engine.inspect.replica._served", lambda text: text)
+    """The process has no network: what the text is made of does not matter.
+
+    Invariant of `hub.sparql.process`: the engine reads a stranger's text in a confinement.
+    """
+    monkeypatch.setattr("triplewire.engine.inspect.replica._served", lambda text, tokens: text)
     url = f"sqlite:///{tmp_path}/hub.db"
     with triplewire.Hub(url) as hub:
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:d")
     answering = process.Answering()
     for message in (Beginning(url, 1 << 20, 10.0, 1 << 30), CatchUp(None)):
         assert answering.answered(message) is None
+    assert not isinstance(answering.answered(Question("ASK {}")), Exception), "questions come through without the guard"
     told = answering.answered(Question(disguised))
     assert "SECRET" not in str(told)
     assert inside[1] == []

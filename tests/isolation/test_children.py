@@ -53,3 +53,29 @@ def test_child_that_takes_too_long_is_killed():
 
 def test_child_in_time_tells_its_result():
     assert in_child(doubled, [1], seconds=30) == [2]
+
+
+ENDS = {
+    "result": lambda: 1,
+    "error": lambda: 1 / 0,
+    "exit": lambda: os._exit(7),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "no end": lambda: time.sleep(60),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_whatever_becomes_of_a_child_it_is_gone_and_its_parent_is_as_it_was(tmp_path, end):
+    """Invariant of `isolation.children`: the parent is as it was, and the child is gone when it goes on."""
+    noted, held = tmp_path / "child", []
+
+    def work(_):
+        noted.write_text(str(os.getpid()))
+        held.append(1)
+        return end()
+
+    before = os.listdir("/dev/fd")
+    in_child(work, None, seconds=2)
+    assert (os.listdir("/dev/fd"), held) == (before, [])
+    with pytest.raises(ChildProcessError):
+        os.waitpid(int(noted.read_text()), os.WNOHANG)

@@ -1,9 +1,11 @@
 """What a confined process cannot do any more; each way to keep it from the network is enough by itself."""
 
 import os
+import resource
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -43,6 +45,30 @@ def test_seccomp_alone_keeps_it_from_the_network(monkeypatch):
 def test_no_new_file_alone_keeps_it_from_the_network(monkeypatch):
     monkeypatch.setattr(confinement, "_filter_calls", lambda: None)
     assert tried(socket.socket)[0] == "OSError"
+
+
+@is_linux
+def test_neither_a_confined_process_nor_what_it_forks_gets_out():
+    """Invariant of `isolation.confinement`: a process cannot leave its confinement, nor can what it forks."""
+
+    def out():
+        with suppress(ValueError, OSError):  # a privileged process may do this; the filter of calls stays
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        return socket.socket()
+
+    def forked():
+        child = os.fork()
+        if child:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        try:
+            out()
+        except OSError:
+            os._exit(7)
+        finally:
+            os._exit(0)
+
+    assert tried(out)[0] in ("OSError", "PermissionError")
+    assert tried(forked) == 7
 
 
 @is_linux

@@ -11,7 +11,8 @@ could keep it from the network. The operating system can, in two ways, of which 
 What was open before is closed, but for the one pipe that the result goes to. Memory is limited by the size of the
 address space (RLIMIT_AS), which Linux counts and macOS does not; processor time by RLIMIT_CPU.
 
-Invariant: a process that has entered its confinement cannot leave it, nor can what it forks.
+Invariant: a process that has entered its confinement cannot leave it, nor can what it forks. A privileged one
+(CAP_SYS_RESOURCE) could raise its limits again, but not take the filter away.
 """
 
 from __future__ import annotations

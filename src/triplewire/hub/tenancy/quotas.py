@@ -4,7 +4,8 @@ What is over a quota is refused before anything is done, with the reason; nothin
 one. So the quota of events closes the door to new documents: what was acknowledged is applied, and all of its events
 are told, also those that go over.
 
-Invariant: whatever is refused here, the same request is served when the quota has room again.
+Invariant: what is refused because a quota is used up is served when the quota has room again. Only what a query costs
+is measured by itself, and does not pass with time.
 """
 
 from __future__ import annotations
