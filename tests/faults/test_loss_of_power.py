@@ -14,6 +14,9 @@ import pytest
 from tests.faults.power import Power
 from tests.hub.processes import COMMAND, put, serving
 
+from triplewire.intake.journal import Journal
+from triplewire.intake.journal.mark import mark_in
+
 
 def on_the_disk(tmp_path):
     folder = tmp_path / "disk"
@@ -45,6 +48,25 @@ os.rename("synced", "renamed")
     run(power, sys.executable, "-c", code, cwd=folder)
     power.fail()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"synced": b"first", "unsynced": b""}
+
+
+def test_a_journal_has_its_mark_on_the_disk_with_its_first_entry(tmp_path):
+    """Invariant of `intake.journal.mark`: a mark is on the disk before the first file is begun."""
+    folder, power = on_the_disk(tmp_path)
+    code = """
+import os
+from pathlib import Path
+from triplewire.intake.journal import Journal
+from triplewire.store import READ, NewEntry
+Journal(Path("journal")).append([NewEntry(READ, "urn:doc", None, b"content")])
+os._exit(0)
+"""
+    run(power, sys.executable, "-c", code, cwd=folder)
+    power.fail()
+    assert mark_in(folder / "journal").identity
+    journal = Journal(folder / "journal")
+    assert journal.last == 1
+    journal.close()
 
 
 def test_library_without_durable_may_lose_its_last_commits_and_with_it_does_not(tmp_path):

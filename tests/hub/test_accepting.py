@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
-from triplewire.errors import TriplewireError
+from triplewire.errors import TriplewireError, VersionConflict
 from triplewire.hub.changes.acceptance import Acceptance
 from triplewire.hub.changes.applier import Applier, Turn
 from triplewire.hub.changes.group_commit import IntakeRoom
-from triplewire.hub.changes.orders import Acknowledged, Expected, Order
+from triplewire.hub.changes.orders import Acknowledged, Expected, Order, Receipt
 from triplewire.intake.entries import APPLIER
 from triplewire.intake.logs import log_of
 
@@ -86,6 +86,7 @@ def one_by_one(hub, wanted):
 )
 @given(wanted=st.lists(orders.map(plain), max_size=10))
 def test_changes_of_a_document_take_effect_in_order_whichever_way_they_go(tmp_path_factory, wanted):
+    """Invariant of `hub.changes.acceptance`: changes of one document take effect in their order."""
     with Hub(f"sqlite:///{tmp_path_factory.mktemp('hub')}/hub.db") as hub, Hub(":memory:") as reference:
         answers = asyncio.run(taken_in(hub, wanted))
         for order, answer, right in zip(wanted, answers, one_by_one(reference, wanted), strict=True):
@@ -95,6 +96,22 @@ def test_changes_of_a_document_take_effect_in_order_whichever_way_they_go(tmp_pa
             assert isinstance(answer, Acknowledged) == (is_plain and not isinstance(answer, type))
         for uri in URIS:
             assert hub.document(uri) == reference.document(uri)
+
+
+def test_of_many_who_create_a_document_at_once_the_first_does(tmp_path):
+    """Invariant of `hub.changes.acceptance`: no client comes between the check of a condition and its change."""
+
+    async def at_once(hub):
+        intake = Acceptance(hub, Limits(), IntakeRoom(), log_of(hub.store), lambda: None)
+        new = Expected(is_none_of=["*"])
+        wanted = [Order(URIS[0], TEXTS[n % 2], "text/turtle", new) for n in range(8)]
+        answers = await asyncio.gather(*map(intake.accept, wanted), return_exceptions=True)
+        await intake.close()
+        return [type(answer) for answer in answers]
+
+    with Hub(f"sqlite:///{tmp_path}/hub.db") as hub:
+        assert asyncio.run(at_once(hub)) == [Receipt] + [VersionConflict] * 7
+        assert hub.document(URIS[0]) == parse(TEXTS[0], uri=URIS[0], media_type="text/turtle")
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -53,3 +53,35 @@ def test_child_that_takes_too_long_is_killed():
 
 def test_child_in_time_tells_its_result():
     assert in_child(doubled, [1], seconds=30) == [2]
+
+
+ENDS = {
+    "result": lambda: 1,
+    "error": lambda: 1 / 0,
+    "exit": lambda: os._exit(7),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "no end": lambda: time.sleep(60),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_whatever_becomes_of_a_child_it_is_gone_and_its_parent_is_as_it_was(monkeypatch, end):
+    """Invariant of `isolation.children`: the parent is as it was, and the child is gone when it goes on."""
+    fork, children, held = os.fork, [], []
+
+    def noted():
+        children.append(fork())
+        return children[-1]
+
+    def work(_):
+        held.append(1)
+        return end()
+
+    monkeypatch.setattr(os, "fork", noted)
+    before = set(os.listdir("/dev/fd"))
+    in_child(work, None, seconds=2)
+    assert set(os.listdir("/dev/fd")) <= before
+    assert held == []
+    (child,) = children
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child, os.WNOHANG)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import random
+from collections import Counter
 from copy import copy
 
 import pytest
@@ -52,11 +54,13 @@ def test_ids_and_texts_may_have_any_characters(texts, data):
 
 
 def test_a_subscription_may_be_larger_than_all_before_together():
+    """Invariant of `matching.kernel.registering`: `enter` that is called again with more room does nothing twice."""
     index = Index()
     wide = tuple(TriplePattern(X, iri(f"p{i:03}"), Literal(str(i) * 100)) for i in range(300))
     others = tuple(Conjunction((TriplePattern(X, iri(f"q{i}"), variable(f"v{i}")),)) for i in range(40))
     index.add("small", labelled("a"))
     index.add("wide", Pattern(("x",), (*others, Conjunction(wide))))
+    assert [index._image.used[name] for name in ("live", "entries", "records")] == [2, 43, 43]
     triples = [Triple(iri("a"), triple.predicate, triple.object) for triple in wide]
     assert index.match(document(*triples)).subscriptions == ["wide"]
     assert index.match(document(*triples[1:])).subscriptions == []
@@ -190,3 +194,50 @@ def test_a_prepared_pattern_knows_nothing_of_an_index():
     strict = Index(cats, max_rows=2)
     strict.add("animals", pattern)
     assert list(strict.match(found).errors) == ["animals"]
+
+
+def chain(rows, first, following):
+    """The rows of a chain."""
+    while first >= 0:
+        yield first
+        first = int(rows[first, following])
+
+
+def heads_of(image, record):
+    """Where the chains of a record's entries begin: one, or one for each member of its family."""
+    family = image["records"][record, layout.R_FAMILY]
+    if family < 0:
+        return [int(image["records"][record, layout.R_HEAD])]
+    start, size = image["families"][family, [layout.F_START, layout.F_SIZE]].tolist()
+    return image["members"][start : start + size].tolist()
+
+
+def are_in_one_chain_each(image):
+    """Checks the chains of all records and entries; how many records share a key, and entries a record, at most."""
+    records, entries = image["records"], image["entries"]
+    live = [n for n in range(image.used["records"]) if records[n, layout.R_PROGRAM] >= 0]
+    keys = records[live][:, [layout.R_KEY_HIGH, layout.R_KEY_LOW]].tolist()
+    waiting = [(n, key) for key, first in image["keys"].tolist() if key for n in chain(records, first, layout.R_NEXT)]
+    assert sorted(waiting) == [(n, high << 32 | low & 0xFFFFFFFF) for n, (high, low) in zip(live, keys, strict=True)]
+    told = [(n, of) for of in live for head in heads_of(image, of) for n in chain(entries, head, layout.E_NEXT)]
+    used = entries[: image.used["entries"]].tolist()
+    assert sorted(told) == [(n, row[layout.E_RECORD]) for n, row in enumerate(used) if row[layout.E_SUBSCRIPTION] >= 0]
+    longest = Counter(key for _, key in waiting), Counter(of for _, of in told)
+    return [max(lengths.values(), default=0) for lengths in longest]
+
+
+def test_every_record_and_every_entry_is_in_one_chain_whatever_comes_and_goes():
+    """Invariant of `matching.registry`: a record is in the chain of its access key, an entry in one of its record."""
+    index, chance = Index(), random.Random(5)
+    texts = [f"SELECT ?x {{ ?x <urn:size> ?n FILTER(?n > {n % 9}) }}" for n in range(40)]
+    texts += [f"SELECT ?x {{ {{ ?x <urn:p{n % 3}> {n % 4} }} UNION {{ ?x ?p 'a {n % 5}' }} }}" for n in range(40)]
+    texts += [f"SELECT ?x {{ ?x <urn:q> ?n FILTER(?n != {n % 9}) }}" for n in range(20)]
+    seen = []
+    for _ in range(400):
+        number = chance.randrange(len(texts))
+        if str(number) in index:
+            index.remove(str(number))
+        else:
+            index.add(str(number), compile(texts[number], language="sparql"))
+        seen.append(are_in_one_chain_each(index._image))
+    assert all(longest > 3 for longest in map(max, zip(*seen, strict=True))), "both kinds of chains are long"
