@@ -112,7 +112,7 @@ def test_without_strong_properties_only_blank_nodes_are_climbed_from():
 @settings(max_examples=300, deadline=None)
 @given(graphs, st.sets(st.sampled_from(PREDICATES)))
 def test_a_resource_holds_another_exactly_if_its_content_has_the_triples_of_that(triples, strong):
-    """Invariant: r is among holders({x}) if and only if the triples of x are in content(r)."""
+    """Invariant of `algebra.content`: r is among holders({x}) if and only if the triples of x are in content(r)."""
     graph = Numbered(triples, PREDICATES)
     subjects = {triple.subject for triple in triples}
     names = frozenset(predicate.value for predicate in strong)

@@ -235,7 +235,7 @@ def test_is_a_asks_the_taxonomy():
 @settings(max_examples=300, deadline=None)
 @given(atoms((X, Y)), st.sampled_from([*LITERALS, iri("n1"), BlankNode("b1")]), st.sampled_from(LITERALS))
 def test_a_condition_its_opposite_and_an_error_exclude_each_other(condition, x, y):
-    """Invariant: exactly one of `c`, `not c` and an error."""
+    """Exactly one of `c`, `not c` and an error."""
     row = {"x": x, "y": y}
     error = outcome(condition, **row) is None
     assert holds(condition, row) + holds(call("not", condition), row) + error == 1

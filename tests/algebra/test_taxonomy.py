@@ -135,7 +135,7 @@ def test_equality_is_that_of_the_statements():
 @settings(max_examples=150, deadline=None)
 @given(taxonomies())
 def test_what_is_above_and_what_is_below_agree(taxonomy):
-    """Invariant: x is among the descendants of y if and only if y is among the ancestors of x."""
+    """Invariant of `algebra.taxonomy`: x is among the descendants of y if and only if y is among the ancestors of x."""
     nodes = [*NODES, *CLASSES]
     above = {(x, y) for x in nodes for y in taxonomy.ancestors(x)}
     assert {(x, y) for y in nodes for x in taxonomy.descendants(y)} == above

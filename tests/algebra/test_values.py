@@ -116,7 +116,7 @@ def test_what_has_no_order_is_an_error(operator, left, right):
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(KNOWN, ODD), st.one_of(KNOWN, ODD))
 def test_comparisons_of_one_pair_agree_with_each_other(left, right):
-    """Invariant: `!=` is the opposite of `=`, turning a comparison round changes nothing, and one of three holds."""
+    """`!=` is the opposite of `=`, turning a comparison round changes nothing, and one of three holds."""
     outcomes = {operator: outcome(operator, left, right) for operator in OPERATORS}
     assert outcomes["!="] == (None if outcomes["="] is None else not outcomes["="])
     for operator, turned in (("<", ">"), ("<=", ">="), ("=", "=")):

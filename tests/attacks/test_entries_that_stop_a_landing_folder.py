@@ -53,6 +53,7 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_a_line_that_cannot_be_read_is_set_aside_alone(folder, store, line):
+    """Invariant of `pipeline.streaming.landing`: a bad line is set aside alone."""
     (folder / "loop").symlink_to(folder / "loop")
     (folder / "good.ttl").write_text("")
     (folder / "a.manifest.jsonl").write_text(f'{{"retract": "urn:x/first"}}\n{line}\n{{"retract": "urn:x/last"}}')
@@ -63,6 +64,7 @@ def test_a_line_that_cannot_be_read_is_set_aside_alone(folder, store, line):
 
 
 def test_links_that_go_round_are_set_aside_alone(folder, store):
+    """Invariant of `pipeline.streaming.landing`: a bad file is set aside alone."""
     (folder / "q.ttl").symlink_to(folder / "q.ttl")
     (folder / "q.ttl.retract").write_text("")
     (folder / "good.ttl").write_text("")
@@ -89,6 +91,7 @@ def test_files_below_a_thousand_folders_are_taken(folder, store):
 
 
 def test_a_folder_that_no_path_reaches_is_set_aside_once(folder, store):
+    """Invariant of `pipeline.streaming.landing`: a bad folder is set aside alone."""
     (folder / "good.ttl").write_text("")
     here = os.open(folder, os.O_RDONLY)
     for _ in range(25):

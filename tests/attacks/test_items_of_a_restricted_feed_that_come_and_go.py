@@ -135,6 +135,7 @@ def check(history, *, in_one_batch: bool) -> None:
 @given(st.lists(steps, max_size=8))
 @settings(max_examples=40, deadline=None)
 def test_an_item_has_the_list_that_was_given_last(history):
+    """Invariant of `engine.batch.feeds`: an item has the access list that was given last, or else its feed's."""
     check(history, in_one_batch=False)
 
 

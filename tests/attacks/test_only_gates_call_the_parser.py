@@ -26,6 +26,7 @@ def calls_of_the_parser(tree):
 
 
 def test_nothing_but_the_gates_calls_the_parser():
+    """Invariant of `documents.reader`: nothing else calls the parser."""
     found = {
         path.relative_to(SOURCE).as_posix(): names
         for path in SOURCE.rglob("*.py")
@@ -40,6 +41,7 @@ def nested(depth, end=" .\n"):
 
 @pytest.mark.parametrize("depth", [MOST_NESTED + 1, 30_000])
 def test_lines_that_nest_are_refused(depth):
+    """Invariant of `model.flat`: the parser gets no text that nests too deeply."""
     for read in (lambda text: list(triples_in(text)), quad_in):
         with pytest.raises(ValueError, match="nested"):
             read(nested(depth))

@@ -141,6 +141,8 @@ def read_large(parsers):
 
 
 def test_who_waits_for_a_parser_takes_no_thread_of_others(held):
+    """Invariant of `isolation.parsing`: no text waits for a process in a thread that others need."""
+
     async def many():
         asyncio.get_running_loop().slow_callback_duration = 10
         reading = [asyncio.create_task(read_large(parsers)) for _ in range(64)]
@@ -155,6 +157,8 @@ def test_who_waits_for_a_parser_takes_no_thread_of_others(held):
 
 
 def test_text_is_refused_when_too_many_wait(held):
+    """Invariant of `isolation.parsing`: no more texts wait than `most_waiting`."""
+
     async def many():
         reading = [asyncio.create_task(read_large(parsers)) for _ in range(3)]
         await asyncio.sleep(0)

@@ -53,6 +53,7 @@ def valid(kinds: list[str], was_there: bool) -> str:
 
 @given(st.lists(st.tuples(st.lists(st.sampled_from("mcu"), max_size=6), st.booleans()), max_size=6))
 def test_every_row_is_told_once_and_no_removal_is_swallowed(rows):
+    """Invariant of `deliver.digests`: every row with an `unmatched` event is told, with the number of them."""
     events, wanted = [], {}
     for number, (kinds, was_there) in enumerate(rows):
         story = valid(kinds, was_there)

@@ -117,6 +117,7 @@ def test_what_is_wrong_with_an_address_is_not_told(guarded, maja, tokens):
 
 
 def test_an_address_does_not_count_for_another_subscription_that_gets_the_same_id(guarded, maja):
+    """Invariant of `deliver.capabilities`: an address counts for the subscription that it was made for."""
     address = maja.make_feed_address("sizes")
     maja.unsubscribe("sizes")
     problem(guarded.get(address), 404)

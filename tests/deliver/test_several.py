@@ -78,7 +78,10 @@ def deliverer_process(url: str) -> subprocess.Popen[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_deliverer_that_is_killed_loses_nothing_and_keeps_the_order(make_post, new_url, receiver, kind):
-    """Duplicates have the id of what they repeat; without them, each receiver got every event in order."""
+    """Duplicates have the id of what they repeat; without them, each receiver got every event in order.
+
+    Invariant of `deliver.dispatcher`: what is written of a delivery never runs ahead of what has arrived.
+    """
     post = make_post(new_url(kind))
     for number in range(4):
         post.deliveries.add("sizes", receiver.url(f"/hook/{number}"))

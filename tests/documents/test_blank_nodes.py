@@ -57,6 +57,7 @@ GRAPHS = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(GRAPHS, st.integers(0, 2**32))
 def test_equal_graphs_give_equal_documents(lines: bytes, seed: int) -> None:
+    """Invariant of `documents.blank_nodes`: names do not depend on labels or order."""
     assert read(disguised(lines, seed)) == read(lines)
 
 
@@ -115,6 +116,7 @@ def test_the_price_of_a_graph_does_not_depend_on_labels_or_order(lines: bytes, s
 @settings(max_examples=50, deadline=None)
 @given(GRAPHS, st.integers(1, 1000))
 def test_a_limit_decides_between_a_name_and_a_refusal_but_never_on_the_name(lines: bytes, limit: int) -> None:
+    """Invariant of `documents.blank_nodes`: names do not depend on limits."""
     try:
         document = read(lines, Limits(effort=limit))
     except DocumentTooLarge:

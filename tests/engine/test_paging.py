@@ -26,7 +26,10 @@ def hub():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_that_stay_are_read_once_whatever_comes_and_goes_between_the_pages(hub, seed):
-    """Documents and subscriptions that share the rows come and go; from scratch: what all states have in common."""
+    """Documents and subscriptions that share the rows come and go; from scratch: what all states have in common.
+
+    Invariant of `engine.inspect.pages`: pages have every row that stays, and no row twice.
+    """
     chance = random.Random(seed)
     for n in range(12):
         hub.publish(document(chance.sample(range(60), 20)), uri=f"urn:doc:{n}")

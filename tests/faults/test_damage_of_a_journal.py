@@ -49,6 +49,7 @@ def told_gone(found) -> set[int]:
     taken=st.integers(0, 12),
 )
 def test_every_acknowledged_entry_is_read_or_told_as_gone(kind, groups, longest, seed, taken):
+    """Invariant of `intake.journal`: what was acknowledged is read or told as gone, and nothing is cut off before."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         kept = written(folder, groups, longest)

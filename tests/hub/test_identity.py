@@ -169,6 +169,7 @@ def test_tenants_do_not_see_each_other(guarded, tokens):
 
 
 def test_tenant_has_no_more_than_its_quota(guarded, tokens):
+    """Invariant of `hub.tenancy.quotas`: what a full quota refuses is served when there is room."""
     use(guarded, tokens["north"])
     assert guarded.subscribe("a", TITLES).status_code == 201
     told = problem(guarded.subscribe("b", TITLES), 403, "quota-exceeded")

@@ -65,6 +65,7 @@ def one_by_one(hub, wanted):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(wanted=st.lists(orders, max_size=14), batch=st.sampled_from([1, 2, 512]))
 def test_many_at_once_give_what_one_after_the_other_gives(wanted, batch):
+    """Invariant of `hub.changes.group_commit`: each change has a version, and a bad document is refused alone."""
     with Hub(":memory:") as hub, Hub(":memory:") as reference:
         for each in (hub, reference):
             each.subscribe("SELECT ?s ?o { ?s <urn:p> ?o }", id="a")

@@ -76,6 +76,7 @@ def test_what_was_applied_before_is_answered_again(frugal):
 
 
 def test_documents_are_taken_again_when_the_day_has_moved_on(spent):
+    """Invariant of `hub.tenancy.quotas`: what a spent quota of events refuses is served later."""
     quota = quotas_of(spent).events
     problem(spent.publish("urn:3", water(3)), 429)
     now = datetime.now(UTC)
@@ -192,6 +193,7 @@ def test_cost_of_alternatives_is_their_sum_and_of_a_conjunction_that_of_its_rare
 
 
 def test_queries_are_refused_when_the_seconds_of_the_minute_are_used_and_answered_again_later(frugal):
+    """Invariant of `hub.tenancy.quotas`: what a spent quota of seconds refuses is served later."""
     ask = {"query": "ASK { ?s ?p ?o }"}
     assert frugal.get("/v1/sparql", params=ask).status_code == 200
     quota = quotas_of(frugal).sparql

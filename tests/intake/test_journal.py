@@ -35,6 +35,7 @@ def read(folder, after=0, most=MUCH):
     most=st.integers(1, 4),
 )
 def test_what_was_added_is_read_in_order_in_parts_of_any_size(groups, longest, most):
+    """Invariant of `intake.journal`: positions grow by one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         journal, reader, seen, position = Journal(folder, longest=longest), JournalReader(folder), [], 0
@@ -125,6 +126,7 @@ def test_files_go_when_all_of_them_is_applied_and_positions_go_on(tmp_path):
 
 
 def test_journal_goes_on_when_the_disk_takes_something_again(tmp_path, monkeypatch):
+    """Invariant of `intake.journal`: no entry gets the position of one that could not be written."""
     journal = Journal(tmp_path)
     journal.append([NewEntry(READ, "urn:1", None, b"x")])
     real, torn = os.write, []

@@ -151,7 +151,10 @@ def test_bytes_that_are_not_canonical_are_refused_with_the_documents_uri():
 
 
 def test_equal_patterns_in_different_languages_are_one_record():
-    """M5, N6: equal conditions are kept and evaluated once."""
+    """M5, N6: equal conditions are kept and evaluated once.
+
+    Invariant of `matching.registry`: equal conjunctions are one record with many entries.
+    """
     index = Index()
     index.add("rule", rule("search Host h register h where h.memory > 64"))
     index.add(

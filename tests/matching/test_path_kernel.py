@@ -205,7 +205,10 @@ def test_more_namespaces_than_the_compiled_pass_keeps_are_told_apart() -> None:
 
 
 def test_matches_stay_what_they_were_when_thresholds_and_texts_come_and_go() -> None:
-    """Neither is copied when a document matches: a change lets those who hold matches have their own before."""
+    """Neither is copied when a document matches: a change lets those who hold matches have their own before.
+
+    Invariant of `matching.xml.paths`: matches stay what they are when the index changes.
+    """
     document = parse("<a><b>7</b><c>x</c></a>", uri="urn:x:held", media_type="application/xml")
     index = Index()
     texts = {f"above {number}": f"/a[b > {number}]" for number in range(20)} | {"same": "/a[c = 'x']", "place": "/a/c"}

@@ -186,6 +186,7 @@ def test_texts_are_found_wherever_they_stand() -> None:
 
 
 def test_matches_stay_what_they_are_when_the_index_changes() -> None:
+    """Invariant of `matching.xml.paths`: matches stay what they are when the index changes."""
     index = index_of(one="/menu/softdrinks[price>1.80]", two="//year", three="//softdrinks[brand][price>1]")
     found = index.match(document())
     index.remove("one")

@@ -70,6 +70,7 @@ def test_events_that_differ_in_anything_that_is_told_are_different(other):
 
 
 def test_an_event_is_frozen():
+    """Invariant of `model.event`: an event is frozen."""
     with pytest.raises(AttributeError, match="frozen"):
         event().row = {}
     with pytest.raises(AttributeError, match="frozen"):
@@ -87,6 +88,7 @@ def test_changing_the_mapping_that_a_row_was_made_of_does_not_change_the_row():
 
 @pytest.mark.parametrize("kind", [Matched, Changed, Unmatched])
 def test_an_event_crosses_processes_with_its_contents(kind):
+    """Invariant of `model.event`: a pickled copy carries `before` and `after` themselves."""
     found = event(kind, before=lambda: (OLD,), after=lambda: (NEW,))
     copy = pickle.loads(pickle.dumps(found))
     assert type(copy) is kind

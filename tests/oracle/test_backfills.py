@@ -252,6 +252,7 @@ def live_with(world: Filling) -> int:
 
 @pytest.mark.parametrize(("kind", "seeds"), [("memory", 8), ("sqlite", 2), ("postgresql", 1)])
 def test_what_is_filled_while_much_happens_agrees_with_recomputation(urls, kind, seeds):
+    """Invariant of `engine.backfill.shares`: pages need not see one state of the store."""
     with small_shares():
         assert sum(live_through(seed, url) for seed, url in zip(range(seeds), urls(kind), strict=False)) > 10 * seeds
 

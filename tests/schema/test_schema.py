@@ -405,7 +405,7 @@ def test_a_document_made_to_fit_a_schema_has_no_violation_and_one_that_is_bent_h
 @settings(max_examples=200, deadline=None)
 @given(schemas(), graphs, st.dictionaries(st.sampled_from([*NODES, *CLASSES]), st.sets(st.sampled_from(CLASSES))))
 def test_the_answers_do_not_decide_what_is_asked(made, graph, answers):
-    """Invariant: `asks` foretells every question of `check`, whatever is known."""
+    """Invariant of `schema.schema`: `asks` foretells every question of `check`, whatever is known."""
     rules, asked = made[0], set()
 
     def known(resource):

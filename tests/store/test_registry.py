@@ -37,6 +37,7 @@ def test_query_is_found_by_exactly_what_it_asks(store):
 
 
 def test_equal_atoms_are_one_and_count_their_users(store):
+    """Invariant of `store.atoms`: an atom counts the rows of its users."""
     with store.writing() as writer:
         shape, other = writer.atoms.shape_ids(["shape", "other"])
         assert writer.atoms.shape_ids(["other", "shape", "other"]) == [other, shape, other]
@@ -57,6 +58,7 @@ def test_equal_atoms_are_one_and_count_their_users(store):
 
 
 def test_query_that_goes_takes_what_only_it_used(store):
+    """Invariant of `store.atoms`: no atom is without users."""
     with store.writing() as writer:
         shape, other = writer.atoms.shape_ids(["shape", "other"])
         term = writer.terms.ids(["<urn:a>"])[0]

@@ -35,6 +35,8 @@ def test_thousands_of_terms_at_once(store):
 
 
 def test_numbers_of_a_transaction_that_failed_are_forgotten(store):
+    """Invariant of `store.terms`: no other transaction has a number in mind that was rolled back."""
+
     def fail():
         with store.writing() as writer:
             lost = writer.terms.ids(["<urn:lost>"])

@@ -118,6 +118,7 @@ def test_literal_with_spaces_is_one_term():
 
 
 def test_statistics_of_predicates_follow_the_documents(store):
+    """Invariant of `store.triples`: `predicates` has the number of statements of each predicate that has some."""
     with store.writing() as writer:
         publish(
             writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>", "<urn:a> <urn:b> <urn:d>", "<urn:a> <urn:p> <urn:d>")}

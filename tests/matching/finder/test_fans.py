@@ -123,6 +123,7 @@ QUERIES = [
 
 
 def test_rows_of_random_graphs_with_hubs_are_those_of_the_definition():
+    """Invariant of `matching.incremental.fans`: the triples of a fan as seeds find all that was put off."""
     put_off = [_compared(random.Random(seed)) for seed in range(40)]
     assert sum(map(bool, put_off)) > 20, "something was put off"
     assert sum(rounds > 1 for rounds in put_off) > 3, "and again"

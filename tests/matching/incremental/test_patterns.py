@@ -39,6 +39,7 @@ def same(first: Pattern, second: Pattern) -> bool:
 @relaxed
 @given(patterns(), st.booleans())
 def test_pattern_comes_back_from_its_text(pattern, normal):
+    """Invariant of `matching.incremental.patterns`: a pattern comes back from its text, and has one text."""
     pattern = normalize(pattern) if normal else pattern
     text = dump_pattern(pattern)
     assert same(load_pattern(text), pattern)
