@@ -15,7 +15,7 @@ from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_text
-from triplewire.errors import TriplewireError
+from triplewire.errors import BadRequest, TriplewireError
 
 
 def subscribe(
@@ -79,6 +79,8 @@ def subscribe(
                     title=title,
                     description=description,
                 )
+            except BadRequest as error:  # of the options, which are those of every source
+                usage(str(error))
             except TriplewireError as error:
                 problems.report(each.source, error)
             else:
