@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from triplewire.algebra.taxonomy import Taxonomy
     from triplewire.documents import Limits, parse
     from triplewire.engine import Hub, Outcome
-    from triplewire.errors import *  # noqa: F403
+    from triplewire.errors import *  # noqa: F403  # each of them is public, as below
     from triplewire.languages import LANGUAGES, compile, render
     from triplewire.matching import Index, Match, Matches
     from triplewire.matching.explanation import Explanation

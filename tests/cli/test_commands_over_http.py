@@ -73,7 +73,19 @@ def test_what_only_a_store_can_do_is_refused_at_an_address(play, call, address):
     assert call("publish", address, "catalogue", "--drop-missing").exit_code == 2
     later = call("subscribe", address, "subscriptions", "--backfill", "later")
     assert later.exit_code == 2
-    assert "leave backfill out" in later.stderr
+    assert "decided by the hub" in later.stderr
+
+
+def test_a_subscription_that_the_service_refuses_does_not_stop_the_others(play, call, address):
+    """What is wrong with one source says nothing of the options that all have."""
+    text = (play / "subscriptions" / "maja.rq").read_text()
+    names = [f"{'x' * 230}.rq", "good.rq"]
+    for name in names:
+        (play / name).write_text(text)
+    told = call("subscribe", address, *names)
+    assert told.exit_code == 1
+    assert told.stdout.split() == ["good"]
+    assert names[0] in told.stderr
 
 
 def test_bad_address_and_bad_use_of_one_say_what_to_do(play, call, address):

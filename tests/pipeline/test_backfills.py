@@ -239,7 +239,7 @@ def test_the_command_says_what_waits(hub, tmp_path):
     assert "1 queued, 0 running, 0 done, 0 failed" in told.stdout
     refused = CliRunner().invoke(app, ["subscribe", "http://127.0.0.1:9/", *ask[2:], "--backfill", "later"])
     assert refused.exit_code == 2
-    assert "decides itself" in refused.output
+    assert "decided by the hub" in refused.output
 
 
 def test_a_backfill_that_was_begun_by_one_that_is_gone_is_begun_again(hub):

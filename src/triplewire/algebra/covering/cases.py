@@ -99,16 +99,19 @@ def _rewritten(fact: Fact, terms: Terms) -> Fact:
     if not names:
         return fact
 
+    def renamed(expression: Expression) -> Expression:
+        return replace_variables(expression, names)  # type: ignore[arg-type]  # an expression may stand for one as well
+
     def new(place: Place) -> Place:
-        return place if isinstance(place, Point) else replace_variables(place, names)  # type: ignore[arg-type]
+        return place if isinstance(place, Point) else renamed(place)
 
     if isinstance(fact, Ordering):
         return fact._replace(left=new(fact.left), right=new(fact.right))
     if isinstance(fact, SameTerm):
-        return SameTerm(new(fact.left), new(fact.right))  # type: ignore[arg-type]
+        return SameTerm(renamed(fact.left), renamed(fact.right))
     if isinstance(fact, Holds):
         return Holds(new(fact.text), fact.test, fact.part)
-    return Opaque(new(fact.expression))  # type: ignore[arg-type]
+    return Opaque(renamed(fact.expression))
 
 
 def _draw(lines: Lines, told: Iterable[Assertion]) -> bool:

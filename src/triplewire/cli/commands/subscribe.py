@@ -10,12 +10,12 @@ import typer
 
 from triplewire.cli import options, subscriptions
 from triplewire.cli.counts import counted
-from triplewire.cli.hubs import HubUrl, hub_at
+from triplewire.cli.hubs import HubUrl, hub_at, is_address
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_text
-from triplewire.errors import BadRequest, TriplewireError
+from triplewire.errors import TriplewireError
 
 
 def subscribe(
@@ -58,6 +58,8 @@ def subscribe(
       triplewire subscribe hub.db maja.rq --start ever --owner maja
       triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
     """
+    if is_address(store) and backfill is not options.BackfillOption.auto:
+        usage("--backfill is decided by the hub that is served; name its store to decide it here")
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
     if len(found) != 1 and (title or description):
@@ -79,8 +81,6 @@ def subscribe(
                     title=title,
                     description=description,
                 )
-            except BadRequest as error:  # of the options, which are those of every source
-                usage(str(error))
             except TriplewireError as error:
                 problems.report(each.source, error)
             else:

@@ -6,7 +6,7 @@ import gc
 
 from pyspark import daemon
 
-from triplewire.engine import finders  # noqa: F401  # with the engine, and SQL
+from triplewire.engine import workers  # noqa: F401  # what forked workers run, with the engine and SQL behind it
 from triplewire.pipeline.daemon import warm
 from triplewire.pipeline.streaming import parsing, source  # noqa: F401
 from triplewire.store import Store
