@@ -18,7 +18,7 @@ from postgres import HOW_TO_GET_IT, binaries, running
 from triplewire import Hub
 from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.hub import Settings, start
-from triplewire.hub.pipeline.process import child
+from triplewire.hub.pipeline import child
 from triplewire.store import RETRACT, NewEntry, Store, watchdog
 
 
