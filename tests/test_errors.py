@@ -27,6 +27,8 @@ EXAMPLES = [
     errors.AccessDenied("urn:d", by="bob"),
     errors.SchemaViolation(["no type", "no name"], uri="urn:d"),
     errors.IndexFileError("damaged"),
+    errors.NetworkError("another version"),
+    errors.LinkFull("b", 100),
     errors.PipelineError("no Java"),
     errors.StoreError("anything"),
     errors.StoreUnavailable("no server"),

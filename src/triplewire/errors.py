@@ -18,6 +18,8 @@
     │   ├── UnknownRow             a row is not one of its answers
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
+    ├── NetworkError               hubs could not work together
+    │   └── LinkFull               a node does not take what is sent to it, and no more of it is kept
     ├── PipelineError              Spark could not be started, or could not finish a job
     ├── StoreError                 a store could not be used
     │   ├── StoreUnavailable       it cannot be opened, or its server not be reached
@@ -209,6 +211,18 @@ class MatchLimitExceeded(SubscriptionError):
 
 class IndexFileError(TriplewireError):
     """A saved index could not be opened: it is not one, it is damaged, or another version wrote it."""
+
+
+class NetworkError(TriplewireError):
+    """Hubs could not work together; the message says what to do."""
+
+
+class LinkFull(NetworkError):
+    """`peer` has not taken the last `limit` messages; nothing was sent, and it can be tried again later."""
+
+    def __init__(self, peer: str, limit: int) -> None:
+        super().__init__(f"{peer} has not taken the last {limit:,} messages: try again when it is back")
+        self.peer, self.limit = peer, limit
 
 
 class PipelineError(TriplewireError):
