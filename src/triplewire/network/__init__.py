@@ -1,5 +1,6 @@
 """Many hubs: links between them, and what travels over these.
 
-`link` is one reliable link; everything between hubs goes over one. It does no IO, reads no clock and draws no random
-number, so that the same code runs between processes and in a simulation of virtual time.
+`link` is one reliable link; everything between hubs goes over one. `node` is a node with its links. Neither does IO,
+reads a clock or draws a random number, so that the same code runs between processes and, in virtual time, in
+`simulation`.
 """

@@ -1,0 +1,9 @@
+"""Networks of nodes in virtual time: one seed, one run, message for message.
+
+In come nodes and what happens to them; out comes what they have told each other, and when. Delays, loss, duplication,
+reordering, partitions, crashes and restarts are drawn from one seed. It uses no clock, no thread and no socket.
+"""
+
+from triplewire.network.simulation.world import World
+
+__all__ = ["World"]

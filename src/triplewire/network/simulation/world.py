@@ -1,0 +1,208 @@
+"""The world of a simulation: virtual time, nodes, and wires between them that are as bad as one likes.
+
+A wire loses, doubles, delays and so reorders frames. A node that crashes loses what is not in its state, and frames of
+its last step may be lost with it. Nodes on two sides of a partition do not reach each other, perhaps one way only. A
+neighbour that cannot be reached for `patience` is reported as silent, as its missing heartbeats would be.
+
+Nothing is sent again to a node that cannot be reached before it can be, so a world comes to rest: at rest, every frame
+that could be carried has been, and every timer that could change anything has gone off.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import count
+from random import Random
+from typing import Any
+
+from triplewire.network.link import Frame, LogEntry
+from triplewire.network.node import Node, NodeState, Outbox
+
+Pair = tuple[str, str]
+
+
+class World:
+    """Nodes by name, and the time in seconds. `delay` is in milliseconds, from the least to the most."""
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        delay: tuple[float, float] = (1, 50),
+        loss: float = 0.0,
+        duplication: float = 0.0,
+        patience: float = 5.0,
+    ) -> None:
+        if not 0 <= loss < 1:
+            raise ValueError(f"loss is a share from 0 to less than 1, and is {loss}")
+        if not 0 <= duplication <= 1:
+            raise ValueError(f"duplication is a share from 0 to 1, and is {duplication}")
+        if not 0 <= delay[0] <= delay[1]:
+            raise ValueError(f"delay is from the least to the most milliseconds, and is {delay}")
+        self.now = 0.0
+        self.chance = Random(seed)
+        self.messages: Counter[str] = Counter()
+        """How many frames were sent between nodes, by kind: what a body is called, or the kind of the frame."""
+        self.nodes: dict[str, Node] = {}
+        """The nodes that are up."""
+        self.patience = patience
+        self._delay, self._loss, self._duplication = (delay[0] / 1000, delay[1] / 1000), loss, duplication
+        self._queue: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._order = count()
+        self._ticks: dict[Pair, float] = {}
+        self._down: dict[str, tuple[NodeState, Callable[[NodeState], Node]]] = {}
+        self._makers: dict[str, Callable[[NodeState], Node]] = {}
+        self._cut: set[Pair] = set()
+        self._slow: dict[str, float] = {}
+        self.on_silence: Callable[[str, str], None] = lambda node, peer: None
+        """What to do when a node has not heard from a neighbour for `patience`."""
+
+    # -- nodes
+
+    def add(self, state: NodeState, make: Callable[[NodeState], Node]) -> Node:
+        """A node comes up; `make` makes it of its state, also after a crash."""
+        self._makers[state.name] = make
+        self.nodes[state.name] = node = make(state)
+        return node
+
+    def remove(self, name: str) -> None:
+        """A node goes, for good."""
+        self.nodes.pop(name, None)
+        self._down.pop(name, None)
+        self._makers.pop(name, None)
+
+    def join(self, a: str, b: str) -> None:
+        """Two nodes become neighbours."""
+        for one, other in ((a, b), (b, a)):
+            if one in self.nodes:
+                self._carry(one, self.nodes[one].connect(other, self.now))
+
+    def crash(self, name: str) -> None:
+        """A node loses everything but its state; what it was just sending may be lost as well."""
+        node = self.nodes.pop(name, None)
+        if node is None:
+            raise ValueError(f"{name} is not up")
+        self._down[name] = node.state, self._makers[name]
+        is_lost = self.chance.random() < 0.5
+        if is_lost:
+            self._queue = [each for each in self._queue if each[2] != self._arrive or each[3][0] != name]
+            heapq.heapify(self._queue)
+        self._watch([(peer, name) for peer in node.neighbours])
+
+    def restart(self, name: str) -> Node:
+        """A node that has crashed comes up again, with the state that it had."""
+        if name not in self._down:
+            raise ValueError(f"{name} has not crashed")
+        state, make = self._down.pop(name)
+        node = self.nodes[name] = make(state)
+        for peer in list(node.neighbours):
+            self._carry(name, node.connect(peer, self.now))
+            self._wake(peer, name)
+        return node
+
+    # -- faults
+
+    def partition(self, some: Iterable[str], others: Iterable[str], *, one_way: bool = False) -> None:
+        """Nothing gets from the one side to the other any more; with `one_way`, it still does back."""
+        some, others = list(some), list(others)
+        pairs = {(a, b) for a in some for b in others} | (set() if one_way else {(b, a) for a in some for b in others})
+        self._cut |= pairs
+        self._watch([(b, a) for a, b in pairs])
+
+    def heal(self) -> None:
+        """All partitions end."""
+        cut, self._cut = self._cut, set()
+        for a, b in sorted(cut):
+            self._wake(a, b)
+            self._wake(b, a)
+
+    def slow(self, name: str, factor: float) -> None:
+        """Everything that a node sends takes so many times as long."""
+        self._slow[name] = factor
+
+    def reaches(self, a: str, b: str) -> bool:
+        """Whether a frame from one node gets to another."""
+        return a in self.nodes and b in self.nodes and (a, b) not in self._cut
+
+    def _watch(self, pairs: Iterable[Pair]) -> None:
+        for node, peer in pairs:
+            self.at(self.now + self.patience, self._notice, node, peer)
+
+    def _notice(self, node: str, peer: str) -> None:
+        if node in self.nodes and not self.reaches(peer, node) and peer in self.nodes[node].neighbours:
+            self.on_silence(node, peer)
+
+    # -- frames
+
+    def act(self, name: str, frames: Outbox) -> None:
+        """Send what a step of a node has led to."""
+        self._carry(name, frames)
+
+    def _carry(self, sender: str, frames: Outbox) -> None:
+        touched = dict.fromkeys(peer for peer, _ in frames)
+        for peer, frame in frames:
+            self.messages[_kind(frame)] += 1
+            copies = 1 + (self._duplication > 0 and self.chance.random() < self._duplication)
+            for _ in range(copies):
+                if self.reaches(sender, peer) and not (self._loss and self.chance.random() < self._loss):
+                    wait = self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
+                    self.at(self.now + wait, self._arrive, sender, peer, frame)
+        for peer in touched:
+            self._wake(sender, peer)
+
+    def _arrive(self, sender: str, receiver: str, frame: Frame) -> None:
+        if self.reaches(sender, receiver):
+            self._carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
+            self._wake(receiver, sender)
+
+    # -- time
+
+    def at(self, time: float, action: Callable[..., None], *about: Any) -> None:
+        """Let something happen at a time."""
+        heapq.heappush(self._queue, (time, next(self._order), action, about))
+
+    def _wake(self, name: str, peer: str) -> None:
+        """See to it that the next timer of an end of a link goes off, if that can change anything."""
+        if not (self.reaches(name, peer) and self.reaches(peer, name)):
+            return
+        due = self.nodes[name].due(peer)
+        if due is not None and due < self._ticks.get((name, peer), float("inf")):
+            self._ticks[name, peer] = due
+            self.at(max(due, self.now), self._tick, name, peer, due)
+
+    def _is_idle(self, name: str, peer: str, due: float) -> bool:
+        """Whether a timer that was set has nothing to do any more; if that is later, it is set again."""
+        if self._ticks.get((name, peer)) != due:
+            return True
+        node = self.nodes.get(name)
+        left = None if node is None else node.due(peer)
+        if left is not None and left <= due and self.reaches(name, peer):
+            return False
+        del self._ticks[name, peer]
+        self._wake(name, peer)
+        return True
+
+    def _tick(self, name: str, peer: str, due: float) -> None:
+        del self._ticks[name, peer]
+        self._carry(name, self.nodes[name].tick(peer, self.now))
+        self._wake(name, peer)
+
+    def run(self, seconds: float | None = None) -> None:
+        """Go on until nothing moves, or for so many seconds."""
+        until = float("inf") if seconds is None else self.now + seconds
+        while self._queue and self._queue[0][0] <= until:
+            time, _, action, about = heapq.heappop(self._queue)
+            if action == self._tick and self._is_idle(*about):
+                continue
+            self.now = max(self.now, time)
+            action(*about)
+        if seconds is not None:
+            self.now = until
+
+
+def _kind(frame: Frame) -> str:
+    if isinstance(frame, LogEntry):
+        return str(getattr(frame.body, "kind", "message"))
+    return type(frame).__name__.lower()
