@@ -4,3 +4,7 @@
 reads a clock or draws a random number, so that the same code runs between processes and, in virtual time, in
 `simulation`.
 """
+
+from triplewire.network.simulation import Simulation
+
+__all__ = ["Simulation"]

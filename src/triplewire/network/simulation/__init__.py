@@ -4,6 +4,7 @@ In come nodes and what happens to them; out comes what they have told each other
 reordering, partitions, crashes and restarts are drawn from one seed. It uses no clock, no thread and no socket.
 """
 
+from triplewire.network.simulation.simulation import CubeNetwork, SimulatedClient, Simulation
 from triplewire.network.simulation.world import World
 
-__all__ = ["World"]
+__all__ = ["CubeNetwork", "SimulatedClient", "Simulation", "World"]

@@ -56,6 +56,10 @@ class World:
         self._makers: dict[str, Callable[[NodeState], Node]] = {}
         self._cut: set[Pair] = set()
         self._slow: dict[str, float] = {}
+        self.place: Callable[[str], str] = lambda name: name
+        """Where a node stands: what nodes at one place tell each other is no message, and meets no fault."""
+        self.on_arrival: Callable[[str], None] = lambda name: None
+        """What to do when a node has got a message."""
         self.on_silence: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has not heard from a neighbour for `patience`."""
 
@@ -124,7 +128,8 @@ class World:
 
     def reaches(self, a: str, b: str) -> bool:
         """Whether a frame from one node gets to another."""
-        return a in self.nodes and b in self.nodes and (a, b) not in self._cut
+        is_cut = (a, b) in self._cut and self.place(a) != self.place(b)
+        return a in self.nodes and b in self.nodes and not is_cut
 
     def _watch(self, pairs: Iterable[Pair]) -> None:
         for node, peer in pairs:
@@ -142,7 +147,11 @@ class World:
 
     def _carry(self, sender: str, frames: Outbox) -> None:
         touched = dict.fromkeys(peer for peer, _ in frames)
+        here = self.place(sender)
         for peer, frame in frames:
+            if self.place(peer) == here:
+                self.at(self.now, self._arrive, sender, peer, frame)
+                continue
             self.messages[_kind(frame)] += 1
             copies = 1 + (self._duplication > 0 and self.chance.random() < self._duplication)
             for _ in range(copies):
@@ -154,6 +163,8 @@ class World:
 
     def _arrive(self, sender: str, receiver: str, frame: Frame) -> None:
         if self.reaches(sender, receiver):
+            if isinstance(frame, LogEntry):
+                self.on_arrival(receiver)
             self._carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
             self._wake(receiver, sender)
 

@@ -1,0 +1,23 @@
+"""Routing: who must hear what. Advertisements say what a hub's publishers publish, interests what its clients ask for.
+
+In come advertisements, subscriptions and documents of clients, and what neighbours tell; out go messages to neighbours
+and events for clients. An interest goes only where an advertisement could match it and no wider interest went before
+it; a document goes back the way of the interests that it matches. Which way a message may go on is said by a
+topology. No IO, no clock, no chance.
+"""
+
+from triplewire.network.routing.advertisements import Advertisement, could_match
+from triplewire.network.routing.hubs import RoutingHub, RoutingState, Topology
+from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+
+__all__ = [
+    "Advertise",
+    "Advertisement",
+    "DocumentSent",
+    "RoutesTold",
+    "RoutingHub",
+    "RoutingState",
+    "Subscribe",
+    "Topology",
+    "could_match",
+]

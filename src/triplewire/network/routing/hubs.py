@@ -1,0 +1,378 @@
+"""A hub among hubs: it forwards interests one way and documents the other, and serves its own clients (P4 to P6).
+
+All that a hub tells a neighbour follows from what its clients and its other neighbours have told it:
+
+    advertised to k   what its clients advertise, and what neighbours advertise from whom an advertisement may go to k
+    interests for k   those of its clients, and of neighbours from whom an interest may go to k, as far as k should be
+                      told of them (`interests`)
+    documents to k    the versions that match an interest of k; and that one is gone, or matches none any more
+
+Each step sends the differences. So an advertisement that changes nothing for a neighbour stops there; a withdrawal, a
+late advertisement and the end of an interest need no rules of their own; and everything can be told anew at any time.
+
+Documents that went by are kept while a neighbour or a client has them. An interest is told of those among them that
+were published after it began, however long it took to get here: so an interest that another one keeps back misses
+nothing, and a client hears what it would hear in one hub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, Protocol
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.errors import UnknownDocument, UnknownSubscription
+from triplewire.languages import compile as compile_query
+from triplewire.matching import Index
+from triplewire.model import Document, Term
+from triplewire.network.link import Timing
+from triplewire.network.node import Node, NodeState, Outbox
+from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
+from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
+from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.subscriptions import ClientSubscription, Key
+
+_OWN = ""
+"""The neighbour that clients of the hub stand for."""
+
+Watcher = tuple[str, Pattern | str]
+"""A neighbour with an interest of its own; or _OWN with the id of a client's subscription."""
+
+
+class Topology(Protocol):
+    """Which way messages may go on. `came` is the neighbour that a message came from, "" for a client of the hub."""
+
+    def advertisement_goes(self, came: str, to: str) -> bool:
+        """Whether an advertisement goes on to a neighbour."""
+
+    def interest_goes(self, came: str, to: str) -> bool:
+        """Whether an interest goes on to a neighbour, if that has advertised something for it."""
+
+    def document_goes(self, came: str, to: str) -> bool:
+        """Whether a document goes on to a neighbour, if that has an interest in it."""
+
+
+@dataclass(slots=True)
+class KeptDocument:
+    """A document that is kept here: its version, the neighbour that it came from, and those that have it."""
+
+    told: DocumentSent
+    came: str
+    sent: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RoutingState(NodeState):
+    """What a hub among hubs must not lose."""
+
+    advertisements: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    """What clients advertise, and for the sake of each document what nobody has advertised."""
+    heard_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    told_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    heard_interests: dict[str, dict[Pattern, float]] = field(default_factory=dict)
+    interests: dict[str, NeighbourInterests] = field(default_factory=dict)
+    subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
+    documents: dict[Key, KeptDocument] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+
+
+class RoutingHub(Node):
+    """A hub in a network, made from its durable state."""
+
+    state: RoutingState
+
+    def __init__(self, state: RoutingState, topology: Topology, *, timing: Timing | None = None) -> None:
+        super().__init__(state, timing=timing)
+        self._topology = topology
+        self._index: Index | None = None
+        self._watchers: dict[str, Watcher] = {}
+        self._ids: dict[Watcher, str] = {}
+        self._numbers = count()
+        for peer, interests in state.heard_interests.items():
+            for interest in interests:
+                self._watch(peer, interest)
+        for subscription in state.subscriptions.values():
+            self._watch_own(subscription)
+
+    # -- clients
+
+    def advertise(self, id: str, advertisement: Advertisement, now: float) -> Outbox:
+        """A client says what it will publish; under the same id, something else from now on."""
+        self.state.advertisements[f"client {id}"] = advertisement.items
+        self._advertise_on(now)
+        return self._sent()
+
+    def withdraw(self, id: str, now: float) -> Outbox:
+        """A client will not publish any more what it advertised; what it has published stays."""
+        self.state.advertisements.pop(f"client {id}", None)
+        for key, kept in self.state.documents.items():
+            if key[0] == self.name and kept.told.document is not None:
+                self._advertise_document(kept.told.document)
+        self._advertise_on(now)
+        return self._sent()
+
+    def subscribe(self, id: str, client: str, text: str, language: str, since: float) -> Outbox:
+        """A client registers a query; it counts what is published from `since` on."""
+        subscription = ClientSubscription(id, client, compile_query(text, language=language), since)
+        self.state.subscriptions[id] = subscription
+        self._watch_own(subscription)
+        self._change_interests(_OWN, [(interest_of(subscription.pattern), since)], [], since)
+        return self._sent()
+
+    def unsubscribe(self, id: str, now: float) -> Outbox:
+        """A client's query ends; with it, its log."""
+        subscription = self.subscription(id)
+        del self.state.subscriptions[id]
+        self._unwatch((_OWN, subscription.id))
+        self._change_interests(_OWN, [], [(interest_of(subscription.pattern), subscription.since)], now)
+        return self._sent()
+
+    def subscription(self, id: str) -> ClientSubscription:
+        """The subscription of an id."""
+        if id not in self.state.subscriptions:
+            raise UnknownSubscription(id)
+        return self.state.subscriptions[id]
+
+    def publish(self, document: Document, now: float) -> Outbox:
+        """A client registers a document, or a new version of it; what it did not advertise is advertised for it."""
+        self._advertise_document(document)
+        self._advertise_on(now)
+        self._take(_OWN, self._next_version(document.uri, document, now), now)
+        return self._sent()
+
+    def retract(self, uri: str, now: float) -> Outbox:
+        """A client takes a document back."""
+        if (self.name, uri) not in self.state.documents:
+            raise UnknownDocument(uri)
+        self._take(_OWN, self._next_version(uri, None, now), now)
+        self.state.advertisements.pop(f"document {uri}", None)
+        self._advertise_on(now)
+        return self._sent()
+
+    def _next_version(self, uri: str, document: Document | None, now: float) -> DocumentSent:
+        version = self.state.versions.get(uri, 0) + 1
+        self.state.versions[uri] = version
+        return DocumentSent(self.name, uri, version, now, document)
+
+    def _advertise_document(self, document: Document) -> None:
+        own = [items for source, items in self.state.advertisements.items() if source != f"document {document.uri}"]
+        lacking = missing(frozenset[Advertised]().union(*own), document)
+        if lacking:
+            self.state.advertisements[f"document {document.uri}"] = lacking
+        else:
+            self.state.advertisements.pop(f"document {document.uri}", None)
+
+    # -- what neighbours tell
+
+    def connect(self, peer: str, now: float) -> Outbox:
+        """See `Node.connect`; a new neighbour is told what concerns it."""
+        is_new = peer not in self.state.interests
+        if is_new:
+            self.state.interests[peer] = NeighbourInterests()
+            self.state.heard_items[peer] = self.state.told_items[peer] = frozenset()
+            self.state.heard_interests[peer] = {}
+        frames = super().connect(peer, now)
+        if is_new:
+            step = InterestStep()
+            for came, interests in [(_OWN, self._own_interests()), *self._heard()]:
+                for interest, since in interests if self._topology.interest_goes(came, peer) else ():
+                    self.state.interests[peer].want(interest, since, step)
+            self._advertise_on(now)
+        return [*frames, *self._sent()]
+
+    def _own_interests(self) -> list[tuple[Pattern, float]]:
+        return [(interest_of(each.pattern), each.since) for each in self.state.subscriptions.values()]
+
+    def _heard(self) -> list[tuple[str, list[tuple[Pattern, float]]]]:
+        return [(peer, [*interests.items()]) for peer, interests in self.state.heard_interests.items()]
+
+    def hear(self, peer: str, body: Any, now: float) -> None:
+        """See `Node.hear`."""
+        match body:
+            case Advertise(added, removed):
+                self._hear_items(peer, (self.state.heard_items[peer] | added) - removed, now)
+            case Subscribe(added, removed):
+                known = self.state.heard_interests[peer]
+                gone = [(interest, known[interest]) for interest in removed if interest in known]
+                self._change_interests(peer, added, gone, now)
+                self._catch_up(peer, [interest for interest, _ in added], now)
+            case DocumentSent():
+                self._take(peer, body, now)
+
+    def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
+        """See `Node.hear_all`."""
+        self._hear_items(peer, body.advertised, now)
+        known, told = self.state.heard_interests[peer], dict(body.interests)
+        gone = [(interest, since) for interest, since in known.items() if interest not in told]
+        self._change_interests(peer, body.interests, gone, now)
+        told_keys = {(each.origin, each.uri) for each in body.documents}
+        for key, kept in [*self.state.documents.items()]:
+            if kept.came == peer and key not in told_keys:
+                self._take(peer, DocumentSent(*key, kept.told.version, now, None), now)
+        for each in body.documents:
+            self._take(peer, each, now)
+        self._catch_up(peer, told, now)
+
+    def all_for(self, peer: str) -> RoutesTold:
+        """See `Node.all_for`."""
+        interests = self.state.interests[peer].told
+        sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
+        for kept in sent:
+            kept.sent[peer] = kept.told.version
+        return RoutesTold(self.state.told_items[peer], tuple(interests.items()), tuple(kept.told for kept in sent))
+
+    def _hear_items(self, peer: str, items: frozenset[Advertised], now: float) -> None:
+        if items != self.state.heard_items[peer]:
+            self.state.heard_items[peer] = items
+            step = InterestStep()
+            self.state.interests[peer].advertise(items, step)
+            self._tell_interests(peer, step, now)
+            self._advertise_on(now)
+
+    # -- what neighbours are told
+
+    def _advertise_on(self, now: float) -> None:
+        own = frozenset[Advertised]().union(*self.state.advertisements.values())
+        for peer, before in self.state.told_items.items():
+            heard = [
+                items
+                for came, items in self.state.heard_items.items()
+                if came != peer and self._topology.advertisement_goes(came, peer)
+            ]
+            after = own.union(*heard)
+            if after != before:
+                self.state.told_items[peer] = after
+                self.tell(peer, Advertise(after - before, before - after), now)
+
+    def _change_interests(
+        self,
+        came: str,
+        added: Iterable[tuple[Pattern, float]],
+        removed: Iterable[tuple[Pattern, float]],
+        now: float,
+    ) -> None:
+        """Interests of a neighbour, or of clients, begin and end."""
+        steps: dict[str, InterestStep] = {}
+        known = self.state.heard_interests.get(came)
+        for interest, since in added:
+            before = known.get(interest) if known is not None else None
+            if known is not None:
+                known[interest] = since
+                self._watch(came, interest)
+            self._pass_on(came, interest, since, before, steps)
+        for interest, since in removed:
+            if known is not None:
+                del known[interest]
+                self._unwatch((came, interest))
+            self._pass_on(came, interest, None, since, steps)
+        for peer, step in steps.items():
+            self._tell_interests(peer, step, now)
+
+    def _pass_on(
+        self, came: str, interest: Pattern, since: float | None, before: float | None, steps: dict[str, InterestStep]
+    ) -> None:
+        for peer, interests in self.state.interests.items():
+            if peer != came and self._topology.interest_goes(came, peer):
+                step = steps.setdefault(peer, InterestStep())
+                if since is not None:
+                    interests.want(interest, since, step)
+                if before is not None:
+                    interests.drop(interest, before, step)
+
+    def _tell_interests(self, peer: str, step: InterestStep, now: float) -> None:
+        if step:
+            self.tell(peer, Subscribe(tuple(step.added.items()), tuple(step.removed)), now)
+
+    # -- documents
+
+    def _watch(self, peer: str, interest: Pattern) -> None:
+        self._note((peer, interest), interest)
+
+    def _watch_own(self, subscription: ClientSubscription) -> None:
+        self._note((_OWN, subscription.id), subscription.pattern)
+
+    def _note(self, watcher: Watcher, pattern: Pattern) -> None:
+        if watcher in self._ids:
+            return
+        if self._index is None:
+            self._index = Index()
+        id = str(next(self._numbers))
+        self._ids[watcher], self._watchers[id] = id, watcher
+        self._index.add(id, pattern)
+
+    def _unwatch(self, watcher: Watcher) -> None:
+        id = self._ids.pop(watcher)
+        del self._watchers[id]
+        assert self._index is not None, "something was watched"
+        self._index.remove(id)
+
+    def _found(self, told: DocumentSent) -> tuple[set[str], dict[str, list[dict[str, Term]]]]:
+        """The neighbours that want a version of a document, and the rows that it gives to subscriptions here."""
+        peers: set[str] = set()
+        rows: dict[str, list[dict[str, Term]]] = {}
+        if told.document is None or self._index is None:
+            return peers, rows
+        for match in self._index.match(told.document):
+            peer, what = self._watchers[match.subscription]
+            if isinstance(what, str):
+                if told.time > self.state.subscriptions[what].since:
+                    rows[what] = match.rows
+            elif told.time > self.state.heard_interests[peer][what]:
+                peers.add(peer)
+        return peers, rows
+
+    def _take(self, came: str, told: DocumentSent, now: float) -> None:
+        """A version of a document arrives, or that it is gone: clients hear of it, and neighbours that want it."""
+        key = told.origin, told.uri
+        kept = self.state.documents.get(key)
+        if told.document is None if kept is None else told.version < kept.told.version:
+            return
+        peers, rows = self._found(told)
+        if kept is None:
+            kept = self.state.documents[key] = KeptDocument(told, came)
+            self._tell_clients(key, None, told, rows, now)
+        elif told.version > kept.told.version or told.document is None:
+            before, kept.told = kept.told, told
+            self._tell_clients(key, before, told, rows, now)
+        for peer in sorted({*peers, *kept.sent}):
+            if peer != came and self._topology.document_goes(came, peer):
+                self._send(kept, peer, now, is_wanted=peer in peers)
+        is_needed = (
+            told.origin == self.name or kept.sent or any(key in s.given for s in self.state.subscriptions.values())
+        )
+        if told.document is None or not is_needed:
+            del self.state.documents[key]
+
+    def _send(self, kept: KeptDocument, peer: str, now: float, *, is_wanted: bool) -> None:
+        told = kept.told
+        if not is_wanted:
+            del kept.sent[peer]
+            self.tell(peer, replace(told, document=None), now)
+        elif kept.sent.get(peer) != told.version:
+            kept.sent[peer] = told.version
+            self.tell(peer, told, now)
+
+    def _tell_clients(
+        self,
+        key: Key,
+        before: DocumentSent | None,
+        told: DocumentSent,
+        rows: Mapping[str, list[dict[str, Term]]],
+        now: float,
+    ) -> None:
+        versions = (before.version if before is not None else None), (told.version if told.document else None)
+        for id, subscription in self.state.subscriptions.items():
+            if id in rows or key in subscription.given:
+                old = before.document if before is not None else None
+                subscription.take(key, versions, old, told.document, rows.get(id, ()), now)
+
+    def _catch_up(self, peer: str, interests: Iterable[Pattern], now: float) -> None:
+        """Tell a neighbour of the documents here that were published after its new interests began."""
+        known = self.state.heard_interests[peer]
+        oldest = min((known[interest] for interest in interests), default=now)
+        for kept in self.state.documents.values():
+            is_late = kept.told.time > oldest and kept.sent.get(peer) != kept.told.version and kept.came != peer
+            if is_late and self._topology.document_goes(kept.came, peer) and peer in self._found(kept.told)[0]:
+                self._send(kept, peer, now, is_wanted=True)

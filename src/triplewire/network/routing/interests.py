@@ -1,0 +1,152 @@
+"""Interests: which subscriptions a neighbour is told of (P5).
+
+Of a subscription other hubs need to know only which documents match it: its answer columns and optional parts are left
+out, so many subscriptions are one *interest*. An interest has the time since when it counts, that of its oldest
+subscription.
+
+A neighbour is told of an interest if one of its advertisements could match it, and of no wider one that counts at least
+as long: that would bring the same documents. One that was told stays told when a wider one comes. When a wider
+one goes, those that it kept back are told in the same message, so that there is no gap.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from pyoxigraph import NamedNode
+
+from triplewire.algebra.covering import covers
+from triplewire.algebra.normalize import normalize
+from triplewire.algebra.pattern import Conjunction, Pattern
+from triplewire.network.routing.advertisements import Advertised, could_match
+
+
+@lru_cache(maxsize=100_000)
+def interest_of(pattern: Pattern) -> Pattern:
+    """What decides which documents match: the pattern without its columns."""
+    if pattern.asks_xml:
+        return pattern
+    branches = tuple(replace(branch, optionals=()) for branch in pattern.branches)
+    return normalize(Pattern((), branches))
+
+
+@lru_cache(maxsize=1_000_000)
+def _is_wider(a: Pattern, b: Pattern) -> bool:
+    return covers(a, b)
+
+
+@lru_cache(maxsize=100_000)
+def _signs(pattern: Pattern) -> frozenset[str]:
+    """A property of each alternative; a pattern can only cover another that has all properties of one of its own."""
+    return frozenset(min(_properties(branch), default="") for branch in pattern.branches)
+
+
+@lru_cache(maxsize=100_000)
+def _met(pattern: Pattern) -> frozenset[str]:
+    """The signs that a pattern which covers this one must have some of."""
+    return frozenset(("", *(name for branch in pattern.branches[:1] for name in _properties(branch))))
+
+
+def _properties(branch: Conjunction) -> set[str]:
+    return {triple.predicate.value for triple in branch.triples if isinstance(triple.predicate, NamedNode)}
+
+
+@dataclass(slots=True)
+class InterestStep:
+    """The difference that a step makes to what a neighbour is told: interests with their times, and those that go."""
+
+    added: dict[Pattern, float] = field(default_factory=dict)
+    removed: dict[Pattern, None] = field(default_factory=dict)
+
+    def add(self, interest: Pattern, since: float) -> None:
+        """It is told of this."""
+        self.removed.pop(interest, None)
+        self.added[interest] = since
+
+    def remove(self, interest: Pattern) -> None:
+        """It is told of this no longer."""
+        if self.added.pop(interest, None) is None:
+            self.removed[interest] = None
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+@dataclass(slots=True)
+class NeighbourInterests:
+    """What concerns one neighbour: `wanted`, all interests that could go there; `told`, those that it was told of.
+
+    `wanted` counts the times of each interest's sources: the oldest one counts.
+    """
+
+    advertised: frozenset[Advertised] = frozenset()
+    wanted: dict[Pattern, Counter[float]] = field(default_factory=dict)
+    told: dict[Pattern, float] = field(default_factory=dict)
+    _signed: dict[str, dict[Pattern, None]] = field(default_factory=dict)
+
+    def want(self, interest: Pattern, since: float, step: InterestStep) -> None:
+        """A source of an interest comes."""
+        self.wanted.setdefault(interest, Counter())[since] += 1
+        self._settle(interest, step)
+
+    def drop(self, interest: Pattern, since: float, step: InterestStep) -> None:
+        """A source of an interest goes."""
+        times = self.wanted[interest]
+        times[since] -= 1
+        if not times[since]:
+            del times[since]
+        if not times:
+            del self.wanted[interest]
+        self._settle(interest, step)
+
+    def advertise(self, items: frozenset[Advertised], step: InterestStep) -> None:
+        """The neighbour advertises something else: interests that waited for it go, others are called back."""
+        self.advertised = items
+        for interest in [*self.wanted]:
+            self._settle(interest, step)
+
+    def _settle(self, interest: Pattern, step: InterestStep) -> None:
+        """Tell of an interest, or take it back, as it should be now; and of what it kept back."""
+        times = self.wanted.get(interest)
+        since = min(times) if times and could_match(self.advertised, interest) else None
+        before = self.told.get(interest)
+        if since == before or (since is not None and before is not None and since > before):
+            return  # one that counts for less long than was told brings nothing else
+        if since is None:
+            self._forget(interest)
+            step.remove(interest)
+            for kept_back in self._kept_back(interest):
+                self._settle(kept_back, step)
+        elif before is None and self._is_covered(interest, since):
+            return
+        else:
+            self._forget(interest)
+            self.told[interest] = since
+            for sign in _signs(interest):
+                self._signed.setdefault(sign, {})[interest] = None
+            step.add(interest, since)
+
+    def _forget(self, interest: Pattern) -> None:
+        if self.told.pop(interest, None) is not None:
+            for sign in _signs(interest):
+                del self._signed[sign][interest]
+
+    def _is_covered(self, interest: Pattern, since: float) -> bool:
+        return any(self.told[wider] <= since and _is_wider(wider, interest) for wider in self._candidates(interest))
+
+    def _candidates(self, interest: Pattern) -> Iterator[Pattern]:
+        """Interests that it was told of, and that may be wider."""
+        for sign in _met(interest):
+            for told in self._signed.get(sign, ()):
+                if told != interest:
+                    yield told
+
+    def _kept_back(self, wider: Pattern) -> list[Pattern]:
+        signs = _signs(wider)
+        kept = (
+            interest for interest in self.wanted if interest not in self.told and not signs.isdisjoint(_met(interest))
+        )
+        return [interest for interest in kept if _is_wider(wider, interest)]

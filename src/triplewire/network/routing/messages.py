@@ -1,0 +1,53 @@
+"""What hubs tell each other: which documents they have, which they want, and the documents themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.model import Document
+from triplewire.network.routing.advertisements import Advertised
+
+
+@dataclass(frozen=True, slots=True)
+class Advertise:
+    """What is advertised besides, and what no longer."""
+
+    kind: ClassVar[str] = "advertise"
+    added: frozenset[Advertised]
+    removed: frozenset[Advertised]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """Interests that begin, with the time since when they count, and those that end."""
+
+    kind: ClassVar[str] = "subscribe"
+    added: tuple[tuple[Pattern, float], ...]
+    removed: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSent:
+    """A version of a document; without content it is gone, or of no concern any more to the one who hears this.
+
+    `origin` is the hub that it was published at, `time` when. A document of the same uri at another hub is another one.
+    """
+
+    kind: ClassVar[str] = "event"
+    origin: str
+    uri: str
+    version: int
+    time: float
+    document: Document | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoutesTold:
+    """Everything that a neighbour should know: it replaces what it was told before."""
+
+    kind: ClassVar[str] = "resync"
+    advertised: frozenset[Advertised]
+    interests: tuple[tuple[Pattern, float], ...]
+    documents: tuple[DocumentSent, ...]

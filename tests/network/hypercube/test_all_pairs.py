@@ -1,0 +1,82 @@
+"""Every hub hears every other one: advertise, subscribe, publish, update, retract, each told once (P3 to P6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from triplewire.network import Simulation
+
+THEME = "urn:theme"
+ASKED = "SELECT ?d { ?d <urn:theme> <urn:theme/%d> }"
+
+
+@pytest.mark.parametrize(
+    ("size", "faults"),
+    [
+        *((size, {}) for size in (1, 2, 3, 4, 5, 8, 11, 16)),
+        (8, {"loss": 0.1, "duplication": 0.1}),
+        (11, {"loss": 0.1, "duplication": 0.1}),
+        pytest.param(64, {}, marks=pytest.mark.slow),
+    ],
+)
+def test_each_hub_is_told_once_of_what_each_other_one_publishes_changes_and_retracts(size, faults):
+    """Of 4,032 pairs in a cube of 64, 384 would be told if interests climbed dimensions as advertisements do."""
+    sim = Simulation(seed=size, **faults)
+    net = sim.hypercube(size)
+    clients = [net.client(at=number) for number in range(size)]
+    for number, client in enumerate(clients):
+        client.advertise(values={THEME: [f"urn:theme/{number}"]})
+    sim.run()
+    sids = [[client.subscribe(ASKED % number) for number in range(size)] for client in clients]
+    sim.run()
+    for number, client in enumerate(clients):
+        client.publish(f"<urn:d{number}> <urn:theme> <urn:theme/{number}> .", uri=f"urn:doc{number}")
+    sim.run()
+    for number, client in enumerate(clients):
+        client.publish(f"<urn:d{number}> <urn:theme> <urn:theme/{number}>, <urn:new> .", uri=f"urn:doc{number}")
+    sim.run()
+    for number, client in enumerate(clients):
+        client.retract(f"urn:doc{number}")
+    sim.run()
+    for client, own in zip(clients, sids, strict=True):
+        for number, sid in enumerate(own):
+            told = [(event.kind, event.row["d"].value) for event in client.events(sid)]
+            assert told == [(kind, f"urn:d{number}") for kind in ("matched", "changed", "unmatched")]
+
+
+def test_broadcast_of_an_advertisement_takes_one_message_less_than_there_are_nodes():
+    sim = Simulation()
+    net = sim.hypercube(64)
+    sim.run()
+    net.client(at=23).advertise(properties=["urn:p"])
+    sim.run()
+    assert sim.messages["advertise"] == 63
+
+
+def test_advertisement_that_changes_nothing_for_a_neighbour_stops_there():
+    """P4: a second hub with the same advertisement reaches only those who did not know of it in that direction."""
+    sim = Simulation()
+    net = sim.hypercube(64)
+    net.client(at=0).advertise(properties=["urn:p"])
+    sim.run()
+    net.client(at=0).advertise(properties=["urn:p"])
+    sim.run()
+    assert sim.messages["advertise"] == 63, "the hub has advertised it already"
+    net.client(at=1).advertise(properties=["urn:p"])
+    sim.run()
+    assert sim.messages["advertise"] == 64, "but for hub 0, all know of it in its direction"
+
+
+def test_document_costs_messages_only_on_the_way_to_those_who_want_it():
+    sim = Simulation()
+    net = sim.hypercube(64)
+    writer, reader = net.client(at=0), net.client(at=0b101010)
+    writer.advertise(properties=[THEME])
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    assert sim.messages["subscribe"] == 3, "one message for each bit in which they differ"
+    writer.publish("<urn:d> <urn:theme> <urn:theme/1> .", uri="urn:doc")
+    writer.publish("<urn:e> <urn:theme> <urn:theme/2> .", uri="urn:other")
+    sim.run()
+    assert sim.messages["event"] == 3
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d"]
