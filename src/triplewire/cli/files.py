@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -20,10 +19,10 @@ _BY_SUFFIX = {".csv": "csv", ".xlsx": "xlsx", ".parquet": "parquet", ".jsonl": "
 _BINARY = ("xlsx", "parquet")
 
 
-def chosen(format: StrEnum | None, json: bool, out: Path | None) -> str:
+def chosen(format: str | None, json: bool, out: Path | None) -> str:
     """The format that was asked for, or the one that fits where the output goes."""
     if format is not None or json:
-        wanted = "jsonl" if format is None else str(format)
+        wanted = format or "jsonl"
     elif out is None:
         wanted = "table" if sys.stdout.isatty() else "jsonl"
     elif out.suffix.lower() in _BY_SUFFIX:

@@ -18,7 +18,7 @@ def print_records(
     records: Iterable[Mapping[str, Any]], columns: Iterable[str], format: options.Format, prefixes: Mapping[str, str]
 ) -> int:
     """Print each record, or its `columns` as a line of a table; gives how many there were."""
-    if format is options.Format.jsonl:
+    if format == "jsonl":
         return sum(print_json(record) for record in records)
     from rich.text import Text
 

@@ -55,15 +55,6 @@ class BadSubscriptionFile(Exception):
     """A file, or one line of it, does not hold a subscription."""
 
 
-def parse_prefixes(options: Iterable[str]) -> dict[str, str]:
-    """Prefixes from options such as `dcat=http://www.w3.org/ns/dcat#`; raises ValueError for anything else."""
-    pairs = [option.partition("=") for option in options]
-    for name, equals, namespace in pairs:
-        if not (equals and namespace):
-            raise ValueError(f"--prefix {name}: write prefix=namespace, such as dcat=http://www.w3.org/ns/dcat#")
-    return {name: namespace for name, _, namespace in pairs}
-
-
 def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) -> list[WrittenSubscription]:
     """The subscriptions in the files and folders that the arguments mean; what is not one is reported."""
     paths = dict.fromkeys(path for argument in given for path in expand(argument, SUFFIXES, problems, "subscription"))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,32 +20,10 @@ from triplewire.errors import SecretLocked
 if TYPE_CHECKING:
     from triplewire.outbound import Reach
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Send events to web hooks, inboxes and digests.",
-)
+app = options.group("Send events to web hooks, inboxes and digests.")
 
 _COLUMNS = ("id", "subscription", "kind", "url", "state", "delivered", "lag", "dead", "last_error")
 _LETTERS = ("number", "id", "reason", "attempts", "died", "replay")
-
-
-class KindOption(StrEnum):
-    """How events are sent."""
-
-    webhook = "webhook"
-    digest = "digest"
-    ldn = "ldn"
-
-
-class EveryOption(StrEnum):
-    """How often a digest comes."""
-
-    hourly = "hourly"
-    daily = "daily"
-
 
 DeliveryId = Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of a delivery, as `list` tells it.")]
 Numbers = Annotated[
@@ -68,10 +45,12 @@ def add(
     subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The id of a subscription.")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Where to send; for ldn, an inbox or what has one.")],
     kind: Annotated[
-        KindOption, typer.Option("--kind", help="Each event signed; a signed digest; a notification to an inbox.")
-    ] = KindOption.webhook,
+        Literal["webhook", "digest", "ldn"],
+        typer.Option("--kind", help="Each event signed; a signed digest; a notification to an inbox."),
+    ] = "webhook",
     every: Annotated[
-        EveryOption | None, typer.Option("--every", help="How often a digest comes; daily, if not said.")
+        Literal["hourly", "daily"] | None,
+        typer.Option("--every", help="How often a digest comes; daily, if not said."),
     ] = None,
     contents: Annotated[bool, typer.Option("--contents", help="With the content before and after.")] = False,
     after: Annotated[int, typer.Option("--after", min=0, help="Begin after this cursor.")] = 0,
@@ -87,13 +66,12 @@ def add(
       triplewire deliver add hub.db maja https://maja.example/hook --kind digest --every daily
       triplewire deliver add hub.db maja https://pod.example/maja --kind ldn --from-now
     """
-    often = EveryOption.daily if kind is KindOption.digest and every is None else every
     with deliveries_at(store) as deliveries:
         made = deliveries.add(
             subscription,
             url,
-            kind=kind.value,
-            every=None if often is None else often.value,
+            kind=kind,
+            every="daily" if kind == "digest" and every is None else every,
             contents=contents,
             after=None if from_now else after,
         )

@@ -77,10 +77,8 @@ def edit(
         typer.Argument(metavar="[PATH|TEXT]", help="A file with the new query, or its text with --language."),
     ] = None,
     language: options.Language = None,
-    scope: Annotated[
-        options.ScopeOption | None, typer.Option("--scope", help="Where its triples may come from.")
-    ] = None,
-    start: Annotated[options.StartOption | None, typer.Option("--start", help="What counts, from now on.")] = None,
+    scope: Annotated[options.ScopeName | None, typer.Option("--scope", help="Where its triples may come from.")] = None,
+    start: Annotated[options.StartName | None, typer.Option("--start", help="What counts, from now on.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="What people call it; '' for nothing.")] = None,
     description: Annotated[str | None, typer.Option("--description", help="What it is for; '' for nothing.")] = None,
     prefix: options.Prefixes = [],
@@ -107,8 +105,8 @@ def edit(
     with hub_at(store) as hub:
         hub.edit(
             id,
-            scope=None if scope is None else scope.value,
-            start=None if start is None else start.value,
+            scope=scope,
+            start=start,
             title=title,
             description=description,
             **query,

@@ -70,7 +70,7 @@ def _findings(
 
 
 def _line(id: str, finding: Finding, prefixes: Mapping[str, str], format: options.Format) -> str:
-    if format is options.Format.table:
+    if format == "table":
         return f"{id}: {short(finding, prefixes)}"
     record = {
         "subscription": id,

@@ -52,13 +52,13 @@ def run(
         list[str], typer.Option("--documents", "-d", metavar="PATH", help="The same as DOCUMENT. Repeatable.")
     ] = [],
     out: batches.Out = None,
-    to: batches.Form = batches.To.parquet,
+    to: batches.Form = "parquet",
     overwrite: batches.Overwrite = False,
     master: batches.Master = None,
     split: batches.SplitOption = None,
     content_column: batches.ContentColumn = None,
     uri_column: batches.UriColumn = "uri",
-    scope: options.Scope = options.ScopeOption.document,
+    scope: options.Scope = "document",
     work: batches.WorkFolder = None,
     conf: batches.Conf = [],
     verbose: batches.Verbose = False,
@@ -109,13 +109,13 @@ def run(
     raise typer.Exit(problems.exit_code)
 
 
-def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeOption) -> None:
+def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeName) -> None:
     """End the command where options do not go together."""
     if on_spark and why:
         usage("--why is not served on Spark; leave it out, or leave --out out")
     if needs_spark and not on_spark:
         usage("--master, --split and --content-column are for Spark: say where the answers go (--out PATH)")
-    if scope is options.ScopeOption.graph and not on_spark:
+    if scope == "graph" and not on_spark:
         usage("without --out, documents are matched one by one; for scope graph use a hub (triplewire publish)")
 
 
@@ -196,7 +196,7 @@ def _print_table(answers: Iterator[PrintedAnswer], prefixes: Mapping[str, str]) 
     return len({(answer.document, answer.subscription) for answer in collected}), len(collected)
 
 
-_PRINTERS = {options.Format.jsonl: _print_lines, options.Format.table: _print_table}
+_PRINTERS = {"jsonl": _print_lines, "table": _print_table}
 
 
 def _summary(files: int, subscriptions: int, count: tuple[int, int], problems: int) -> str:

@@ -17,8 +17,8 @@ def run(
     store: HubUrl,
     source: Annotated[str, typer.Argument(metavar="TEXT|FILE", help="A subscription's text, or a file with one.")],
     language: options.Language = None,
-    scope: options.Scope = options.ScopeOption.document,
-    start: options.Start = options.StartOption.now,
+    scope: options.Scope = "document",
+    start: options.Start = "now",
     limit: Annotated[int, typer.Option("--limit", min=1, help="So many answers at most.")] = 100,
     prefix: options.Prefixes = [],
     json: options.AsJson = False,
@@ -38,8 +38,8 @@ def run(
         told = hub.preview(
             wanted.text,
             language=wanted.language,
-            scope=scope.value,
-            start=start.value,
+            scope=scope,
+            start=start,
             limit=limit,
             prefixes=wanted.prefixes,
         )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,19 +23,11 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """A part of the service that may be a process of its own."""
+    """A part of the service that may be a process of its own; no Literal, of which Typer takes no list."""
 
     api = "api"
     pipeline = "pipeline"
     deliver = "deliver"
-
-
-class PipelineOption(StrEnum):
-    """Who applies what was acknowledged."""
-
-    spark = "spark"
-    engine = "engine"
-    none = "none"
 
 
 def run(
@@ -65,7 +57,7 @@ def run(
         list[Role], typer.Option("--role", help="Only this part, in this process. Repeatable; all, if not said.")
     ] = [],
     pipeline: Annotated[
-        PipelineOption | None,
+        Literal["spark", "engine", "none"] | None,
         typer.Option("--pipeline", help="Who applies changes: a process with Spark, this process, or another one."),
     ] = None,
     master: Annotated[
@@ -117,7 +109,7 @@ def run(
         "identity": identity,
         "certificate": certificate,
         "certificate_key": key,
-        "pipeline": None if pipeline is None else pipeline.value,
+        "pipeline": pipeline,
         "master": master,
         "checkpoint": checkpoint,
         "reach": reach,

@@ -19,13 +19,7 @@ from triplewire.errors import TriplewireError
 if TYPE_CHECKING:
     from triplewire.store import Store
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Look after the store of a hub.",
-)
+app = options.group("Look after the store of a hub.")
 
 
 @app.command()

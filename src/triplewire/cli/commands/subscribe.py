@@ -28,9 +28,9 @@ def subscribe(
         str | None, typer.Option("--id", help="The id of the one subscription; a file's name says it.")
     ] = None,
     language: options.Language = None,
-    scope: options.Scope = options.ScopeOption.document,
-    start: options.Start = options.StartOption.now,
-    backfill: options.Backfill = options.BackfillOption.auto,
+    scope: options.Scope = "document",
+    start: options.Start = "now",
+    backfill: options.Backfill = "auto",
     owner: Annotated[str | None, typer.Option("--owner", help="The account that they belong to.")] = None,
     viewer: Annotated[
         str | None,
@@ -58,7 +58,7 @@ def subscribe(
       triplewire subscribe hub.db maja.rq --start ever --owner maja
       triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
     """
-    if is_address(store) and backfill is not options.BackfillOption.auto:
+    if is_address(store) and backfill != "auto":
         usage("--backfill is decided by the hub that is served; name its store to decide it here")
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
@@ -72,12 +72,12 @@ def subscribe(
                     each.text,
                     language=each.language,
                     id=each.id or None,
-                    scope=scope.value,
-                    start=start.value,
+                    scope=scope,
+                    start=start,
                     owner=owner,
                     viewer=viewer,
                     prefixes=each.prefixes,
-                    backfill=backfill.value,
+                    backfill=backfill,
                     title=title,
                     description=description,
                 )

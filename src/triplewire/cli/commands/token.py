@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,21 +20,9 @@ from triplewire.errors import BadRequest, StoreError
 if TYPE_CHECKING:
     from triplewire.hub.identity.accounts import Accounts
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Say who may use a service.",
-)
+app = options.group("Say who may use a service.")
 
-
-class RoleOption(StrEnum):
-    """What an account may do; each may do what those before it may."""
-
-    reader = "reader"
-    publisher = "publisher"
-    admin = "admin"
+RoleName = Literal["reader", "publisher", "admin"]
 
 
 @app.command()
@@ -43,9 +30,9 @@ def create(
     store: StoreUrl,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people to read.")],
     role: Annotated[
-        RoleOption,
+        RoleName,
         typer.Option("--role", help="Readers look and subscribe, publishers change documents too, admins everything."),
-    ] = RoleOption.reader,
+    ] = "reader",
     tenant: Annotated[str, typer.Option("--tenant", help="Whose hub it is for.")] = "main",
     key: Annotated[
         Path | None,
@@ -76,11 +63,11 @@ def create(
     with _made(store) as accounts:
         public = public_key if key is None else _public_key(key)
         if public is None:
-            account, token = accounts.create_token(name, role=role.value, tenant=tenant)
+            account, token = accounts.create_token(name, role=role, tenant=tenant)
             print_text(token)
         else:
             try:
-                account = accounts.add_key(name, public, role=role.value, tenant=tenant)
+                account = accounts.add_key(name, public, role=role, tenant=tenant)
             except BadRequest as error:
                 usage(str(error))
             print_text(account.id)
@@ -127,7 +114,7 @@ def revoke(
 def role_of(
     store: StoreUrl,
     id: Annotated[str, typer.Argument(metavar="ACCOUNT", help="The id of an account.")],
-    role: Annotated[RoleOption, typer.Argument(metavar="ROLE", help="reader, publisher or admin.")],
+    role: Annotated[RoleName, typer.Argument(metavar="ROLE", help="reader, publisher or admin.")],
 ) -> None:
     """Let an account have another role; a running service knows within a second.
 
@@ -141,7 +128,7 @@ def role_of(
     from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
-        account = Accounts(opened).set_role(id, role.value)
+        account = Accounts(opened).set_role(id, role)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant} now")
 
 
