@@ -15,11 +15,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from triplewire.documents.formats import SERVED, essence, is_served
-from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
 from triplewire.hub.changes.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
-from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions, VersionTold
+from triplewire.hub.description import TEXT, body, header
+from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions
 from triplewire.hub.negotiation import best
 from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
@@ -29,36 +29,23 @@ from triplewire.wire.changes import ChangeTold, batch_as_dict
 router = APIRouter(prefix="/v1", tags=["documents"])
 
 Uri = Annotated[str, Query(min_length=1, max_length=8_000, description="The uri of the document: an absolute IRI.")]
-_TEXT = {"schema": {"type": "string"}}
-GRAPH_BODY = {"requestBody": {"required": True, "content": dict.fromkeys(SERVED.split(", "), _TEXT)}}
+GRAPH_BODY = body(**dict.fromkeys(SERVED.split(", "), TEXT))
 GRAPH_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, _TEXT)}
+    200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, TEXT)}
 }
 DOCUMENT_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], _TEXT)}
+    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], TEXT)}
 }
 NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "It is what If-None-Match names."}}
 IfNoneMatch = Annotated[str | None, Header(description="Only if it is none of these; * means any document.")]
 _LONGEST_KEY = 200
 _XML = "application/xml"
-
-
-def _header(name: str, description: str, **schema: object) -> dict[str, object]:
-    """A header in the description of an operation that reads it by itself, because FastAPI's way takes longer than
-    all the rest of a small request."""
-    kind = {"type": "string"} | schema
-    return {"name": name, "in": "header", "required": False, "description": description, "schema": kind}
-
-
-_IF_MATCH = _header("If-Match", "Only if the document is one of these entity tags.")
-_IF_NONE_MATCH = _header("If-None-Match", "Only if it is none of these; * means any document.")
+_IF_MATCH = header("If-Match", "Only if the document is one of these entity tags.")
+_IF_NONE_MATCH = header("If-None-Match", "Only if it is none of these; * means any document.")
+_SAID_OF_A_KEY = "A name of the client's: the same again changes nothing, and is answered alike."
 OF_A_CHANGE = [
-    _header("Prefer", "`wait`: answer with the events that the change causes."),
-    _header(
-        "Idempotency-Key",
-        "A name of the client's: the same again changes nothing, and is answered alike.",
-        maxLength=_LONGEST_KEY,
-    ),
+    header("Prefer", "`wait`: answer with the events that the change causes."),
+    header("Idempotency-Key", _SAID_OF_A_KEY, minLength=1, maxLength=_LONGEST_KEY),
 ]
 
 
@@ -78,10 +65,10 @@ def listing(
     access: Reading,
     after: Annotated[str, Query(max_length=8_000, pattern=NO_NUL, description="The uri that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> Documents:
+) -> dict[str, object]:
     """The documents that are there now, by uri."""
     found = access.tenant.hub.documents(after=after, limit=limit, viewer=access.viewer)
-    return Documents(documents=[_told(each) for each in found], next=found[-1].uri if len(found) == limit else None)
+    return {"documents": found, "next": found[-1].uri if len(found) == limit else None}
 
 
 @router.put(
@@ -152,13 +139,13 @@ async def read(
 
 
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
-async def versions(access: Reading, uri: Uri) -> Versions:
+async def versions(access: Reading, uri: Uri) -> dict[str, object]:
     """The versions that are kept, oldest first."""
     await access.settled(uri)
     found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)
-    return Versions(versions=[_told(each) for each in found])
+    return {"versions": found}
 
 
 def _offered(document: Document) -> list[str]:
@@ -200,21 +187,23 @@ def order(
     restricts: bool = False,
 ) -> Order:
     """The change that a request asks for, with what its headers say of it."""
-    headers = request.headers
-    key = headers.get("idempotency-key")
+    headers, key = request.headers, key_of(request)
+    condition = expected(headers.get("if-match"), headers.get("if-none-match"))
+    wait = wants_to_wait(headers.get("prefer"))
+    return Order(uri, data, media_type, condition, key, wait, access.viewer, given, restricts, access.account.id)
+
+
+def key_of(request: Request) -> str | None:
+    """The Idempotency-Key of a request, if it has one."""
+    key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
-    match, none_match = headers.get("if-match"), headers.get("if-none-match")
-    is_conditional = match is not None or none_match is not None
-    expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
-    wait = wants_to_wait(headers.get("prefer"))
-    return Order(uri, data, media_type, expected, key, wait, access.viewer, given, restricts, access.account.id)
+    return key
 
 
-def _told(version: Version) -> VersionTold:
-    return VersionTold(
-        uri=version.uri, version=version.version, batch=version.batch, time=version.time, present=version.present
-    )
+def expected(match: str | None, none_match: str | None) -> Expected:
+    """What the entity tags of a condition say of a document."""
+    return ANYTHING if match is None and none_match is None else Expected(digests(match), digests(none_match))
 
 
 def answer(receipt: Receipt | Acknowledged) -> Response:

@@ -18,49 +18,38 @@ from triplewire.deliver import websub
 from triplewire.deliver.capabilities import SECRET_FEEDS
 from triplewire.deliver.inboxes import INBOX
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
+from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.feeds import FEEDS
 from triplewire.hub.bodies import body_of
+from triplewire.hub.description import TEXT, body, header
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import UNKNOWN_BYTES, Admission, Reading, address_of, by_capability, reading, service_of
 
 router = APIRouter(prefix="/v1", tags=["feeds"])
 
-_TEXT = {"schema": {"type": "string"}}
 _FEED: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The feed.", "content": {each.media_type: _TEXT for each in FEEDS.values()}},
+    200: {"description": "The feed.", "content": {each.media_type: TEXT for each in FEEDS.values()}},
     304: {"description": "It is what If-None-Match or If-Modified-Since names."},
 }
 _CONDITIONS = {
     "parameters": [
-        {"name": name, "in": "header", "required": False, "description": said, "schema": {"type": "string"}}
-        for name, said in {
-            "If-None-Match": "Only if it is none of these entity tags.",
-            "If-Modified-Since": "Only if there is something newer.",
-        }.items()
+        header("If-None-Match", "Only if it is none of these entity tags."),
+        header("If-Modified-Since", "Only if there is something newer."),
     ]
 }
 _FORM = "application/x-www-form-urlencoded"
-_WEBSUB_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            _FORM: {
-                "schema": {
-                    "type": "object",
-                    "required": ["hub.mode", "hub.topic", "hub.callback"],
-                    "properties": {
-                        "hub.mode": {"type": "string", "enum": ["subscribe", "unsubscribe"]},
-                        "hub.topic": {"type": "string", "description": "The address of a feed of this hub."},
-                        "hub.callback": {"type": "string"},
-                        "hub.lease_seconds": {"type": "string"},
-                        "hub.secret": {"type": "string"},
-                    },
-                }
-            }
-        },
-    }
+_WEBSUB = {
+    "type": "object",
+    "required": ["hub.mode", "hub.topic", "hub.callback"],
+    "properties": {
+        "hub.mode": {"type": "string", "enum": ["subscribe", "unsubscribe"]},
+        "hub.topic": {"type": "string", "description": "The address of a feed of this hub."},
+        "hub.callback": {"type": "string"},
+        "hub.lease_seconds": {"type": "string"},
+        "hub.secret": {"type": "string"},
+    },
 }
 _BY_TYPE = {syntax.media_type: name for name, syntax in FEEDS.items()}
 
@@ -167,22 +156,22 @@ def _secret_place(request: Request, capability: str) -> str:
     summary="Subscribe to a feed (WebSub)",
     status_code=202,
     response_class=Response,
-    openapi_extra=_WEBSUB_BODY,
+    openapi_extra=body(**{_FORM: {"schema": _WEBSUB}}),
 )
 async def subscribe(request: Request) -> Response:
     """The WebSub hub of the feeds: the request is kept, and the callback is asked whether it is meant.
 
     A topic that is the secret address of a feed needs no token.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = essence(request.headers.get("content-type"))
     if kind != _FORM:
         raise UnsupportedMediaType(f"a request of WebSub is sent as {_FORM}, not as {kind or 'nothing'}")
     service = service_of(request)
     settings = service.settings
     most = min(UNKNOWN_BYTES, settings.request_bytes)  # it says itself which feed it is about, and so who may ask
-    body = await body_of(request, most=most, seconds=settings.request_seconds)
+    sent = await body_of(request, most=most, seconds=settings.request_seconds)
     try:
-        given = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100))
+        given = dict(parse_qsl(sent.decode(), keep_blank_values=True, max_num_fields=100))
     except (UnicodeDecodeError, ValueError):
         raise BadRequest("this is no form: it is sent as name=value&name=value in UTF-8") from None
     access, subscription, syntax = await _topic(request, given.get("hub.topic", ""))

@@ -15,6 +15,7 @@ from triplewire.documents import Limits
 from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
+from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
@@ -29,29 +30,18 @@ from triplewire.wire.changes import BatchTold, batch_as_dict
 router = APIRouter(prefix="/v1", tags=["metadata"])
 
 Accept = Annotated[str | None, Header()]
-_TEXT = {"schema": {"type": "string"}}
 _SPARQL, _FORM = "application/sparql-query", "application/x-www-form-urlencoded"
 _RESULTS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The answer.", "content": dict.fromkeys([*RESULTS, *GRAPHS], _TEXT)}
+    200: {"description": "The answer.", "content": dict.fromkeys([*RESULTS, *GRAPHS], TEXT)}
 }
-_QUERY_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            _SPARQL: _TEXT,
-            _FORM: {
-                "schema": {
-                    "type": "object",
-                    "required": ["query"],
-                    "properties": {
-                        "query": {"type": "string"},
-                        "default-graph-uri": {"type": "array", "items": {"type": "string"}},
-                        "named-graph-uri": {"type": "array", "items": {"type": "string"}},
-                    },
-                }
-            },
-        },
-    }
+_QUERY = {
+    "type": "object",
+    "required": ["query"],
+    "properties": {
+        "query": {"type": "string"},
+        "default-graph-uri": {"type": "array", "items": {"type": "string"}},
+        "named-graph-uri": {"type": "array", "items": {"type": "string"}},
+    },
 }
 Graphs = Annotated[list[str], Query(max_length=100)]
 
@@ -158,7 +148,7 @@ async def ask(
     summary="Ask in SPARQL, with the query in the body",
     response_class=Response,
     responses=_RESULTS,
-    openapi_extra=_QUERY_BODY,
+    openapi_extra=body(**{_SPARQL: TEXT, _FORM: {"schema": _QUERY}}),
 )
 async def ask_with_body(
     request: Request,

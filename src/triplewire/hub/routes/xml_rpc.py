@@ -27,6 +27,7 @@ from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, Tri
 from triplewire.hub.bodies import body_of
 from triplewire.hub.calls import read_call
 from triplewire.hub.changes.orders import Order, Receipt
+from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import Cursor, NewSubscription
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed
@@ -48,14 +49,14 @@ _NOT_READ, _NO_METHOD, _BAD_PARAMETERS = -32700, -32601, -32602
     summary="Call a method by XML-RPC",
     response_class=Response,
     responses={200: {"description": "What the method gives, or a fault.", "content": {MEDIA_TYPE: {}}}},
-    openapi_extra={"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+    openapi_extra=body(**{MEDIA_TYPE: TEXT}),
 )
 async def call(request: Request, access: Reading) -> Response:
     """One call; `system.listMethods` and `system.methodHelp` tell which there are."""
     settings = access.service.settings
-    body = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
+    sent = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
     try:
-        name, parameters = await run_in_threadpool(_read, body)
+        name, parameters = await run_in_threadpool(_read, sent)
         found = (await _method(name)(Caller(access), *parameters),)
         answer = dumps(found, methodresponse=True)
     except TriplewireError as error:
