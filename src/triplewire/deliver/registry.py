@@ -13,8 +13,9 @@ from triplewire.deliver.digests import next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.deliver.vault import Vault
+from triplewire.engine.connection import record_of
 from triplewire.engine.inspect.events import WaitingEvents, waiting
-from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
+from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 from triplewire.wire.deliveries import DeliveryTold, Every, Kind
 
@@ -64,7 +65,7 @@ class Deliveries:
         now = self._clock()
         due = int(1000 * next_time(every, now)) if kind == "digest" and every is not None else 0
         with self._store.writing() as writer:
-            _subscription(writer, subscription)
+            record_of(writer, subscription)  # says that there is none
             refuse_more(writer, subscription)
             cursor = writer.log.last_cursor() if after is None else after
             made = DeliveryRecord(
@@ -85,7 +86,7 @@ class Deliveries:
     def of_subscription(self, subscription: str) -> list[DeliveryTold]:
         """The deliveries of a subscription, by id."""
         with self._store.reading() as reader:
-            _subscription(reader, subscription)
+            record_of(reader, subscription)  # says that there is none
             return self._told(reader, reader.deliveries.of_subscription(subscription))
 
     def listing(self, *, after: str = "", limit: int = 100, owner: str | None = None) -> list[DeliveryTold]:
@@ -184,11 +185,6 @@ def _record(reader: Reader, id: str) -> DeliveryRecord:
     if found is None:
         raise UnknownDelivery(id)
     return found
-
-
-def _subscription(reader: Reader | Writer, id: str) -> None:
-    if reader.subscriptions.find([id]) == [None]:
-        raise UnknownSubscription(id)
 
 
 def _told(record: DeliveryRecord, ahead: WaitingEvents, dead: int, now: float) -> DeliveryTold:

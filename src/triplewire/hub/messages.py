@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from triplewire.engine import Source
 from triplewire.languages import LANGUAGES
@@ -36,6 +37,9 @@ Name = Annotated[
 
 NO_NUL = r"^[^\x00]*$"
 """What a name must look like to be looked for in every store."""
+
+Spelled = Annotated[str, BeforeValidator(str)]
+"""A term or a triple, as in N-Triples."""
 
 TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
 
@@ -154,12 +158,6 @@ class NewFeedAddress(BaseModel):
     address: str
 
 
-class FeedAddress(BaseModel):
-    """There is a secret address for a feed."""
-
-    created: str
-
-
 Accounts = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
 
 
@@ -274,18 +272,24 @@ class WhyTold(BaseModel):
     text: str
 
 
+def _uris(stated: Mapping[object, Iterable[Source]]) -> dict[str, list[str]]:
+    return {str(triple): [source.uri for source in sources] for triple, sources in stated.items()}
+
+
 class ResourceTold(BaseModel):
     """What is known of a resource."""
 
-    iri: str
-    triples: list[str]
-    content: list[str]
+    iri: Spelled
+    triples: list[Spelled]
+    content: list[Spelled]
     documents: list[Source]
-    referenced_by: list[str]
+    referenced_by: list[Spelled]
     references: int
     has_more: bool
     stated_by: Annotated[
-        dict[str, list[str]], Field(description="The documents that state each of `triples` and `referenced_by`.")
+        dict[str, list[str]],
+        BeforeValidator(_uris),
+        Field(description="The documents that state each of `triples` and `referenced_by`."),
     ]
 
 

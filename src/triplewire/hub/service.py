@@ -17,6 +17,7 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
+from triplewire.engine.connection import record_of
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
 from triplewire.hub.changes.group_commit import ended
@@ -192,10 +193,7 @@ class Admission:
         if self.viewer is None or id == self.granted:
             return
         with self.tenant.hub.store.reading() as reader:
-            (record,) = reader.subscriptions.find([id])
-            if record is None:
-                raise UnknownSubscription(id)
-            (query,) = reader.queries.by_ids([record.query])
+            (query,) = reader.queries.by_ids([record_of(reader, id).query])
             is_own = query is not None and query.viewer in (EVERYBODY, self.viewer)
             if not is_own and (for_good or reader.access.number()):
                 raise NotAllowed(

@@ -1,4 +1,7 @@
-"""Deliveries: where events are sent, how that goes, and what could not be delivered."""
+"""Deliveries: where events are sent, how that goes, and what could not be delivered.
+
+Urls of receivers can be secrets: they are for the subscription's owner, and for admins.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +32,13 @@ Number = Annotated[int, Path(ge=1, le=2**60, description="The number of the dead
 @router.post("/subscriptions/{id}/deliveries", summary="Deliver events", status_code=201, response_model=DeliveryMade)
 async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) -> DeliveryMade:
     """Send the events of a subscription somewhere. The secret that messages are signed with is told this once."""
-    await run_in_threadpool(_require_subscription, access, id)
+    await run_in_threadpool(access.require_own, id)
     refuse_bad_url(wanted.url)
     await refuse_unreachable(wanted.url, access.service.settings.reachable)
 
     def made() -> DeliveryMade:
-        after = None if wanted.after == "now" else wanted.after
-        record, secret = _deliveries(access).add(
-            id,
-            wanted.url,
-            kind=wanted.kind,
-            every=wanted.every,
-            contents=wanted.contents,
-            after=after,
-            secret=wanted.secret,
-            by=access.account.id or None,
-        )
+        asked = wanted.model_dump() | {"after": None if wanted.after == "now" else wanted.after}
+        record, secret = _deliveries(access).add(id, **asked, by=access.account.id or None)
         return DeliveryMade(**vars(_deliveries(access).condition(record.id)), secret=secret)
 
     told = await run_in_threadpool(made)
@@ -56,7 +50,7 @@ async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) 
 @router.get("/subscriptions/{id}/deliveries", summary="List deliveries of a subscription", response_model=DeliveryPage)
 def of_subscription(access: Reading, id: Id) -> DeliveryPage:
     """Where its events are sent, and how that goes; for its owner."""
-    _require_subscription(access, id)
+    access.require_own(id)
     return DeliveryPage(_deliveries(access).of_subscription(id))
 
 
@@ -150,11 +144,6 @@ def _deliveries(access: Admission) -> Deliveries:
     return Deliveries(access.tenant.hub.store, vault=access.vault)
 
 
-def _require_subscription(access: Admission, id: str) -> None:
-    """Urls of receivers can be secrets: they are for the subscription's owner, and for admins."""
-    access.require_own(id)
-
-
 def _is_own(access: Admission, id: str) -> bool:
     try:
         access.require_own(id)
@@ -166,7 +155,7 @@ def _is_own(access: Admission, id: str) -> bool:
 def _own(access: Admission, delivery: str) -> DeliveryRecord:
     """The delivery, if it is the caller's, who may see what it sends: how much waits for it says something of that."""
     record = _deliveries(access).of(delivery)
-    _require_subscription(access, record.subscription)
+    access.require_own(record.subscription)
     return record
 
 

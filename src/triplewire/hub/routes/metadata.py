@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 
 from triplewire.documents import Limits
 from triplewire.documents.formats import essence
+from triplewire.engine import Resource
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
 from triplewire.hub.description import TEXT, body
@@ -49,19 +50,9 @@ Graphs = Annotated[list[str], Query(max_length=100)]
 @router.get("/resource", summary="Look at a resource", response_model=ResourceTold)
 def resource(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="Its IRI.")]
-) -> ResourceTold:
+) -> Resource:
     """What the current metadata says of a resource, who says it, and what refers to it."""
-    found = access.tenant.hub.resource(term_of(iri), viewer=access.viewer)
-    return ResourceTold(
-        iri=str(found.iri),
-        triples=[*map(str, found.triples)],
-        content=[*map(str, found.content)],
-        documents=list(found.documents),
-        referenced_by=[*map(str, found.referenced_by)],
-        references=found.references,
-        has_more=found.has_more,
-        stated_by={str(triple): [source.uri for source in sources] for triple, sources in found.stated_by.items()},
-    )
+    return access.tenant.hub.resource(term_of(iri), viewer=access.viewer)
 
 
 @router.get("/taxonomy", summary="Read the taxonomy", response_class=Response, responses=GRAPH_ANSWER)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from triplewire.engine.connection import record_of
 from triplewire.engine.inspect.summaries import SummaryFilter, page, summaries_of
-from triplewire.engine.subscriptions.registrations import compiled
+from triplewire.engine.subscriptions.registrations import as_written, compiled
 from triplewire.errors import BadRequest, SubscriptionChanged, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import (
@@ -28,8 +28,9 @@ from triplewire.hub.messages import (
     WhyRow,
     WhyTold,
 )
-from triplewire.hub.routes.questions import explained
+from triplewire.hub.routes.questions import drawn, explained
 from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.sights.messages import Picture
 from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
@@ -206,6 +207,15 @@ def explain(access: Reading, id: Id) -> Explained:
     return explained(id, hub.subscription(id).pattern, hub.taxonomy)
 
 
+@router.get("/subscriptions/{id}/picture", summary="The picture of a subscription", response_model=Picture)
+def picture_of(access: Reading, id: Id) -> Picture:
+    """What it asks for, as graphs to be drawn."""
+    hub = access.tenant.hub
+    told = hub.subscription(id)
+    with hub.store.reading() as reader:
+        return drawn(as_written(reader, told.text, told.language, told.pattern))
+
+
 @router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
@@ -225,9 +235,7 @@ def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]
 def queries_of(access: Admission, id: str) -> tuple[int, ...]:
     """The numbers under which the log has the events of a subscription: those of its query, and its own."""
     with access.tenant.hub.store.reading() as reader:
-        (record,) = reader.subscriptions.find([id])
-    if record is None:
-        raise UnknownSubscription(id)
+        record = record_of(reader, id)
     return record.query, -record.number
 
 
@@ -261,18 +269,8 @@ async def subscribed(access: Admission, wanted: NewSubscription, id: str | None)
         quotas.check_cost(wanted.text, wanted.language, wanted.prefixes, viewer)
         if wanted.start == "ever":  # what answers it already is told at once
             quotas.check_events()
-        return access.tenant.hub.subscribe(
-            wanted.text,
-            language=wanted.language,
-            id=id,
-            scope=wanted.scope,
-            start=wanted.start,
-            owner=access.account.id or None,
-            viewer=viewer,
-            prefixes=wanted.prefixes,
-            title=wanted.title,
-            description=wanted.description,
-        )
+        asked = wanted.model_dump(exclude={"id", "sees"})
+        return access.tenant.hub.subscribe(**asked, id=id, owner=access.account.id or None, viewer=viewer)
 
     async with access.tenant.subscribing:
         return await run_in_threadpool(register)
@@ -294,19 +292,9 @@ async def _edited(
             quotas.check_cost(text, language, wanted.prefixes, there.viewer)
         if wanted.asks:
             quotas.check_events()  # what begins and ends is told at once
-        given = wanted.model_fields_set
-        hub.edit(
-            id,
-            text=wanted.text,
-            language=wanted.language,
-            scope=wanted.scope,
-            start=wanted.start,
-            title=(wanted.title or "") if "title" in given else None,
-            description=(wanted.description or "") if "description" in given else None,
-            paused=wanted.paused,
-            prefixes=wanted.prefixes,
-            revision=_revision(if_match, there),
-        )
+        given = wanted.model_dump(exclude_unset=True)
+        given |= {name: given[name] or "" for name in ("title", "description") if name in given}
+        hub.edit(id, **given, revision=_revision(if_match, there))
 
     async with access.tenant.subscribing:
         queries = await run_in_threadpool(queries_of, access, id)
