@@ -16,6 +16,7 @@ from triplewire.deliver.vault import Vault
 from triplewire.engine.connection import record_of
 from triplewire.engine.inspect.events import WaitingEvents, waiting
 from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery
+from triplewire.model import spelled
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 from triplewire.wire.deliveries import DeliveryTold, Every, Kind
 
@@ -69,7 +70,7 @@ class Deliveries:
             refuse_more(writer, subscription)
             cursor = writer.log.last_cursor() if after is None else after
             made = DeliveryRecord(
-                f"d-{uuid4().hex[:12]}", subscription, kind, settings, secrets, _spelled(now), cursor=cursor, due=due
+                f"d-{uuid4().hex[:12]}", subscription, kind, settings, secrets, time_told(now), cursor=cursor, due=due
             )
             return writer.deliveries.add(made), own
 
@@ -211,9 +212,10 @@ def _told(record: DeliveryRecord, ahead: WaitingEvents, dead: int, now: float) -
     )
 
 
-def _spelled(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+def time_told(seconds: float) -> str:
+    """A time since 1970, as it is told."""
+    return spelled(datetime.fromtimestamp(seconds, UTC))
 
 
 def _moment(milliseconds: int) -> str | None:
-    return _spelled(milliseconds / 1000) if milliseconds else None
+    return time_told(milliseconds / 1000) if milliseconds else None

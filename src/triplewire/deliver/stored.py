@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from triplewire.deliver.pinging import ping
 from triplewire.deliver.registry import Deliveries
+from triplewire.deliver.sending import ping
 from triplewire.outbound import PUBLIC, Reach
 from triplewire.store import DeadLetter, Store
 from triplewire.wire.deliveries import AnyDeliveries, DeadLetterTold

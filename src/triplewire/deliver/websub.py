@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
-from triplewire.deliver.digests import moment
-from triplewire.deliver.registry import refuse_more
+from triplewire.deliver.registry import refuse_more, time_told
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
@@ -74,7 +73,7 @@ def accept(store: Store, request: WebSubRequest, now: float, vault: Vault) -> No
                 **({} if request.by is None else {"by": request.by}),
             }
             made = DeliveryRecord(
-                f"d-{uuid4().hex[:12]}", request.subscription, "websub", settings, [], moment(now), state="verifying"
+                f"d-{uuid4().hex[:12]}", request.subscription, "websub", settings, [], time_told(now), state="verifying"
             )
             writer.deliveries.add(replace(made, cursor=writer.log.last_cursor()))
 

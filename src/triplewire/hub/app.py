@@ -86,8 +86,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.service = service
     for module in _ROUTES:
         app.include_router(module.router)
-    service.metrics.watch(service.tenants)
-    service.metrics.watch_deliveries(service)
+    service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)

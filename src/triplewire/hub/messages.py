@@ -204,14 +204,6 @@ class ChangesWanted(Message):
     changes: Annotated[list[PublishWanted | RetractWanted | RestrictWanted], Field(min_length=1, max_length=10_000)]
 
 
-class Acknowledgement(BaseModel):
-    """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
-
-    uri: str
-    etag: str
-    position: int
-
-
 class UploadProblem(BaseModel):
     """A document of an upload that was refused."""
 

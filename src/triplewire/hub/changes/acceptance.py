@@ -211,7 +211,7 @@ class Acceptance:
         self._arriving[document.uri] = adding.answer
         self._work.set()
         position = await asyncio.shield(adding.answer)  # it arrives, even if its client goes away meanwhile
-        return Acknowledged(document.uri, position, document.digest)
+        return Acknowledged(document.uri, f'"{document.digest}"', position)
 
     async def _read(self, order: Order) -> Document:
         data, own = order.data or b"", self._limits

@@ -106,11 +106,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A change that is durable, and will be applied: its place on the log, and the digest of the document."""
+    """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
 
     uri: str
+    etag: str
     position: int
-    digest: str
 
 
 def permit(hub: Hub, order: Order) -> None:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from triplewire.deliver import Deliveries
-from triplewire.deliver.pinging import ping as send_ping
+from triplewire.deliver.sending import ping as send_ping
 from triplewire.deliver.stored import letter_told
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied

@@ -19,7 +19,7 @@ from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
 from triplewire.hub.changes.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
 from triplewire.hub.description import TEXT, body, header
-from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions
+from triplewire.hub.messages import NO_NUL, Documents, Versions
 from triplewire.hub.negotiation import best
 from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
@@ -77,7 +77,7 @@ def listing(
     response_model=ChangeTold,
     responses={
         201: {"model": ChangeTold, "description": "It is applied, and the document is new."},
-        202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
+        202: {"model": Acknowledged, "description": "It is durable, and will be applied."},
     },
     openapi_extra=GRAPH_BODY | {"parameters": [*WITH_A_LIST, _IF_MATCH, _IF_NONE_MATCH, *OF_A_CHANGE]},
 )
@@ -209,7 +209,7 @@ def expected(match: str | None, none_match: str | None) -> Expected:
 def answer(receipt: Receipt | Acknowledged) -> Response:
     """What became of a change, as its client is told."""
     if isinstance(receipt, Acknowledged):
-        told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
+        told = {"uri": receipt.uri, "etag": receipt.etag, "position": receipt.position}
         return Response(json.dumps(told), 202, media_type="application/json")
     status = 201 if receipt.created else 200
     problems = (*receipt.refused, *receipt.warnings)
