@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from triplewire.cli.counts import counted
 from triplewire.cli.options import ScopeName
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.signals import ending_with
 from triplewire.errors import PipelineError
 
@@ -74,7 +73,7 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     from triplewire.pipeline.beside import Beside
     from triplewire.pipeline.session import require_packages, running
 
-    try:
+    with usage_for(PipelineError):
         require_packages()
         _refuse_before_it_starts(batch)
         with (
@@ -84,8 +83,6 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
             said_plainly(),
         ):
             tally = beside.do(lambda: _written(spark, batch, index, problems.console))
-    except PipelineError as error:
-        usage(str(error))
     for bad in tally.kept[:_SHOWN]:
         problems.report(_about(bad), bad.reason)
     if tally.bad > _SHOWN:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from triplewire.cli.problems import usage
+from triplewire.cli.problems import usage, usage_for
 from triplewire.cli.terminal import VisibleBytes
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[An
     """Write all items into the file, or to standard output; gives how many they were."""
     from triplewire.tables import formats
 
-    try:
-        with opened(out) as file:
-            return formats.write(file, format, layout, items)
-    except ImportError as error:
-        usage(str(error))
+    with usage_for(ImportError), opened(out) as file:
+        return formats.write(file, format, layout, items)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, needing, usage, usage_for
 from triplewire.errors import StoreError, StoreUnavailable, TriplewireError
 
 if TYPE_CHECKING:
@@ -83,18 +83,14 @@ def url_of(given: str) -> str:
 
     if is_address(given):
         usage(f"{given} is a hub that is served; this command works on the store itself, on the machine that has it")
-    try:
+    with usage_for(StoreError):
         return store_url(given)
-    except StoreError as error:
-        usage(str(error))
 
 
 def store_class() -> type[Store]:
     """The class of stores; ends the command if what it needs is not installed."""
-    try:
+    with needing(_HOW_TO_GET_IT):
         from triplewire.store import Store
-    except ImportError as error:
-        usage(f"{_HOW_TO_GET_IT} ({error})")
     return Store
 
 
@@ -147,10 +143,8 @@ def is_address(given: str) -> bool:
 def client_of(given: str) -> Iterator[Client]:
     """A client of the hub at an address; it proves an account by what is in the environment."""
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # httpx's own command, a third of its loading
-    try:
+    with needing("to use a hub over HTTP needs more packages: pip install 'triplewire[client]'"):
         from triplewire.client import Client
-    except ImportError as error:
-        usage(f"to use a hub over HTTP needs more packages: pip install 'triplewire[client]' ({error})")
     token, account, key = (os.environ.get(f"TRIPLEWIRE_{name}") or None for name in ("TOKEN", "ACCOUNT", "KEY"))
     with _told(given), Client(given, token=token, account=account, key=key) as client:
         yield client
@@ -174,10 +168,8 @@ def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliver
         with client_of(given) as client:
             yield client.deliveries
         return
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver.stored import StoreDeliveries
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     with store_at(given) as store:
         yield StoreDeliveries(store, reach)
 
@@ -192,10 +184,8 @@ def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
             pass
     from triplewire import Hub
 
-    try:
+    with usage_for(StoreError):
         hub = Hub(url_of(given), durable=True)
-    except StoreError as error:
-        usage(str(error))
     with _told(given), hub:
         yield hub
 

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from triplewire.cli import options
-from triplewire.cli.terminal import Screen, print_json
+from triplewire.cli.terminal import Screen, print_json, print_text
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
     from triplewire import Event
+    from triplewire.wire.insights import Insight
 
 
 def print_records(
@@ -34,9 +35,17 @@ def print_records(
     return count
 
 
-def record_of(event: Event, *, contents: bool = False) -> dict[str, Any]:
+def print_insight(told: Insight, prefixes: Mapping[str, str], json: bool) -> None:
+    """Print what a hub says of a row, a resource or a query: its sentences, or its data."""
+    if json:
+        print_json(told.as_dict())
+    else:
+        print_text(short(told, prefixes))
+
+
+def record_of(event: Event) -> dict[str, Any]:
     """An event as a record; its time is one, so that a table shows it to the second, in UTC."""
-    return event.as_dict(contents=contents) | {"time": event.time}
+    return event.as_dict(contents=False) | {"time": event.time}
 
 
 def _cell(value: object) -> str:

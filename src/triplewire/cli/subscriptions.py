@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from triplewire.cli.texts import parse_json, read_text
 from triplewire.errors import DuplicateSubscription, TriplewireError
 
 if TYPE_CHECKING:
-    from triplewire import Pattern
+    from triplewire import Index, Pattern, Taxonomy
 
 LANGUAGE_OF = {
     ".rq": "sparql",
@@ -49,6 +49,11 @@ class WrittenSubscription:
     text: str
     prefixes: Mapping[str, str]
     source: str
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """What is asked, as a hub and `compile` take it."""
+        return {"text": self.text, "language": self.language, "prefixes": self.prefixes}
 
 
 class BadSubscriptionFile(Exception):
@@ -155,6 +160,25 @@ def compile_all(subscriptions: Iterable[WrittenSubscription], problems: Problems
     return patterns
 
 
+def index_of(found: Collection[WrittenSubscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
+    """A new index of the subscriptions that can be compiled; the others are reported."""
+    from triplewire import Index
+
+    index = Index(taxonomy=taxonomy)
+    add_all(index, found, problems)
+    return index
+
+
+def add_all(index: Index, found: Collection[WrittenSubscription], problems: Problems) -> None:
+    """Add what can be compiled to an index; the rest is reported."""
+    sources = {each.id: each.source for each in found}
+    for id, pattern in compile_all(found, problems).items():
+        try:
+            index.add(id, pattern)
+        except TriplewireError as error:
+            problems.report(sources[id], error)
+
+
 def in_order_of_use(subscriptions: list[WrittenSubscription]) -> list[WrittenSubscription]:
     """The subscriptions, a rule after those that it searches (MDV section 2.3), otherwise in the order that they had.
 
@@ -182,7 +206,7 @@ def compile_one(subscription: WrittenSubscription, named: Mapping[str, Pattern] 
     """The pattern of one subscription; QueryError if it has none."""
     from triplewire import compile
 
-    return compile(subscription.text, language=subscription.language, prefixes=subscription.prefixes, named=named)
+    return compile(**subscription.query, named=named)
 
 
 def all_prefixes(found: Iterable[WrittenSubscription]) -> dict[str, str]:

@@ -12,10 +12,9 @@ from typing import Annotated, Literal
 import typer
 
 from triplewire.cli import feeds, files, options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records, record_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.terminal import print_json
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HOW_TO_DELIVER, HubUrl, StoreUrl, deliveries_at, store_at, url_of
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, counted, needing, usage, usage_for
 from triplewire.cli.signals import ended_by
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import SecretLocked
@@ -176,10 +175,8 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
     \b
       triplewire deliver run postgresql://hub@db.example/hub
     """
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver import Deliverer
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     from triplewire.hub.identity.accounts import Accounts
 
     ended, note = threading.Event(), Problems().note
@@ -188,10 +185,8 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
         ended_by(lambda *_: ended.set()),
         Deliverer(reach=_reach(reach), roles=Accounts(opened).roles) as deliverer,
     ):
-        try:
+        with usage_for(SecretLocked):
             deliverer.serve("main", url_of(store))
-        except SecretLocked as error:
-            usage(str(error))
         note("delivering; stop it with Ctrl-C")
         ended.wait()
     note("stopped; what was delivered is in the store")
@@ -212,10 +207,8 @@ def key(
     \b
       triplewire deliver key secrets.key
     """
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver.vault import make_key
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     if path.exists():
         usage(f"{path} is there already; a key that is in use must stay as it is")
     try:
@@ -228,7 +221,5 @@ def key(
 def _reach(text: str) -> Reach:
     from triplewire.outbound import Reach
 
-    try:
+    with usage_for(ValueError, before=f"--reach {text}: ", after="; write networks with commas, or private"):
         return Reach.of(text)
-    except ValueError as error:
-        usage(f"--reach {text}: {error}; write networks with commas, or private")

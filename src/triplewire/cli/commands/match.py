@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import batches, documents, options, subscriptions
-from triplewire.cli.counts import counted
-from triplewire.cli.indexes import add_all, index_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.progress import tracked
 from triplewire.cli.subscriptions import WrittenSubscription
 from triplewire.cli.terminal import Screen, print_json
@@ -122,24 +120,20 @@ def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeNam
 def _index(file: Path | None, taxonomy: Path | None, found: list[WrittenSubscription], problems: Problems) -> Index:
     """The saved index, or an empty one, with these subscriptions added."""
     if file is None:
-        return index_of(found, documents.read_taxonomy(taxonomy), problems)
+        return subscriptions.index_of(found, documents.read_taxonomy(taxonomy), problems)
     if taxonomy is not None:
         usage("a saved index has its own taxonomy; leave --taxonomy out")
     from triplewire import Index
 
-    try:
+    with usage_for(OSError, TriplewireError):
         index = Index.load(file)
-    except (OSError, TriplewireError) as error:
-        usage(str(error))
-    add_all(index, found, problems)
+    subscriptions.add_all(index, found, problems)
     return index
 
 
 def _save(index: Index, file: Path) -> None:
-    try:
+    with usage_for(OSError, before="the index cannot be saved: "):
         index.save(file)
-    except OSError as error:
-        usage(f"the index cannot be saved: {error}")
 
 
 def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> Iterator[PrintedAnswer]:

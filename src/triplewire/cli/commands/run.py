@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import batches, options, streams
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, counted, usage, usage_for
 from triplewire.cli.signals import ended_by, ending_with
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import PipelineError, StoreError
@@ -86,7 +85,7 @@ def run(
     from triplewire.pipeline.streaming import CONF
     from triplewire.pipeline.streaming.kafka import client_settings
 
-    try:
+    with usage_for(PipelineError, StoreError):
         client = None if kafka_config is None else client_settings(kafka_config)
         given = {"interval": interval, "small": small, "most": most, "client": client}
         plan = _plan(url, source, _checkpoint(url, checkpoint), given)
@@ -101,8 +100,6 @@ def run(
             stack.callback(stream.close)
             with batches.said_plainly(), _turn_on_the_log(url, source, view.say):
                 _follow(stream, once, view.say)
-    except (PipelineError, StoreError) as error:
-        usage(str(error))
     progress = stream.meter.progress
     problems.note(
         f"{counted(progress.batches, 'batch', 'batches')}: {counted(progress.entries, 'change')},"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from triplewire.cli.hubs import store_class, url_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, needing, usage, usage_for
 from triplewire.cli.signals import ended_by
 from triplewire.errors import TriplewireError
 
@@ -98,10 +98,8 @@ def run(
       triplewire serve hub.db --role deliver
     """
     store_class()
-    try:
+    with needing("a service needs more packages: pip install 'triplewire[hub]'"):
         import triplewire.hub.server  # noqa: F401  # all that it needs
-    except ImportError as error:
-        usage(f"a service needs more packages: pip install 'triplewire[hub]' ({error})")
     given = {
         "store": store,
         "host": host,
@@ -115,14 +113,12 @@ def run(
         "reach": reach,
     }
     roles = frozenset(role or Role)
-    try:
+    with usage_for(TriplewireError):
         settings = settings_of(given, config)
         if Role.api in roles:
             serve(settings, roles)
         else:
             work(settings, roles)
-    except TriplewireError as error:
-        usage(str(error))
 
 
 def settings_of(given: dict[str, Any], config: Path | None) -> Settings:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on, store_at, store_class, url_of
-from triplewire.cli.problems import SOME_BAD, Problems
+from triplewire.cli.problems import SOME_BAD, Problems, counted
 from triplewire.cli.progress import Bar
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import TriplewireError

@@ -1,4 +1,4 @@
-"""`triplewire subscribe` and `triplewire unsubscribe`: queries that stand in a hub."""
+"""`triplewire subscribe`: queries that stand in a hub."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from triplewire.cli import options, subscriptions
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at, is_address
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_text
@@ -69,14 +68,12 @@ def subscribe(
         for each in tracked(subscriptions.in_order_of_use(found), "subscribing", problems.console):
             try:
                 made = hub.subscribe(
-                    each.text,
-                    language=each.language,
+                    **each.query,
                     id=each.id or None,
                     scope=scope,
                     start=start,
                     owner=owner,
                     viewer=viewer,
-                    prefixes=each.prefixes,
                     backfill=backfill,
                     title=title,
                     description=description,
@@ -103,24 +100,3 @@ def _found(
     if len(found) != 1:
         usage(f"--id names one subscription, and these are {len(found)}")
     return [replace(found[0], id=id)]
-
-
-def unsubscribe(
-    store: HubUrl, ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
-) -> None:
-    """Forget subscriptions, with their rows and events.
-
-    [bold]Example[/bold]
-
-    \b
-      triplewire unsubscribe hub.db maja jonas
-    """
-    problems = Problems()
-    with hub_at(store) as hub:
-        for id in ids:
-            try:
-                hub.unsubscribe(id)
-            except TriplewireError as error:
-                problems.report(id, error)
-    problems.note(f"{counted(len(ids) - problems.count, 'subscription')} forgotten")
-    raise typer.Exit(problems.exit_code)

@@ -13,7 +13,7 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, usage, usage_for
 from triplewire.cli.terminal import print_text
 from triplewire.errors import BadRequest, StoreError
 
@@ -66,10 +66,8 @@ def create(
             account, token = accounts.create_token(name, role=role, tenant=tenant)
             print_text(token)
         else:
-            try:
+            with usage_for(BadRequest):
                 account = accounts.add_key(name, public, role=role, tenant=tenant)
-            except BadRequest as error:
-                usage(str(error))
             print_text(account.id)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant}; its account is {account.id}")
 
@@ -137,10 +135,8 @@ def _made(store: str) -> Iterator[Accounts]:
     """The accounts of a store that is made if there is none: a token may be the first thing that it holds."""
     kind = store_class()
     note_new(store)
-    try:
+    with usage_for(StoreError):
         kind.open(url_of(store)).close()
-    except StoreError as error:
-        usage(str(error))
     from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
@@ -151,10 +147,8 @@ def _public_key(path: Path) -> str:
     """The public key, in hexadecimal, to the private one in a file; the file is made for its owner's eyes only."""
     from triplewire.wire.keys import new_private_key, public_key_of
 
-    try:
+    with usage_for(OSError, ValueError, before=f"{path}: this is no Ed25519 private key that can be used: "):
         if not path.exists():
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(new_private_key())
         return public_key_of(path.read_bytes())
-    except (OSError, ValueError) as error:
-        usage(f"{path}: this is no Ed25519 private key that can be used: {error}")
