@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,17 +95,18 @@ def store_class() -> type[Store]:
 
 
 @contextmanager
-def store_at(given: str) -> Iterator[Store]:
-    """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well.
+def store_at(given: str, *, create: bool = False) -> Iterator[Store]:
+    """The store itself, made if need be; ends the command if there is none. What fails inside is reported, and ends it.
 
     What a command says is done stays done, also if the machine loses its power: a token that was revoked, for example.
     """
-    kind = store_class()
     url = url_of(given)
+    if create:
+        note_new(given)
     try:
-        store = kind.open(url, create=False, durable=True)
+        store = store_class().open(url, create=create, durable=True)
     except StoreError as error:
-        usage(f"{error}{_hint(url)}")
+        usage(f"{error}{'' if create else _hint(url)}")
     with _told(given), store:
         yield store
 
@@ -125,9 +126,8 @@ def _hint(url: str) -> str:
 
 def note_new(given: str) -> None:
     """Say that a store will be made, if there is none: nobody who mistyped a name should think that it was found."""
-    kind = store_class()
     try:
-        kind.open(url_of(given), create=False).close()
+        store_class().open(url_of(given), create=False).close()
     except StoreUnavailable:
         Problems().note(f"{given}: there was no store; this is a new one")
     except StoreError:
@@ -150,15 +150,9 @@ def client_of(given: str) -> Iterator[Client]:
         yield client
 
 
-@contextmanager
-def hub_at(given: str, *, create: bool = False) -> Iterator[AnyHub]:
+def hub_at(given: str, *, create: bool = False) -> AbstractContextManager[AnyHub]:
     """The hub on a store, or at an address; the same of errors."""
-    if is_address(given):
-        with client_of(given) as client:
-            yield client
-    else:
-        with hub_on(given, create=create) as hub:
-            yield hub
+    return client_of(given) if is_address(given) else hub_on(given, create=create)
 
 
 @contextmanager
@@ -177,11 +171,8 @@ def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliver
 @contextmanager
 def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
     """The hub on a store; the same of errors."""
-    if create:
-        note_new(given)
-    else:
-        with store_at(given):
-            pass
+    with store_at(given, create=create):
+        pass
     from triplewire import Hub
 
     with usage_for(StoreError):

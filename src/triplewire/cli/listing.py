@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triplewire.cli import options
 from triplewire.cli.terminal import Screen, print_json, print_text
-from triplewire.cli.terms import short
+from triplewire.cli.terms import row_text, short
 
 if TYPE_CHECKING:
     from triplewire import Event
@@ -52,5 +52,5 @@ def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Mapping):
-        return "\n".join(f"?{name} = {term}" for name, term in value.items()) or "(yes)"
+        return row_text(value)
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

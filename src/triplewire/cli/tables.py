@@ -32,11 +32,7 @@ def answers_table(answers: Sequence[PrintedAnswer], prefixes: Mapping[str, str])
         here = (answer.document, answer.subscription)
         document = "" if here[0] == before[0] else relpath(here[0], folder)
         subscription = "" if here == before else here[1]
-        table.add_row(Text(document), Text(subscription, style="bold"), Text(_cell(answer, prefixes)))
+        row = "\n".join([row_text(answer.row), *(f"  because {triple}" for triple in answer.why or ())])
+        table.add_row(Text(document), Text(subscription, style="bold"), Text(short(row, prefixes)))
         before = here
     return table
-
-
-def _cell(answer: PrintedAnswer, prefixes: Mapping[str, str]) -> str:
-    because = [f"  because {short(triple, prefixes)}" for triple in answer.why or ()]
-    return "\n".join([row_text(answer.row, prefixes), *because])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -166,39 +166,21 @@ def work(settings: Settings, roles: Collection[Role]) -> None:
     over = Event()
     with ended_by(lambda *_: over.set()), ExitStack() as stack:
         for role in roles:
-            stack.enter_context(PARTS[role](settings, note))
+            stack.enter_context(_part(role, settings, note))
         note(f"{' and '.join(roles)} of {settings.store}; stop it with Ctrl-C")
         over.wait()
     note("stopped; what was not done waits for the next one")
 
 
-@contextmanager
-def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]:
-    from triplewire.hub.pipeline.process import Pipeline
+def _part(role: Role, settings: Settings, tell: Callable[[str], None]) -> AbstractContextManager[object]:
+    """What a role does in a process without the interface."""
+    if role is Role.pipeline:
+        from triplewire.hub.pipeline.process import Pipeline
 
-    pipeline = Pipeline(settings, tell=tell)
-    try:
-        yield
-    finally:
-        pipeline.close()
-
-
-@contextmanager
-def _delivering(settings: Settings, _: Callable[[str], None]) -> Iterator[None]:
+        return closing(Pipeline(settings, tell=tell))
     from triplewire.hub.delivery import DeliveryRole
 
-    role = DeliveryRole(settings)
-    try:
-        yield
-    finally:
-        role.close()
-
-
-PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContextManager[None]]] = {
-    Role.pipeline: _applying,
-    Role.deliver: _delivering,
-}
-"""What a role does in a process without the interface."""
+    return closing(DeliveryRole(settings))
 
 
 def _where(address: str, settings: Settings) -> str:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
+from triplewire.cli.hubs import StoreUrl, store_at
 from triplewire.cli.listing import print_records
 from triplewire.cli.problems import Problems, usage, usage_for
 from triplewire.cli.terminal import print_text
-from triplewire.errors import BadRequest, StoreError
-
-if TYPE_CHECKING:
-    from triplewire.hub.identity.accounts import Accounts
+from triplewire.errors import BadRequest
 
 app = options.group("Say who may use a service.")
 
@@ -60,7 +55,10 @@ def create(
     """
     if key is not None and public_key is not None:
         usage("--key and --public-key are two ways to say the same; leave one out")
-    with _made(store) as accounts:
+    from triplewire.hub.identity.accounts import Accounts
+
+    with store_at(store, create=True) as opened:  # a token may be the first thing that it holds
+        accounts = Accounts(opened)
         public = public_key if key is None else _public_key(key)
         if public is None:
             account, token = accounts.create_token(name, role=role, tenant=tenant)
@@ -128,19 +126,6 @@ def role_of(
     with store_at(store) as opened:
         account = Accounts(opened).set_role(id, role)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant} now")
-
-
-@contextmanager
-def _made(store: str) -> Iterator[Accounts]:
-    """The accounts of a store that is made if there is none: a token may be the first thing that it holds."""
-    kind = store_class()
-    note_new(store)
-    with usage_for(StoreError):
-        kind.open(url_of(store)).close()
-    from triplewire.hub.identity.accounts import Accounts
-
-    with store_at(store) as opened:
-        yield Accounts(opened)
 
 
 def _public_key(path: Path) -> str:

@@ -16,8 +16,7 @@ from triplewire.deliver.stored import letter_told
 from triplewire.deliver.targets import refuse_bad_url, refuse_unreachable
 from triplewire.deliver.websub import tell_denied
 from triplewire.errors import NotAllowed, UnknownSubscription
-from triplewire.hub.delivery_messages import Chosen, Counted, DeliveryChange, GivenSecret, NewDelivery, NewSecret
-from triplewire.hub.messages import NO_NUL
+from triplewire.hub.messages import NO_NUL, Chosen, Counted, DeliveryChange, GivenSecret, NewDelivery, NewSecret
 from triplewire.hub.routes.subscriptions import Id
 from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.store import DeliveryRecord
