@@ -87,7 +87,7 @@ def search(
     return {"hits": [_named(hit, hit.resource, names) for hit in found], "next": further}
 
 
-@router.post("/names", summary="What are they called?", response_model=NamesTold)
+@router.post("/names", summary="What are they called?")
 def names_of(access: Reading, asked: AskForNames) -> NamesTold:
     """What resources are called: their title, label or name."""
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))

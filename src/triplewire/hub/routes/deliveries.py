@@ -28,7 +28,7 @@ DeliveryId = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL, d
 Number = Annotated[int, Path(ge=1, le=2**60, description="The number of the dead letter.")]
 
 
-@router.post("/subscriptions/{id}/deliveries", summary="Deliver events", status_code=201, response_model=DeliveryMade)
+@router.post("/subscriptions/{id}/deliveries", summary="Deliver events", status_code=201)
 async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) -> DeliveryMade:
     """Send the events of a subscription somewhere. The secret that messages are signed with is told this once."""
     await run_in_threadpool(access.require_own, id)
@@ -46,14 +46,14 @@ async def add(access: Reading, id: Id, wanted: NewDelivery, response: Response) 
     return told
 
 
-@router.get("/subscriptions/{id}/deliveries", summary="List deliveries of a subscription", response_model=DeliveryPage)
+@router.get("/subscriptions/{id}/deliveries", summary="List deliveries of a subscription")
 def of_subscription(access: Reading, id: Id) -> DeliveryPage:
     """Where its events are sent, and how that goes; for its owner."""
     access.require_own(id)
     return DeliveryPage(_deliveries(access).of_subscription(id))
 
 
-@router.get("/deliveries", summary="List deliveries", response_model=DeliveryPage)
+@router.get("/deliveries", summary="List deliveries")
 def listing(
     access: Reading,
     after: Annotated[str, Query(max_length=100, pattern=NO_NUL, description="The id that the page follows.")] = "",
@@ -66,14 +66,14 @@ def listing(
     return DeliveryPage(seen, found[-1].id if len(found) == limit else None)
 
 
-@router.get("/deliveries/{delivery}", summary="Read a delivery", response_model=DeliveryTold)
+@router.get("/deliveries/{delivery}", summary="Read a delivery")
 def read(access: Reading, delivery: DeliveryId) -> DeliveryTold:
     """How a delivery is."""
     _own(access, delivery)
     return _deliveries(access).condition(delivery)
 
 
-@router.patch("/deliveries/{delivery}", summary="Pause or resume a delivery", response_model=DeliveryTold)
+@router.patch("/deliveries/{delivery}", summary="Pause or resume a delivery")
 def change(access: Reading, delivery: DeliveryId, wanted: DeliveryChange) -> DeliveryTold:
     """A paused delivery sends nothing; resumed, it sends at once all that happened meanwhile."""
     _own(access, delivery)
@@ -91,21 +91,21 @@ async def remove(access: Reading, delivery: DeliveryId) -> None:
         await tell_denied(record, access.service.settings.reachable, "the hub has ended it")
 
 
-@router.post("/deliveries/{delivery}/secret", summary="Change the secret", response_model=NewSecret)
+@router.post("/deliveries/{delivery}/secret", summary="Change the secret")
 def rotate(access: Reading, delivery: DeliveryId, given: GivenSecret) -> NewSecret:
     """A new secret, told this once; for a day messages are signed with both."""
     _own(access, delivery)
     return NewSecret(secret=_deliveries(access).rotate(delivery, given.secret))
 
 
-@router.post("/deliveries/{delivery}/ping", summary="Try a delivery", response_model=Pinged)
+@router.post("/deliveries/{delivery}/ping", summary="Try a delivery")
 async def ping(access: Reading, delivery: DeliveryId) -> Pinged:
     """Send a test, which is no event, and tell what the receiver says."""
     record = await run_in_threadpool(_own, access, delivery)
     return await send_ping(record, access.service.settings.reachable, access.vault)
 
 
-@router.get("/deliveries/{delivery}/dead", summary="List dead letters", response_model=DeadLetterPage)
+@router.get("/deliveries/{delivery}/dead", summary="List dead letters")
 def dead(
     access: Reading,
     delivery: DeliveryId,
@@ -118,21 +118,21 @@ def dead(
     return DeadLetterPage([*map(letter_told, found)], found[-1].number if len(found) == limit else None)
 
 
-@router.post("/deliveries/{delivery}/dead/replay", summary="Replay dead letters", response_model=Counted)
+@router.post("/deliveries/{delivery}/dead/replay", summary="Replay dead letters")
 def replay(access: Reading, delivery: DeliveryId, chosen: Chosen) -> Counted:
     """Try them again, before anything else is sent."""
     _own(access, delivery)
     return Counted(count=_deliveries(access).replay(delivery, chosen.numbers))
 
 
-@router.delete("/deliveries/{delivery}/dead", summary="Drop all dead letters", response_model=Counted)
+@router.delete("/deliveries/{delivery}/dead", summary="Drop all dead letters")
 def drop_all(access: Reading, delivery: DeliveryId) -> Counted:
     """Forget what could not be delivered."""
     _own(access, delivery)
     return Counted(count=_deliveries(access).drop(delivery))
 
 
-@router.delete("/deliveries/{delivery}/dead/{number}", summary="Drop a dead letter", response_model=Counted)
+@router.delete("/deliveries/{delivery}/dead/{number}", summary="Drop a dead letter")
 def drop(access: Reading, delivery: DeliveryId, number: Number) -> Counted:
     """Forget one message that could not be delivered."""
     _own(access, delivery)

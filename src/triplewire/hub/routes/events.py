@@ -266,7 +266,7 @@ def inbox(
     return JSONResponse({"events": told, "next": found.next, "is_cut": found.is_cut})
 
 
-@router.get("/inbox/news", summary="Count what is new", response_model=NewsTold)
+@router.get("/inbox/news", summary="Count what is new")
 def news(access: Reading) -> NewsTold:
     """How many events of the caller's subscriptions came since it has looked: of each, up to 1,000, and in all."""
     hub = access.tenant.hub
@@ -277,14 +277,14 @@ def news(access: Reading) -> NewsTold:
     return NewsTold.of(found)
 
 
-@router.get("/inbox/mark", summary="Read up to where the caller has looked", response_model=InboxMark)
+@router.get("/inbox/mark", summary="Read up to where the caller has looked")
 def mark(access: Reading) -> InboxMark:
     """A cursor; 0 if the caller has never set it."""
     with access.tenant.hub.store.reading() as reader:
         return InboxMark(cursor=reader.marks.of(access.account.id))
 
 
-@router.put("/inbox/mark", summary="Set up to where the caller has looked", response_model=InboxMark)
+@router.put("/inbox/mark", summary="Set up to where the caller has looked")
 def set_mark(access: Reading, wanted: InboxMark) -> InboxMark:
     """Events up to this cursor are not new any more, for this account; a cursor beyond the last event is the last."""
     return InboxMark(cursor=access.tenant.hub.mark(wanted.cursor, account=access.account.id))

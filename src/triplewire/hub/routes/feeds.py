@@ -250,12 +250,7 @@ def _is_known(headers: Mapping[str, str], match: str | None, since: str | None) 
 # -- secret addresses, for the owner of the subscription
 
 
-@router.post(
-    "/subscriptions/{id}/feed-address",
-    summary="Make a secret address for the feed",
-    status_code=201,
-    response_model=NewFeedAddress,
-)
+@router.post("/subscriptions/{id}/feed-address", summary="Make a secret address for the feed", status_code=201)
 async def make(request: Request, access: Reading, id: Id) -> NewFeedAddress:
     """An address at which the feed is read without a token; told this once. One that was there before is revoked."""
     made = await run_in_threadpool(lambda: _addresses(access, id).make(id, access.account.id or None))
@@ -263,7 +258,7 @@ async def make(request: Request, access: Reading, id: Id) -> NewFeedAddress:
     return NewFeedAddress(address=f"{address_of(request)}{SECRET_FEEDS}{made}")
 
 
-@router.get("/subscriptions/{id}/feed-address", summary="Is there a secret address?", response_model=FeedAddress)
+@router.get("/subscriptions/{id}/feed-address", summary="Is there a secret address?")
 def read(access: Reading, id: Id) -> FeedAddress:
     """When it was made; what it is, nobody can tell any more."""
     return _addresses(access, id).kept(id)

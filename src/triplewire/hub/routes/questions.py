@@ -35,19 +35,19 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
     return insight_as_dict(found) | ({} if most is None else {"cost_allowed": most})
 
 
-@router.post("/explain", summary="Explain a query", response_model=Explained)
+@router.post("/explain", summary="Explain a query")
 def explain(access: Reading, query: QueryText) -> Explained:
     """How a query would be matched, and what it is in the other languages."""
     return explained("query", _pattern(access, query), access.tenant.hub.taxonomy)
 
 
-@router.post("/lint", summary="Look for mistakes in a query", response_model=Findings)
+@router.post("/lint", summary="Look for mistakes in a query")
 def findings(access: Reading, query: QueryText) -> Findings:
     """What is wrong with a query before any document has come."""
     return Findings(findings=found_in(_pattern(access, query), access.tenant.hub.taxonomy))
 
 
-@router.post("/check", summary="Check a query while it is written", response_model=CheckTold)
+@router.post("/check", summary="Check a query while it is written")
 def check(access: Reading, query: CheckQuery) -> CheckTold:
     """The picture of a text that is a query, with what lint finds; of another one, what is wrong with it and where."""
     hub = access.tenant.hub

@@ -51,7 +51,7 @@ SortBy = Annotated[Sort, Query(description="By what; with a minus, the other way
 IfMatch = Annotated[str | None, Header(description="Only if it is the one with this entity tag.")]
 
 
-@router.get("/subscriptions", summary="List subscriptions", response_model=SubscriptionPage)
+@router.get("/subscriptions", summary="List subscriptions")
 def listing(
     access: Reading,
     owner: Annotated[
@@ -77,7 +77,7 @@ def listing(
     return SubscriptionPage([_summed(access, each) for each in found.summaries], found.next)
 
 
-@router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
+@router.post("/subscriptions", summary="Subscribe", status_code=201)
 async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
     """Register a query; an id is made if none is given."""
     made = await subscribed(access, wanted, wanted.id)
@@ -87,7 +87,6 @@ async def subscribe(access: Reading, wanted: NewSubscription, response: Response
 @router.put(
     "/subscriptions/{id}",
     summary="Subscribe under an id, or edit",
-    response_model=SubscriptionTold,
     responses={201: {"model": SubscriptionTold, "description": "The subscription is new."}},
 )
 async def put(
@@ -116,7 +115,7 @@ async def put(
     return await _edited(access, id, EditSubscription.model_validate(given), response, if_match)
 
 
-@router.patch("/subscriptions/{id}", summary="Edit a subscription", response_model=SubscriptionTold)
+@router.patch("/subscriptions/{id}", summary="Edit a subscription")
 async def patch(
     access: Reading, id: Id, wanted: EditSubscription, response: Response, if_match: IfMatch = None
 ) -> SubscriptionTold:
@@ -128,7 +127,7 @@ async def patch(
     return await _edited(access, id, wanted, response, if_match)
 
 
-@router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201, response_model=SubscriptionTold)
+@router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201)
 async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Response) -> SubscriptionTold:
     """The same once more, under an id of its own, for the caller; it counts what is published from now on."""
 
@@ -154,7 +153,7 @@ async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Res
     return await _made(access, made, response)
 
 
-@router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
+@router.get("/subscriptions/{id}", summary="Read a subscription")
 async def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
     """A subscription as it stands; its links lead to its feed and its inbox."""
     place = _place(id)
@@ -200,14 +199,14 @@ async def rows(
     return JSONResponse(vars(RowsTold(list(columns), told, found.next)), headers={"Vary": "Accept"})
 
 
-@router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
+@router.get("/subscriptions/{id}/explain", summary="Explain a subscription")
 def explain(access: Reading, id: Id) -> Explained:
     """How it is matched, and what it is in the other languages."""
     hub = access.tenant.hub
     return explained(id, hub.subscription(id).pattern, hub.taxonomy)
 
 
-@router.get("/subscriptions/{id}/picture", summary="The picture of a subscription", response_model=Picture)
+@router.get("/subscriptions/{id}/picture", summary="The picture of a subscription")
 def picture_of(access: Reading, id: Id) -> Picture:
     """What it asks for, as graphs to be drawn."""
     hub = access.tenant.hub
@@ -216,7 +215,7 @@ def picture_of(access: Reading, id: Id) -> Picture:
         return drawn(as_written(reader, told.text, told.language, told.pattern))
 
 
-@router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
+@router.post("/subscriptions/{id}/why", summary="Why is this row an answer?")
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
     row = {name: term_of(text) for name, text in asked.row.items()}

@@ -28,8 +28,8 @@ _NINE_OF_TEN = 0.9
 _NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Health, "description": "It cannot do its work now."}}
 
 
-@router.get("/health", summary="Is it well?", response_model=Health, responses=_NOT_READY)
-@router.get("/health/ready", summary="Is it ready for work?", response_model=Health, responses=_NOT_READY)
+@router.get("/health", summary="Is it well?", responses=_NOT_READY)
+@router.get("/health/ready", summary="Is it ready for work?", responses=_NOT_READY)
 async def health(request: Request, response: Response) -> Health:
     """200 when the service can do its work, 503 when it cannot: `reasons` say why. No identity is needed."""
     service = service_of(request)
@@ -40,7 +40,7 @@ async def health(request: Request, response: Response) -> Health:
     return told
 
 
-@router.get("/health/live", summary="Does it live?", response_model=Health)
+@router.get("/health/live", summary="Does it live?")
 async def live(request: Request) -> Health:
     """200 as long as the process answers at all, whatever it knows to be wrong; the store is not asked."""
     service = service_of(request)
@@ -78,14 +78,14 @@ async def whoami(access: Reading) -> Account:
     return access.account
 
 
-@router.post("/challenges", summary="Begin to prove a key", status_code=201, response_model=Challenge)
+@router.post("/challenges", summary="Begin to prove a key", status_code=201)
 async def challenge(request: Request, asked: AskForChallenge) -> Challenge:
     """Something to sign with the private key of an account; it counts once, for a minute."""
     made = service_of(request).gate.challenge(asked.account)
     return Challenge(challenge=made, text=signed_text(made).decode())
 
 
-@router.post("/sessions", summary="Prove a key", status_code=201, response_model=Session)
+@router.post("/sessions", summary="Prove a key", status_code=201)
 async def session(request: Request, signed: Signed) -> Session:
     """A token for an hour, for a client that signed a challenge with the key of its account."""
     gate = service_of(request).gate
@@ -101,7 +101,7 @@ async def session(request: Request, signed: Signed) -> Session:
 # -- for a dashboard
 
 
-@router.get("/statistics", summary="Rates, lag and load", response_model=Statistics)
+@router.get("/statistics", summary="Rates, lag and load")
 def statistics(
     access: Reading,
     seconds: Annotated[float, Query(ge=1, le=31 * 86_400, description="The length of an interval.")] = 60,

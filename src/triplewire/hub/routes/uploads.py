@@ -69,11 +69,7 @@ class _Graph:
 
 
 @router.post(
-    "/documents",
-    summary="Publish many documents",
-    response_model=Uploaded,
-    responses=_MIXED,
-    openapi_extra=_BODY | {"parameters": WITH_A_LIST},
+    "/documents", summary="Publish many documents", responses=_MIXED, openapi_extra=_BODY | {"parameters": WITH_A_LIST}
 )
 async def upload(request: Request, response: Response, access: Publishing) -> Uploaded:
     """Publish many documents in one request.
