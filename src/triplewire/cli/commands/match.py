@@ -92,7 +92,8 @@ def run(
     found = subscriptions.load(subscription_paths, options.prefixes_of(prefix), problems)
     index = _index(index_file, taxonomy, found, problems)
     if save_index is not None:
-        _save(index, save_index)
+        with usage_for(OSError, before="the index cannot be saved: "):
+            index.save(save_index)
     if out is not None:
         where = master or batches.LOCAL
         batch = batches.Batch(
@@ -129,11 +130,6 @@ def _index(file: Path | None, taxonomy: Path | None, found: list[WrittenSubscrip
         index = Index.load(file)
     subscriptions.add_all(index, found, problems)
     return index
-
-
-def _save(index: Index, file: Path) -> None:
-    with usage_for(OSError, before="the index cannot be saved: "):
-        index.save(file)
 
 
 def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> Iterator[PrintedAnswer]:

@@ -74,6 +74,7 @@ def run(
     with needing("polling needs httpx: pip install 'triplewire[poll]'"):
         from triplewire.isolation.parsing import Parsers
         from triplewire.polling import Poller, PollingManners, PollPace
+        from triplewire.polling import opml as lists
     problems = Problems()
     with usage_for(ValueError, before=f"--every {every}: "):
         pace = PollPace(every=_seconds(every))
@@ -83,7 +84,7 @@ def run(
         poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing, parsers=parsers)
         _change_list(poller, feeds, opml, remove, problems)
         if export_opml:
-            _print_opml(poller)
+            sys.stdout.write(lists.write(poller.feeds, title="Feeds that Triplewire follows").decode())
             raise typer.Exit(problems.exit_code)
         if not poller.feeds:
             usage("no feeds are followed yet; name one, or a list of them with --opml")
@@ -134,12 +135,6 @@ def _not_due(feeds: list[Followed]) -> str:
         f"not due until {until:%Y-%m-%d %H:%M:%S} UTC: {first.url}{wrong}\n"
         f"{counted(len(waiting), 'feed')} waiting; --now asks at once"
     )
-
-
-def _print_opml(poller: Poller) -> None:
-    from triplewire.polling import opml as lists
-
-    sys.stdout.write(lists.write(poller.feeds, title="Feeds that Triplewire follows").decode())
 
 
 def _once(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,7 +71,9 @@ def check(
     """
     problems = Problems()
     with store_at(store) as opened:
-        for problem in _problems_of_journal(opened):
+        from triplewire.intake.pairs import problems as problems_of_journal
+
+        for problem in problems_of_journal(opened):
             problems.report(store, problem)
     with hub_on(store) as hub, Bar("checking", problems.console) as bar:
         for problem in hub.check(sample=sample, progress=bar.show):
@@ -80,12 +81,6 @@ def check(
     if not problems.count:
         problems.note("the store is well")
     raise typer.Exit(problems.exit_code)
-
-
-def _problems_of_journal(store: Store) -> Iterator[str]:
-    from triplewire.intake.pairs import problems
-
-    return problems(store)
 
 
 @app.command()
