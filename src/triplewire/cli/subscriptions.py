@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triplewire.cli.paths import expand
+from triplewire.cli.paths import expand, parse_json, read_text
 from triplewire.cli.problems import Problems
-from triplewire.cli.texts import parse_json, read_text
 from triplewire.errors import DuplicateSubscription, TriplewireError
 
 if TYPE_CHECKING:

@@ -151,7 +151,7 @@ async def _require_going_on(access: Admission) -> None:
 def _next(access: Admission, id: str, rest: Iterator[bytes]) -> bytes:
     """The next chunk of a file that is whole, if its subscription is still there and the caller may still have it."""
     chunk = next(rest, b"")
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         record_of(reader, id)  # says that there is none
     access.require_sight(id)
     return chunk

@@ -17,6 +17,7 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
+from triplewire.engine import Hub
 from triplewire.engine.connection import record_of
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
@@ -161,9 +162,14 @@ class Admission:
     granted: str | None = None
 
     @property
+    def hub(self) -> Hub:
+        """The tenant's hub, which is asked."""
+        return self.tenant.hub
+
+    @property
     def vault(self) -> Vault:
         """What keeps the secrets of the tenant's deliveries."""
-        return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
+        return Vault.of(self.hub.store.url, self.service.settings.secrets_key)
 
     def require_owner(self, owner: str | None) -> None:
         """NotAllowed for an account that changes what is another's."""

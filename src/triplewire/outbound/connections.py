@@ -73,7 +73,7 @@ class Connections:
         except TimeoutError:
             raise Unreachable(f"no answer within {self._seconds:g} seconds") from None
         except (OSError, h11.ProtocolError, EOFError) as error:
-            raise Unreachable(f"no answer: {_reason(error)}") from None
+            raise Unreachable(f"no answer: {str(error) or type(error).__name__}") from None
 
     async def _asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         parts = urlsplit(url)
@@ -189,10 +189,6 @@ class _Line:
 
     def close(self) -> None:
         self._writer.close()
-
-
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
 
 
 @lru_cache(maxsize=1)

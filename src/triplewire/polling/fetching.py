@@ -78,7 +78,7 @@ async def fetch(feed: Followed, manners: PollingManners, turns: Turns) -> Answer
             async with turns.turn(target.raw_host.decode("ascii")), asyncio.timeout(manners.timeout):
                 answer = await _asked(feed, target, manners)
             if not isinstance(answer, _Redirect):
-                return _moved(answer, moved_to)
+                return replace(answer, moved_to=moved_to) if isinstance(answer, Fresh | Same) else answer
             url = urljoin(url, answer.location)
             is_permanent = is_permanent and answer.is_permanent
             moved_to = url if is_permanent else moved_to
@@ -97,10 +97,6 @@ async def fetch(feed: Followed, manners: PollingManners, turns: Turns) -> Answer
 class _Redirect:
     location: str
     is_permanent: bool
-
-
-def _moved(answer: Answer, moved_to: str) -> Answer:
-    return replace(answer, moved_to=moved_to) if isinstance(answer, Fresh | Same) else answer
 
 
 def _target(url: str) -> httpx.URL:

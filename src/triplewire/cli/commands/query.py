@@ -9,8 +9,7 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import usage
-from triplewire.cli.sources import file_of, missing_file_of, text_of
+from triplewire.cli.sources import file_of, text_of
 from triplewire.cli.terminal import print_json, print_text
 
 
@@ -34,8 +33,6 @@ def run(
     """
     from pyoxigraph import QueryBoolean, QuerySolutions
 
-    if missing_file_of(source):
-        usage(f"there is no file {source}")
     path = file_of(source)
     text = source if path is None else text_of(path)
     known = options.prefixes_of(prefix)

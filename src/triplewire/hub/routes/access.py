@@ -27,7 +27,7 @@ async def read(access: Reading, uri: Uri) -> AccessTold:
 
 
 def _told(access: Admission, uri: str) -> AccessTold:
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         (record,) = reader.seen_by(access.viewer).documents.current([uri])
         if record is None:
             raise UnknownDocument(uri)

@@ -32,7 +32,7 @@ _WHERE = (
 @router.get("/classes", summary="See what there is", response_model=Classes)
 def classes(access: Reading) -> dict[str, Any]:
     """The classes that resources are of, with how many there are, and how they stand in the taxonomy."""
-    taxonomy = access.tenant.hub.taxonomy
+    taxonomy = access.hub.taxonomy
     with _seen(access) as reader:
         found, has_more = surveys.classes(reader, taxonomy)
         names = _names(access, reader, (each.iri for each in found))
@@ -45,7 +45,7 @@ def place(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="The node.")]
 ) -> dict[str, Any]:
     """A class or theme with what is one step above and below it, and how many resources each leads to."""
-    taxonomy = access.tenant.hub.taxonomy
+    taxonomy = access.hub.taxonomy
     with _seen(access) as reader:
         found = surveys.place(reader, taxonomy, term_of(iri))
         names = _names(access, reader, (each.iri for each in (found.node, *found.parents, *found.children)))
@@ -60,7 +60,7 @@ def facets(
     limit: Annotated[int, Query(ge=1, le=surveys.MOST_RESOURCES)] = 50,
 ) -> dict[str, Any]:
     """The resources that have all of these properties, and by which others they can be told apart."""
-    taxonomy, wanted = access.tenant.hub.taxonomy, [_wanted(text) for text in where]
+    taxonomy, wanted = access.hub.taxonomy, [_wanted(text) for text in where]
     with _seen(access) as reader:
         found = surveys.select(reader, taxonomy, wanted, limit=limit)
         values = (value for facet in found.facets for value, _ in facet.values)
@@ -80,9 +80,9 @@ def search(
 
     One question looks at a part of a large store, and `next` says where the following one goes on.
     """
-    taxonomy = access.tenant.hub.taxonomy
+    taxonomy = access.hub.taxonomy
     with _seen(access) as reader:
-        found, further = surveys.search(reader, taxonomy, access.tenant.hub.called, q, before=before)
+        found, further = surveys.search(reader, taxonomy, access.hub.called, q, before=before)
         names = _names(access, reader, (hit.resource for hit in found))
     return {"hits": [_named(hit, hit.resource, names) for hit in found], "next": further}
 
@@ -92,7 +92,7 @@ def names_of(access: Reading, asked: AskForNames) -> NamesTold:
     """What resources are called: their title, label or name."""
     terms = list(dict.fromkeys(str(term_of(text)) for text in asked.resources))
     with _seen(access) as reader:
-        return NamesTold(names=surveys.names(reader, access.tenant.hub.called, terms))
+        return NamesTold(names=surveys.names(reader, access.hub.called, terms))
 
 
 def _named(
@@ -108,13 +108,13 @@ def _values(facet: surveys.Facet, names: Mapping[str, str]) -> list[dict[str, An
 @contextmanager
 def _seen(access: Admission) -> Iterator[Reader]:
     """The store, with the documents that the caller may read."""
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         yield reader.seen_by(access.viewer)
 
 
 def _names(access: Admission, reader: Reader, terms: Iterable[Term]) -> dict[str, str]:
     spelled = list(dict.fromkeys(str(term) for term in terms if isinstance(term, NamedNode)))
-    return surveys.names(reader, access.tenant.hub.called, spelled)
+    return surveys.names(reader, access.hub.called, spelled)
 
 
 def _wanted(text: str) -> FacetChoice:

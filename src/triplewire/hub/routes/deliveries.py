@@ -140,7 +140,7 @@ def drop(access: Reading, delivery: DeliveryId, number: Number) -> Counted:
 
 
 def _deliveries(access: Admission) -> Deliveries:
-    return Deliveries(access.tenant.hub.store, vault=access.vault)
+    return Deliveries(access.hub.store, vault=access.vault)
 
 
 def _is_own(access: Admission, id: str) -> bool:
@@ -161,5 +161,5 @@ def _own(access: Admission, delivery: str) -> DeliveryRecord:
 def _removable(access: Admission, delivery: str) -> DeliveryRecord:
     """The delivery, if the caller made its subscription, whatever that sees."""
     record = _deliveries(access).of(delivery)
-    access.require_owner(access.tenant.hub.subscription(record.subscription).owner)
+    access.require_owner(access.hub.subscription(record.subscription).owner)
     return record

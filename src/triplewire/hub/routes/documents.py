@@ -67,7 +67,7 @@ def listing(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> dict[str, object]:
     """The documents that are there now, by uri."""
-    found = access.tenant.hub.documents(after=after, limit=limit, viewer=access.viewer)
+    found = access.hub.documents(after=after, limit=limit, viewer=access.viewer)
     return {"documents": found, "next": found[-1].uri if len(found) == limit else None}
 
 
@@ -119,7 +119,7 @@ async def read(
     What was acknowledged of the document is applied first.
     """
     await access.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.document, uri, version, viewer=access.viewer)
+    found = await run_in_threadpool(access.hub.document, uri, version, viewer=access.viewer)
     if found is None:
         raise UnknownDocument(uri, version=version)
     media_type = best(accept, _offered(found))
@@ -142,7 +142,7 @@ async def read(
 async def versions(access: Reading, uri: Uri) -> dict[str, object]:
     """The versions that are kept, oldest first."""
     await access.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
+    found = await run_in_threadpool(access.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)
     return {"versions": found}

@@ -181,11 +181,10 @@ def _source(
     access: Admission, id: str, after: int, contents: bool, since: datetime | None, until: datetime | None
 ) -> DownloadSource:
     """All events that follow a cursor, between two times."""
-    hub = access.tenant.hub
-    layout = EventLayout(hub.log_columns(id), contents=contents)
+    layout = EventLayout(access.hub.log_columns(id), contents=contents)
 
     def page(cursor: int) -> tuple[list[Event], int | None]:
-        found = hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
+        found = access.hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
         return found, found[-1].cursor if len(found) == PAGE else None
 
     return DownloadSource("events", layout, page, after)
@@ -205,7 +204,7 @@ def _told(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> list[dict[str, Any]]:
-    found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit, since=since, until=until)
+    found: list[Event] = access.hub.events(id, after=after, limit=limit, since=since, until=until)
     return [event.as_dict(contents=contents) for event in found]
 
 
@@ -220,11 +219,10 @@ def recent(
     access: Reading, id: Id, limit: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 50
 ) -> JSONResponse:
     """The last events of a subscription, in order, with the content before and after; `next` is where to go on."""
-    hub = access.tenant.hub
-    with hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         end = record_of(reader, id).last_cursor  # of what is told, if it is paused
         last = min(reader.log.last_cursor(), end)
-    found = access.see(id, lambda: [event.as_dict() for event in reversed(hub.newest(id, limit=limit))])
+    found = access.see(id, lambda: [event.as_dict() for event in reversed(access.hub.newest(id, limit=limit))])
     return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else last})
 
 
@@ -247,10 +245,9 @@ def inbox(
 
     A page looks at 5,000 events at most. One that was cut says so, and may be short or empty: `next` leads on.
     """
-    hub = access.tenant.hub
-    with hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         sees = access.sight(reader)
-    found = hub.inbox(
+    found = access.hub.inbox(
         owner=_owner(access),
         subscriptions=subscription or (),
         kinds=kind or (),
@@ -269,10 +266,9 @@ def inbox(
 @router.get("/inbox/news", summary="Count what is new")
 def news(access: Reading) -> NewsTold:
     """How many events of the caller's subscriptions came since it has looked: of each, up to 1,000, and in all."""
-    hub = access.tenant.hub
-    with hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         sees = access.sight(reader)
-    found = hub.news(account=access.account.id, owner=_owner(access), sees=sees)
+    found = access.hub.news(account=access.account.id, owner=_owner(access), sees=sees)
     access.require_sights(id for id, _, _ in found.subscriptions)
     return NewsTold.of(found)
 
@@ -280,14 +276,14 @@ def news(access: Reading) -> NewsTold:
 @router.get("/inbox/mark", summary="Read up to where the caller has looked")
 def mark(access: Reading) -> InboxMark:
     """A cursor; 0 if the caller has never set it."""
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         return InboxMark(cursor=reader.marks.of(access.account.id))
 
 
 @router.put("/inbox/mark", summary="Set up to where the caller has looked")
 def set_mark(access: Reading, wanted: InboxMark) -> InboxMark:
     """Events up to this cursor are not new any more, for this account; a cursor beyond the last event is the last."""
-    return InboxMark(cursor=access.tenant.hub.mark(wanted.cursor, account=access.account.id))
+    return InboxMark(cursor=access.hub.mark(wanted.cursor, account=access.account.id))
 
 
 def _owner(access: Admission) -> str | None:

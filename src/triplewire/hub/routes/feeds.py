@@ -108,9 +108,8 @@ async def secret_feed(
 ) -> Response:
     """The same, for readers that know the address; no token is needed."""
     access, id = await by_capability(request, capability)
-    answer = await _answered(
-        request, access, id, FeedRequest(_secret_place(request, capability), syntax, before, limit, {})
-    )
+    place = f"{address_of(request)}{SECRET_FEEDS}{capability}"
+    answer = await _answered(request, access, id, FeedRequest(place, syntax, before, limit, {}))
     answer.headers["Referrer-Policy"] = "no-referrer"  # what the feed links to must not learn the address
     return answer
 
@@ -138,9 +137,9 @@ class FeedRequest:
 
 async def _answered(request: Request, access: Admission, id: str, asked: FeedRequest) -> Response:
     name = asked.syntax or _BY_TYPE[best(request.headers.get("accept"), [*_BY_TYPE])]
-    newest_events = partial(access.tenant.hub.newest, id, before=asked.before, limit=asked.limit)
+    newest_events = partial(access.hub.newest, id, before=asked.before, limit=asked.limit)
     events = await run_in_threadpool(access.see, id, newest_events)
-    title = (await run_in_threadpool(access.tenant.hub.subscription, id)).name
+    title = (await run_in_threadpool(access.hub.subscription, id)).name
     older = asked.address(before=events[-1].cursor) if len(events) == asked.limit else None
     hub = f"{address_of(request)}/v1/websub"
     newest = events[0].time if events else None
@@ -163,10 +162,6 @@ async def _answered(request: Request, access: Admission, id: str, asked: FeedReq
         return write(events, uri=uri, title=title, hub=hub, older=older)
 
     return Response(await run_in_threadpool(written), media_type=FEEDS[name].media_type, headers=headers)
-
-
-def _secret_place(request: Request, capability: str) -> str:
-    return f"{address_of(request)}{SECRET_FEEDS}{capability}"
 
 
 @router.post(
@@ -194,11 +189,11 @@ async def subscribe(request: Request) -> Response:
         raise BadRequest("this is no form: it is sent as name=value&name=value in UTF-8") from None
     access, subscription, syntax = await _topic(request, given.get("hub.topic", ""))
     wanted = replace(_wanted(given, address_of(request), subscription, syntax), by=access.account.id or None)
-    await run_in_threadpool(access.tenant.hub.subscription, wanted.subscription)  # says that there is none
+    await run_in_threadpool(access.hub.subscription, wanted.subscription)  # says that there is none
     await run_in_threadpool(partial(access.require_sight, wanted.subscription, for_good=True))
     refuse_bad_url(wanted.callback)
     await refuse_unreachable(wanted.callback, settings.reachable)
-    await run_in_threadpool(websub.accept, access.tenant.hub.store, wanted, time.time(), access.vault)
+    await run_in_threadpool(websub.accept, access.hub.store, wanted, time.time(), access.vault)
     await service.ring(access.tenant)
     return Response(status_code=202)
 
@@ -272,15 +267,15 @@ async def revoke(access: Reading, id: Id) -> None:
 
 
 def _addresses(access: Admission, id: str) -> FeedAddresses:
-    access.require_owner(access.tenant.hub.subscription(id).owner)
-    return FeedAddresses(access.tenant.hub.store, access.tenant.name)
+    access.require_owner(access.hub.subscription(id).owner)
+    return FeedAddresses(access.hub.store, access.tenant.name)
 
 
 async def _deny(access: Admission, id: str) -> None:
     """End what was subscribed to by an address that is gone."""
 
     def ended() -> list[DeliveryRecord]:
-        deliveries = Deliveries(access.tenant.hub.store, vault=access.vault)
+        deliveries = Deliveries(access.hub.store, vault=access.vault)
         found = [each for each in deliveries.of_subscription(id) if each.kind == "websub"]
         gone = [deliveries.of(each.id) for each in found if SECRET_FEEDS in (each.topic or "")]
         for record in gone:
@@ -300,7 +295,7 @@ async def inbox(
 ) -> Response:
     """The notifications that follow a cursor, as an LDP container; `next` leads to those that follow."""
     place = _place(request, id, "inbox")
-    found = await run_in_threadpool(access.see, id, partial(access.tenant.hub.events, id, after=after, limit=limit))
+    found = await run_in_threadpool(access.see, id, partial(access.hub.events, id, after=after, limit=limit))
     told = {
         "@context": _LDP.removesuffix("#"),
         "@id": place,
@@ -326,8 +321,7 @@ async def notification(
     place = f"{_place(request, id, 'inbox')}/{cursor}"
 
     def found() -> Event | None:
-        hub = access.tenant.hub
-        events = access.see(id, lambda: hub.events(id, after=cursor - 1, limit=1))
+        events = access.see(id, lambda: access.hub.events(id, after=cursor - 1, limit=1))
         return events[0] if events and events[0].cursor == cursor else None
 
     told = await run_in_threadpool(found)

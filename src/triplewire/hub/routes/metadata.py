@@ -52,14 +52,14 @@ def resource(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="Its IRI.")]
 ) -> Resource:
     """What the current metadata says of a resource, who says it, and what refers to it."""
-    return access.tenant.hub.resource(term_of(iri), viewer=access.viewer)
+    return access.hub.resource(term_of(iri), viewer=access.viewer)
 
 
 @router.get("/taxonomy", summary="Read the taxonomy", response_class=Response, responses=GRAPH_ANSWER)
 def taxonomy(access: Reading, accept: Accept = None) -> Response:
     """What is-a conditions are tested against: the given taxonomy, and what documents state."""
     media_type = best(accept, [*GRAPHS])
-    known = access.tenant.hub.taxonomy
+    known = access.hub.taxonomy
     below, kind = NamedNode(f"{RDFS}subClassOf"), NamedNode(f"{RDF}type")
     triples = [Triple(narrow, below, broad) for narrow, broad in known.below()]  # type: ignore[arg-type]  # no literals
     triples += [Triple(each, kind, group) for each, group in known.types()]  # type: ignore[arg-type]  # here either
@@ -73,7 +73,7 @@ async def set_taxonomy(request: Request, access: Administering) -> JSONResponse:
 
     def set_and_tell() -> JSONResponse:
         access.tenant.quotas.check_events()
-        outcome = access.tenant.hub.set_taxonomy(document)
+        outcome = access.hub.set_taxonomy(document)
         events = [event.as_dict(contents=False) for event in outcome]
         return JSONResponse(batch_as_dict(outcome.batch, outcome.warnings, outcome.errors, events))
 
@@ -86,7 +86,7 @@ async def set_taxonomy(request: Request, access: Administering) -> JSONResponse:
 def schema(access: Reading, accept: Accept = None) -> Response:
     """What documents are checked against; nothing if none was set."""
     media_type = best(accept, [*GRAPHS])
-    triples = access.tenant.hub.schema.triples
+    triples = access.hub.schema.triples
     return Response(graph(triples, media_type), media_type=media_type, headers={"Vary": "Accept"})
 
 
@@ -103,7 +103,7 @@ async def set_schema(
 
     def change() -> None:
         found = Schema.from_triples(document.triples)
-        access.tenant.hub.set_schema(found, on_violation="warn" if on_violation == "warn" else "refuse")
+        access.hub.set_schema(found, on_violation="warn" if on_violation == "warn" else "refuse")
 
     await run_in_threadpool(change)
     await access.tenant.intake.refresh()

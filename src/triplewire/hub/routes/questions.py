@@ -30,7 +30,7 @@ _MOST_ALTERNATIVES = 8
 @router.post("/preview", summary="Look before you subscribe")
 def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
     """What a subscription would get and cost; nothing is registered."""
-    found = access.tenant.hub.preview(**query.model_dump(), viewer=access.viewer)
+    found = access.hub.preview(**query.model_dump(), viewer=access.viewer)
     most = access.tenant.settings.query_cost
     return insight_as_dict(found) | ({} if most is None else {"cost_allowed": most})
 
@@ -38,29 +38,28 @@ def preview(access: Reading, query: PreviewQuery) -> dict[str, Any]:
 @router.post("/explain", summary="Explain a query")
 def explain(access: Reading, query: QueryText) -> Explained:
     """How a query would be matched, and what it is in the other languages."""
-    return explained("query", _pattern(access, query), access.tenant.hub.taxonomy)
+    return explained("query", _pattern(access, query), access.hub.taxonomy)
 
 
 @router.post("/lint", summary="Look for mistakes in a query")
 def findings(access: Reading, query: QueryText) -> Findings:
     """What is wrong with a query before any document has come."""
-    return Findings(findings=found_in(_pattern(access, query), access.tenant.hub.taxonomy))
+    return Findings(findings=found_in(_pattern(access, query), access.hub.taxonomy))
 
 
 @router.post("/check", summary="Check a query while it is written")
 def check(access: Reading, query: CheckQuery) -> CheckTold:
     """The picture of a text that is a query, with what lint finds; of another one, what is wrong with it and where."""
-    hub = access.tenant.hub
     try:
-        with hub.store.reading() as reader:
+        with access.hub.store.reading() as reader:
             pattern, written = read_for_person(reader, query.text, query.language, query.prefixes)
-            missing = unheard(reader.seen_by(access.viewer), hub.taxonomy, pattern)
+            missing = unheard(reader.seen_by(access.viewer), access.hub.taxonomy, pattern)
         refuse_unserved(pattern, query.scope, query.language)
     except QueryError as error:
         mistake = Mistake.model_validate(error, from_attributes=True)
         return CheckTold(mistake=mistake, picture=None, findings=[])
-    findings = found_in(written, hub.taxonomy)
-    never = [each for each in (*findings, *found_in(pattern, hub.taxonomy)) if each.severity == "error"]
+    findings = found_in(written, access.hub.taxonomy)
+    never = [each for each in (*findings, *found_in(pattern, access.hub.taxonomy)) if each.severity == "error"]
     if never:  # also by alternatives that only the normal form takes apart; what else there is does not matter then
         return CheckTold(mistake=None, picture=drawn(written), findings=never[:1])
     return CheckTold(mistake=None, picture=drawn(written), findings=[*map(_told, missing), *findings])
@@ -89,7 +88,7 @@ def _renderings(pattern: Pattern) -> dict[str, str]:
 
 
 def _pattern(access: Admission, query: QueryText) -> Pattern:
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         return compiled(reader, query.text, query.language, query.prefixes)
 
 

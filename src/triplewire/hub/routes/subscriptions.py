@@ -67,9 +67,8 @@ def listing(
     A search looks at 20,000 subscriptions for one page, so that a page may be short: `next` leads on. To sort by
     anything but the id, 5,000 at most may match.
     """
-    hub = access.tenant.hub
     try:
-        with hub.store.reading() as reader:
+        with access.hub.store.reading() as reader:
             asked = SummaryFilter(owner, q, sort, after, limit)
             found = page(reader, asked, access.sight(reader))
     except ValueError as error:
@@ -100,7 +99,7 @@ async def put(
     if wanted.id not in (None, id):
         raise BadRequest(f"the address says that the id is {id!r}, and the body {wanted.id!r}; leave one out")
     try:
-        there = await run_in_threadpool(access.tenant.hub.subscription, id)
+        there = await run_in_threadpool(access.hub.subscription, id)
     except UnknownSubscription:
         if if_match is not None:
             raise SubscriptionChanged(id) from None
@@ -132,7 +131,7 @@ async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Res
     """The same once more, under an id of its own, for the caller; it counts what is published from now on."""
 
     def copied() -> str:
-        hub, quotas = access.tenant.hub, access.tenant.quotas
+        hub, quotas = access.hub, access.tenant.quotas
         quotas.check_subscriptions()
         known = hub.subscription(id)
         viewer = EVERYBODY if known.viewer == EVERYBODY else access.viewer
@@ -187,14 +186,13 @@ async def rows(
     went meanwhile may be among them or not. The same holds for a file.
     """
     chosen = wanted(format, accept)
-    hub = access.tenant.hub
-    columns = await run_in_threadpool(lambda: hub.subscription(id).pattern.answer)
+    columns = await run_in_threadpool(lambda: access.hub.subscription(id).pattern.answer)
     if chosen is not None:
         source = DownloadSource(
-            "rows", RowLayout(columns), lambda cursor: hub.row_page(id, after=cursor, limit=PAGE), after
+            "rows", RowLayout(columns), lambda cursor: access.hub.row_page(id, after=cursor, limit=PAGE), after
         )
         return await download(access, id, chosen, source)
-    found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
+    found = await run_in_threadpool(access.see, id, lambda: access.hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
     return JSONResponse(vars(RowsTold(list(columns), told, found.next)), headers={"Vary": "Accept"})
 
@@ -202,16 +200,14 @@ async def rows(
 @router.get("/subscriptions/{id}/explain", summary="Explain a subscription")
 def explain(access: Reading, id: Id) -> Explained:
     """How it is matched, and what it is in the other languages."""
-    hub = access.tenant.hub
-    return explained(id, hub.subscription(id).pattern, hub.taxonomy)
+    return explained(id, access.hub.subscription(id).pattern, access.hub.taxonomy)
 
 
 @router.get("/subscriptions/{id}/picture", summary="The picture of a subscription")
 def picture_of(access: Reading, id: Id) -> Picture:
     """What it asks for, as graphs to be drawn."""
-    hub = access.tenant.hub
-    told = hub.subscription(id)
-    with hub.store.reading() as reader:
+    told = access.hub.subscription(id)
+    with access.hub.store.reading() as reader:
         return drawn(as_written(reader, told.text, told.language, told.pattern))
 
 
@@ -219,7 +215,7 @@ def picture_of(access: Reading, id: Id) -> Picture:
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
     row = {name: term_of(text) for name, text in asked.row.items()}
-    told = access.see(id, lambda: access.tenant.hub.why(id, row))
+    told = access.see(id, lambda: access.hub.why(id, row))
     return WhyTold.model_validate(insight_as_dict(told))
 
 
@@ -227,13 +223,13 @@ def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
 def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]:
     """The first part of the query that fits nothing, with the values seen by then."""
     resource = term_of(asked.resource)
-    told = access.see(id, lambda: access.tenant.hub.why_not(id, resource))
+    told = access.see(id, lambda: access.hub.why_not(id, resource))
     return insight_as_dict(told)
 
 
 def queries_of(access: Admission, id: str) -> tuple[int, ...]:
     """The numbers under which the log has the events of a subscription: those of its query, and its own."""
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         record = record_of(reader, id)
     return record.query, -record.number
 
@@ -242,8 +238,8 @@ async def forget(access: Admission, id: str) -> None:
     """Unsubscribe, if it is the caller's, and wake the clients that follow it."""
 
     def unsubscribe() -> None:
-        access.require_owner(access.tenant.hub.subscription(id).owner)
-        access.tenant.hub.unsubscribe(id)
+        access.require_owner(access.hub.subscription(id).owner)
+        access.hub.unsubscribe(id)
 
     queries = await run_in_threadpool(queries_of, access, id)
     await run_in_threadpool(unsubscribe)
@@ -269,7 +265,7 @@ async def subscribed(access: Admission, wanted: NewSubscription, id: str | None)
         if wanted.start == "ever":  # what answers it already is told at once
             quotas.check_events()
         asked = wanted.model_dump(exclude={"id", "sees"})
-        return access.tenant.hub.subscribe(**asked, id=id, owner=access.account.id or None, viewer=viewer)
+        return access.hub.subscribe(**asked, id=id, owner=access.account.id or None, viewer=viewer)
 
     async with access.tenant.subscribing:
         return await run_in_threadpool(register)
@@ -281,7 +277,7 @@ async def _edited(
     """Changed, if it is the caller's, the quotas allow it, and nobody changed it meanwhile."""
 
     def edit() -> None:
-        hub, quotas = access.tenant.hub, access.tenant.quotas
+        hub, quotas = access.hub, access.tenant.quotas
         there = hub.subscription(id)
         access.require_owner(there.owner)
         if wanted.asks or wanted.paused is False:
@@ -313,7 +309,7 @@ def _revision(if_match: str | None, there: Subscription) -> str | None:
 
 def _is_same(access: Admission, there: Subscription, wanted: NewSubscription, given: Mapping[str, object]) -> bool:
     """Whether a subscription is what is wanted already, as far as that is said."""
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         pattern = compiled(reader, wanted.text, wanted.language, wanted.prefixes)
     told = {"text", "scope", "start", "title", "description"} & given.keys()
     is_told = all((getattr(there, name) or None) == (given[name] or None) for name in told)
@@ -331,10 +327,9 @@ async def _made(access: Admission, id: str, response: Response) -> SubscriptionT
 
 async def _read(access: Admission, id: str, response: Response) -> SubscriptionTold:
     def found() -> SubscriptionTold:
-        hub = access.tenant.hub
-        with hub.store.reading() as reader:
+        with access.hub.store.reading() as reader:
             (summary,) = summaries_of(reader, [record_of(reader, id)], access.sight(reader))
-        past = [name for name in hub.log_columns(id) if name not in summary.columns]
+        past = [name for name in access.hub.log_columns(id) if name not in summary.columns]
         return _summed(access, summary, past)
 
     told = await run_in_threadpool(found)

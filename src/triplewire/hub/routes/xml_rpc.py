@@ -105,7 +105,7 @@ class Caller:
         """The id of a subscription that a feed asks for, made unless it stands from an earlier reading of the feed."""
         id = asked.id if "/" not in asked.id else f"urn:uuid:{uuid5(NAMESPACE_URL, asked.id)}"
         try:
-            there = await run_in_threadpool(self.access.tenant.hub.subscription, id)
+            there = await run_in_threadpool(self.access.hub.subscription, id)
         except UnknownSubscription:
             return await self.subscribe(asked.text, asked.language, id)
         if (there.text, there.language) != (asked.text, asked.language):
@@ -127,14 +127,14 @@ class Caller:
         return (await run_in_threadpool(self._rss, id, events)).decode()
 
     def _rss(self, id: str, events: list[Event]) -> bytes:
-        title = self.access.tenant.hub.subscription(id).name
+        title = self.access.hub.subscription(id).name
         return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=title)
 
     async def _events(self, id: str, after: str | int, limit: int) -> list[Event]:
         cursor = _cursor(after)
         if not 0 < limit <= _MOST_EVENTS:
             raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events; ask for so many")
-        events = partial(self.access.tenant.hub.events, id, after=cursor, limit=limit)
+        events = partial(self.access.hub.events, id, after=cursor, limit=limit)
         return list(await run_in_threadpool(self.access.see, id, events))
 
     def _require_publisher(self) -> None:

@@ -78,7 +78,8 @@ class EventQuota:
             for minute, events in self._minutes:
                 over -= events
                 if over < 0:
-                    return max(1.0, (_time(minute) + DAY - self._now()).total_seconds() + _MINUTE)
+                    begun = datetime.fromisoformat(f"{minute}:00+00:00")
+                    return max(1.0, (begun + DAY - self._now()).total_seconds() + _MINUTE)
             return _MINUTE
 
     def _catch_up(self) -> None:
@@ -232,7 +233,3 @@ class Quotas:
         return [
             QuotaUse(name, used, most, self.refused[name]) for name, (used, most) in counts.items() if most is not None
         ]
-
-
-def _time(minute: str) -> datetime:
-    return datetime.fromisoformat(f"{minute}:00+00:00")
