@@ -11,6 +11,9 @@ from typer.main import get_command
 
 from triplewire.cli.hubs import OnHub
 
+_HUB = "On a store: a hub that remembers"
+_SERVICE = "As a service"
+
 
 class Announced(NamedTuple):
     """A command: the function or the group of commands in its module, what it is for, and the panel of the help."""
@@ -20,79 +23,79 @@ class Announced(NamedTuple):
     panel: str | None = None
 
 
-_PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
-    None: {
-        "match": ("match:run", "Match documents against subscriptions."),
-        "compile": ("compile:run", "Compile a subscription, and print the pattern that it means."),
-        "explain": (
-            "explain:run",
-            "Explain subscriptions: their atoms, which of them others share, and the one that each waits under.",
-        ),
-        "lint": ("lint:run", "Look for mistakes in subscriptions."),
-        "languages": (
-            "languages:run",
-            "List the languages that subscriptions may be written in, with an example of each.",
-        ),
-        "demo": (
-            "demo:run",
-            "A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.",
-        ),
-        "warm": ("warm:run", "Compile the matcher now, so that the first match need not: once after installing."),
-    },
-    "On a store: a hub that remembers": {
-        "publish": (
-            "publish:publish",
-            "Publish documents, or new versions of them, and print the events that this causes.",
-        ),
-        "retract": (
-            "publish:retract",
-            "Take documents back, all in one batch (one by one at an address), and print the events that this causes.",
-        ),
-        "access": ("access:access", "Say who may read a document and who may change it, or print who may."),
-        "poll": (
-            "poll:run",
-            "Follow feeds: ask for each of them now and then, publish what changed, and print the events.",
-        ),
-        "subscribe": ("subscribe:subscribe", "Register subscriptions in a hub, and print their ids."),
-        "unsubscribe": ("edit:unsubscribe", "Forget subscriptions, with their rows and events."),
-        "subscriptions": (
-            "edit:subscriptions",
-            "List the subscriptions of a hub: title, owner, answers (counted up to 1,000), last event, paused or not.",
-        ),
-        "edit": ("edit:edit", "Change a subscription; what is not given stays."),
-        "pause": ("edit:pause", "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile."),
-        "resume": ("edit:resume", "Tell of subscriptions again: first what came while they were paused."),
-        "duplicate": ("edit:duplicate", "Register what a subscription asks once more, from now on, and print the id."),
-        "rows": ("answers:rows", "Print what answers a subscription now, or write it into a file."),
-        "events": (
-            "answers:events",
-            "Print the events of a subscription, in order, or write them into a file; or a feed, the newest first.",
-        ),
-        "why": (
-            "reasons:why",
-            "Say why a row answers a subscription: its triples, the documents that state them, the conditions.",
-        ),
-        "why-not": (
-            "reasons:why_not",
-            "Say why a resource does not answer a subscription: what fails, and the values that were seen.",
-        ),
-        "preview": (
-            "preview:run",
-            "Look ahead: the answers now, about how often it would have fired, what it costs, and who has it already.",
-        ),
-        "query": ("query:run", "Ask the current metadata: SELECT, ASK, CONSTRUCT or DESCRIBE."),
-        "run": ("run:run", "Apply changes to a hub as they come, on Spark, until it is stopped (Ctrl-C)."),
-        "status": ("run:status", "Say how the stream into a hub is doing, as it told last, and what waits."),
-        "rejected": ("run:rejected", "Show what a stream could not apply, and why."),
-        "store": ("store:app", "Look after the store of a hub."),
-    },
-    "As a service": {
-        "serve": ("serve:run", "Serve a hub over HTTP until it is told to stop."),
-        "deliver": ("deliver:app", "Send events to web hooks, inboxes and digests."),
-        "token": ("token:app", "Say who may use a service."),
-    },
+COMMANDS = {
+    "match": Announced("match:run", "Match documents against subscriptions."),
+    "compile": Announced("compile:run", "Compile a subscription, and print the pattern that it means."),
+    "explain": Announced(
+        "explain:run",
+        "Explain subscriptions: their atoms, which of them others share, and the one that each waits under.",
+    ),
+    "lint": Announced("lint:run", "Look for mistakes in subscriptions."),
+    "languages": Announced(
+        "languages:run", "List the languages that subscriptions may be written in, with an example of each."
+    ),
+    "demo": Announced(
+        "demo:run",
+        "A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.",
+    ),
+    "warm": Announced("warm:run", "Compile the matcher now, so that the first match need not: once after installing."),
+    "publish": Announced(
+        "publish:publish", "Publish documents, or new versions of them, and print the events that this causes.", _HUB
+    ),
+    "retract": Announced(
+        "publish:retract",
+        "Take documents back, all in one batch (one by one at an address), and print the events that this causes.",
+        _HUB,
+    ),
+    "access": Announced("access:access", "Say who may read a document and who may change it, or print who may.", _HUB),
+    "poll": Announced(
+        "poll:run", "Follow feeds: ask for each of them now and then, publish what changed, and print the events.", _HUB
+    ),
+    "subscribe": Announced("subscribe:subscribe", "Register subscriptions in a hub, and print their ids.", _HUB),
+    "unsubscribe": Announced("edit:unsubscribe", "Forget subscriptions, with their rows and events.", _HUB),
+    "subscriptions": Announced(
+        "edit:subscriptions",
+        "List the subscriptions of a hub: title, owner, answers (counted up to 1,000), last event, paused or not.",
+        _HUB,
+    ),
+    "edit": Announced("edit:edit", "Change a subscription; what is not given stays.", _HUB),
+    "pause": Announced(
+        "edit:pause", "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile.", _HUB
+    ),
+    "resume": Announced("edit:resume", "Tell of subscriptions again: first what came while they were paused.", _HUB),
+    "duplicate": Announced(
+        "edit:duplicate", "Register what a subscription asks once more, from now on, and print the id.", _HUB
+    ),
+    "rows": Announced("answers:rows", "Print what answers a subscription now, or write it into a file.", _HUB),
+    "events": Announced(
+        "answers:events",
+        "Print the events of a subscription, in order, or write them into a file; or a feed, the newest first.",
+        _HUB,
+    ),
+    "why": Announced(
+        "reasons:why",
+        "Say why a row answers a subscription: its triples, the documents that state them, the conditions.",
+        _HUB,
+    ),
+    "why-not": Announced(
+        "reasons:why_not",
+        "Say why a resource does not answer a subscription: what fails, and the values that were seen.",
+        _HUB,
+    ),
+    "preview": Announced(
+        "preview:run",
+        "Look ahead: the answers now, about how often it would have fired, what it costs, and who has it already.",
+        _HUB,
+    ),
+    "query": Announced("query:run", "Ask the current metadata: SELECT, ASK, CONSTRUCT or DESCRIBE.", _HUB),
+    "run": Announced("run:run", "Apply changes to a hub as they come, on Spark, until it is stopped (Ctrl-C).", _HUB),
+    "status": Announced("run:status", "Say how the stream into a hub is doing, as it told last, and what waits.", _HUB),
+    "rejected": Announced("run:rejected", "Show what a stream could not apply, and why.", _HUB),
+    "store": Announced("store:app", "Look after the store of a hub.", _HUB),
+    "serve": Announced("serve:run", "Serve a hub over HTTP until it is told to stop.", _SERVICE),
+    "deliver": Announced("deliver:app", "Send events to web hooks, inboxes and digests.", _SERVICE),
+    "token": Announced("token:app", "Say who may use a service.", _SERVICE),
 }
-COMMANDS = {name: Announced(*told, panel) for panel, some in _PANELS.items() for name, told in some.items()}
 """By name, in the order of the help."""
 
 
