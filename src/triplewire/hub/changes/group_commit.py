@@ -210,7 +210,7 @@ class GroupCommit:
     def _within_quotas(self, ready: Sequence[_Read], answers: _Answers) -> list[_Read]:
         """Without what is over one; to retract is never too much."""
         quotas = self._room.quotas
-        if quotas is None or not quotas.bounds_documents or not ready:
+        if quotas is None or not ready:
             return list(ready)
         publishing = [read for read in ready if isinstance(read.change, Publish)]
         if publishing and (spent := quotas.over_events(len(publishing))):
