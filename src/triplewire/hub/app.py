@@ -20,7 +20,6 @@ from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     access,
     browsing,
-    changes,
     deliveries,
     documents,
     events,
@@ -41,7 +40,6 @@ log = logging.getLogger("triplewire.hub")
 
 _ROUTES = (
     documents,
-    changes,
     access,
     uploads,
     subscriptions,
