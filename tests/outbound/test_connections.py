@@ -140,7 +140,7 @@ def test_a_certificate_must_be_that_of_the_name(monkeypatch, tmp_path):
     file, key = make_certificate(tmp_path)
     own, trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context(cafile=str(file))
     own.load_cert_chain(file, key)
-    monkeypatch.setattr(connections, "_certificates", lambda: trusted)
+    monkeypatch.setattr(connections, "certificates", lambda: trusted)
 
     async def test(host):
         async with server(FINE, context=own) as (port, _):

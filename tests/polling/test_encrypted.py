@@ -34,7 +34,7 @@ def test_a_certificate_must_be_known_and_be_the_names(certificate, monkeypatch):
         site.put("/feed", '<rss version="2.0"><channel><title>Safe</title></channel></rss>')
         assert "cannot be asked" in ask(f"https://localhost:{site.port}/feed").problem, "nobody vouches for it"
         trusting = ssl.create_default_context(cafile=str(file))
-        monkeypatch.setattr(fetching, "_certificates", lambda: trusting)
+        monkeypatch.setattr(fetching, "certificates", lambda: trusting)
         assert ask(f"https://localhost:{site.port}/feed").problem == ""
         assert "cannot be asked" in ask(f"https://127.0.0.1:{site.port}/feed").problem, "it is another name's"
     assert [path for path, _ in site.requests] == ["/feed"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,7 +68,7 @@ def test_the_next_time_is_always_within_the_pace(history):
         now += passed
         feed = answered(feed, answer, now, PACE)
         assert PACE.every * 0.999 <= feed.next_at - now <= PACE.longest * 1.001
-        assert feed == Followed(**feed.as_dict())
+        assert feed == Followed(**asdict(feed))
 
 
 def test_a_pace_that_cannot_be_kept_is_refused():

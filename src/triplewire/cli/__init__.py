@@ -6,9 +6,9 @@ programs on standard output, what went wrong on standard error, and an exit code
 library. Importing it loads nothing; each command imports what it needs when it runs, so that `--help` is instant.
 
 `app` puts the `commands` together, which the `catalogue` lists; `options` are those that several of them share. What a
-person types is read by `paths`, `texts`, `documents`, `feeds`, `sources`, `subscriptions` and `indexes`; `hubs` opens
-stores and services, `batches` uses Spark. A person sees `tables`, `listing`, `terms`, `patterns`, `counts`, `progress`,
-`streams`, `notices` and `problems`, on a `terminal`; `files` are written whole, and `signals` end a long command.
+person types is read by `paths`, `documents`, `feeds`, `sources` and `subscriptions`; `hubs` opens stores and
+services, `batches` uses Spark. A person sees `tables`, `listing`, `terms`, `patterns`, `progress`, `streams`, `notices`
+and `problems`, on a `terminal`; `files` are written whole, and `signals` end a long command.
 """
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from triplewire.cli.counts import counted
-from triplewire.cli.options import ScopeOption
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.options import ScopeName
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.signals import ending_with
 from triplewire.errors import PipelineError
 
@@ -26,60 +25,28 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 _SHOWN = 10
-_PANEL = "On Spark: many documents, on all cores or a cluster"
+_on_spark = partial(typer.Option, rich_help_panel="On Spark: many documents, on all cores or a cluster")
 
-
-class To(StrEnum):
-    """In which form answers are written."""
-
-    parquet = "parquet"
-    jsonl = "jsonl"
-
-
-class SplitBy(StrEnum):
-    """What makes a document of a dump's statements."""
-
-    subject = "subject"
-    graph = "graph"
-
-
+To = Literal["parquet", "jsonl"]
+SplitBy = Literal["subject", "graph"]
 Out = Annotated[
-    str | None,
-    typer.Option(
-        "--out", metavar="PATH", help="Run on Spark; write to PATH/answers and PATH/bad.", rich_help_panel=_PANEL
-    ),
+    str | None, _on_spark("--out", metavar="PATH", help="Run on Spark; write to PATH/answers and PATH/bad.")
 ]
-Form = Annotated[To, typer.Option("--to", help="In which form.", rich_help_panel=_PANEL)]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is in PATH.", rich_help_panel=_PANEL)]
+Form = Annotated[To, _on_spark("--to", help="In which form.")]
+Overwrite = Annotated[bool, _on_spark("--overwrite", help="Replace what is in PATH.")]
 Master = Annotated[
-    str | None,
-    typer.Option(
-        "--master", metavar="MASTER", help="Where Spark runs: local[2], spark://HOST:PORT, …", rich_help_panel=_PANEL
-    ),
+    str | None, _on_spark("--master", metavar="MASTER", help="Where Spark runs: local[2], spark://HOST:PORT, …")
 ]
-SplitOption = Annotated[
-    SplitBy | None,
-    typer.Option("--split", help="Split N-Triples and N-Quads files into documents.", rich_help_panel=_PANEL),
-]
+SplitOption = Annotated[SplitBy | None, _on_spark("--split", help="Split N-Triples and N-Quads files into documents.")]
 ContentColumn = Annotated[
-    str | None,
-    typer.Option("--content-column", metavar="NAME", help="The paths are Parquet tables.", rich_help_panel=_PANEL),
+    str | None, _on_spark("--content-column", metavar="NAME", help="The paths are Parquet tables.")
 ]
-UriColumn = Annotated[
-    str,
-    typer.Option("--uri-column", metavar="NAME", help="Where a table has the uris.", rich_help_panel=_PANEL),
-]
+UriColumn = Annotated[str, _on_spark("--uri-column", metavar="NAME", help="Where a table has the uris.")]
 WorkFolder = Annotated[
-    str | None,
-    typer.Option(
-        "--work", metavar="FOLDER", help="Scope graph: where to work; all workers see it.", rich_help_panel=_PANEL
-    ),
+    str | None, _on_spark("--work", metavar="FOLDER", help="Scope graph: where to work; all workers see it.")
 ]
-Conf = Annotated[
-    list[str],
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.", rich_help_panel=_PANEL),
-]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show Spark's own log.", rich_help_panel=_PANEL)]
+Conf = Annotated[list[str], _on_spark("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable.")]
+Verbose = Annotated[bool, _on_spark("--verbose", "-v", help="Show Spark's own log.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +61,7 @@ class Batch:
     split: SplitBy | None
     content_column: str | None
     uri_column: str
-    scope: ScopeOption
+    scope: ScopeName
     work: str | None
     conf: Sequence[str]
     verbose: bool
@@ -106,7 +73,7 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
     from triplewire.pipeline.beside import Beside
     from triplewire.pipeline.session import require_packages, running
 
-    try:
+    with usage_for(PipelineError):
         require_packages()
         _refuse_before_it_starts(batch)
         with (
@@ -116,8 +83,6 @@ def run(batch: Batch, index: Index, problems: Problems) -> None:
             said_plainly(),
         ):
             tally = beside.do(lambda: _written(spark, batch, index, problems.console))
-    except PipelineError as error:
-        usage(str(error))
     for bad in tally.kept[:_SHOWN]:
         problems.report(_about(bad), bad.reason)
     if tally.bad > _SHOWN:
@@ -147,7 +112,7 @@ def _refuse_before_it_starts(batch: Batch) -> None:
 
     refuse_local(batch.out, overwrite=batch.overwrite)
     for path in batch.paths:
-        sources(path, _split(batch), is_table=batch.content_column is not None)
+        sources(path, batch.split, is_table=batch.content_column is not None)
 
 
 def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) -> Tally:
@@ -157,13 +122,13 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
     if not batch.overwrite:
         outputs.refuse_what_is_there(spark, batch.out)
     documents = pipeline.documents(
-        spark, batch.paths, split=_split(batch), content_column=batch.content_column, uri_column=batch.uri_column
+        spark, batch.paths, split=batch.split, content_column=batch.content_column, uri_column=batch.uri_column
     )
-    if batch.scope is ScopeOption.graph:
+    if batch.scope == "graph":
         with _bar(console, _graph_counts) as show:
             found = pipeline.match_graph(spark, documents, index, work=batch.work, show=show)
         with found:
-            return outputs.write_graph(found, batch.out, batch.to.value)
+            return outputs.write_graph(found, batch.out, batch.to)
     from triplewire.pipeline.watching import watched
 
     matched = pipeline.match_documents(spark, documents, index)
@@ -171,11 +136,7 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
         show = stack.enter_context(_bar(console, _counts))
         if show is not None:
             stack.enter_context(watched(spark.sparkContext, lambda: matched.tally, show))
-        return outputs.write(matched, batch.out, batch.to.value)
-
-
-def _split(batch: Batch) -> Literal["subject", "graph"] | None:
-    return None if batch.split is None else batch.split.value
+        return outputs.write(matched, batch.out, batch.to)
 
 
 def settings_of(given: Sequence[str]) -> dict[str, str]:
@@ -233,6 +194,6 @@ def _counts(tally: Tally) -> str:
 
 def _summary(batch: Batch, subscriptions: int, tally: Tally) -> str:
     inputs = f"{counted(tally.documents, 'document')}, {counted(subscriptions, 'subscription')}"
-    matches = "" if batch.scope is ScopeOption.graph else f"{counted(tally.matches, 'match', 'matches')}, "
+    matches = "" if batch.scope == "graph" else f"{counted(tally.matches, 'match', 'matches')}, "
     answers = f"{matches}{counted(tally.rows, 'row')} in {batch.out}/answers"
     return f"{inputs}: {answers}" + (f"; {counted(tally.bad, 'problem')} in {batch.out}/bad" if tally.bad else "")

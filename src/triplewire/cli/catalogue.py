@@ -52,7 +52,7 @@ COMMANDS = {
         "poll:run", "Follow feeds: ask for each of them now and then, publish what changed, and print the events.", _HUB
     ),
     "subscribe": Announced("subscribe:subscribe", "Register subscriptions in a hub, and print their ids.", _HUB),
-    "unsubscribe": Announced("subscribe:unsubscribe", "Forget subscriptions, with their rows and events.", _HUB),
+    "unsubscribe": Announced("edit:unsubscribe", "Forget subscriptions, with their rows and events.", _HUB),
     "subscriptions": Announced(
         "edit:subscriptions",
         "List the subscriptions of a hub: title, owner, answers (counted up to 1,000), last event, paused or not.",

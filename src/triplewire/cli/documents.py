@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplewire.cli.paths import expand
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, usage, usage_for
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -57,7 +57,5 @@ def read_taxonomy(path: Path | None) -> Taxonomy | None:
         return None
     if path.is_dir():
         usage(f"the taxonomy {path} is a folder; name one file of RDFS")
-    try:
+    with usage_for(OSError, TriplewireError, before=f"the taxonomy {path} cannot be used: "):
         return Taxonomy.from_triples(read(path).triples)
-    except (OSError, TriplewireError) as error:
-        usage(f"the taxonomy {path} cannot be used: {error}")

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from triplewire.cli.counts import counted
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage_for
 from triplewire.errors import TriplewireError, UnknownSubscription
 
 if TYPE_CHECKING:
@@ -70,10 +69,8 @@ def write(
     newest = list(deque(events, maxlen=most))
     writers = {"atom": feeds.atom, "rss1": feeds.rss1, "rss2": feeds.rss2, "jsonfeed": feeds.json_feed}
     name = title or hub.subscription(id).name
-    try:
+    with usage_for(ValueError, before=f"--uri {uri}: "):
         return writers[format](newest, uri=uri or _made_up_uri(store, id), title=name), len(newest)
-    except ValueError as error:
-        usage(f"--uri {uri}: {error}")
 
 
 def _made_up_uri(store: str, id: str) -> str:

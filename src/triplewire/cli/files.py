@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from triplewire.cli.problems import usage
+from triplewire.cli.problems import usage, usage_for
 from triplewire.cli.terminal import VisibleBytes
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ _BY_SUFFIX = {".csv": "csv", ".xlsx": "xlsx", ".parquet": "parquet", ".jsonl": "
 _BINARY = ("xlsx", "parquet")
 
 
-def chosen(format: StrEnum | None, json: bool, out: Path | None) -> str:
+def chosen(format: str | None, json: bool, out: Path | None) -> str:
     """The format that was asked for, or the one that fits where the output goes."""
     if format is not None or json:
-        wanted = "jsonl" if format is None else str(format)
+        wanted = format or "jsonl"
     elif out is None:
         wanted = "table" if sys.stdout.isatty() else "jsonl"
     elif out.suffix.lower() in _BY_SUFFIX:
@@ -41,11 +40,8 @@ def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[An
     """Write all items into the file, or to standard output; gives how many they were."""
     from triplewire.tables import formats
 
-    try:
-        with opened(out) as file:
-            return formats.write(file, format, layout, items)
-    except ImportError as error:
-        usage(str(error))
+    with usage_for(ImportError), opened(out) as file:
+        return formats.write(file, format, layout, items)
 
 
 @contextmanager

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, needing, usage, usage_for
 from triplewire.errors import StoreError, StoreUnavailable, TriplewireError
 
 if TYPE_CHECKING:
@@ -83,33 +83,30 @@ def url_of(given: str) -> str:
 
     if is_address(given):
         usage(f"{given} is a hub that is served; this command works on the store itself, on the machine that has it")
-    try:
+    with usage_for(StoreError):
         return store_url(given)
-    except StoreError as error:
-        usage(str(error))
 
 
 def store_class() -> type[Store]:
     """The class of stores; ends the command if what it needs is not installed."""
-    try:
+    with needing(_HOW_TO_GET_IT):
         from triplewire.store import Store
-    except ImportError as error:
-        usage(f"{_HOW_TO_GET_IT} ({error})")
     return Store
 
 
 @contextmanager
-def store_at(given: str) -> Iterator[Store]:
-    """The store itself; ends the command if there is none. What fails inside is reported, and ends it as well.
+def store_at(given: str, *, create: bool = False) -> Iterator[Store]:
+    """The store itself, made if need be; ends the command if there is none. What fails inside is reported, and ends it.
 
     What a command says is done stays done, also if the machine loses its power: a token that was revoked, for example.
     """
-    kind = store_class()
     url = url_of(given)
+    if create:
+        note_new(given)
     try:
-        store = kind.open(url, create=False, durable=True)
+        store = store_class().open(url, create=create, durable=True)
     except StoreError as error:
-        usage(f"{error}{_hint(url)}")
+        usage(f"{error}{'' if create else _hint(url)}")
     with _told(given), store:
         yield store
 
@@ -129,9 +126,8 @@ def _hint(url: str) -> str:
 
 def note_new(given: str) -> None:
     """Say that a store will be made, if there is none: nobody who mistyped a name should think that it was found."""
-    kind = store_class()
     try:
-        kind.open(url_of(given), create=False).close()
+        store_class().open(url_of(given), create=False).close()
     except StoreUnavailable:
         Problems().note(f"{given}: there was no store; this is a new one")
     except StoreError:
@@ -147,24 +143,16 @@ def is_address(given: str) -> bool:
 def client_of(given: str) -> Iterator[Client]:
     """A client of the hub at an address; it proves an account by what is in the environment."""
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # httpx's own command, a third of its loading
-    try:
+    with needing("to use a hub over HTTP needs more packages: pip install 'triplewire[client]'"):
         from triplewire.client import Client
-    except ImportError as error:
-        usage(f"to use a hub over HTTP needs more packages: pip install 'triplewire[client]' ({error})")
     token, account, key = (os.environ.get(f"TRIPLEWIRE_{name}") or None for name in ("TOKEN", "ACCOUNT", "KEY"))
     with _told(given), Client(given, token=token, account=account, key=key) as client:
         yield client
 
 
-@contextmanager
-def hub_at(given: str, *, create: bool = False) -> Iterator[AnyHub]:
+def hub_at(given: str, *, create: bool = False) -> AbstractContextManager[AnyHub]:
     """The hub on a store, or at an address; the same of errors."""
-    if is_address(given):
-        with client_of(given) as client:
-            yield client
-    else:
-        with hub_on(given, create=create) as hub:
-            yield hub
+    return client_of(given) if is_address(given) else hub_on(given, create=create)
 
 
 @contextmanager
@@ -174,10 +162,8 @@ def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliver
         with client_of(given) as client:
             yield client.deliveries
         return
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver.stored import StoreDeliveries
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     with store_at(given) as store:
         yield StoreDeliveries(store, reach)
 
@@ -185,17 +171,12 @@ def deliveries_at(given: str, reach: Reach | None = None) -> Iterator[AnyDeliver
 @contextmanager
 def hub_on(given: str, *, create: bool = False) -> Iterator[Hub]:
     """The hub on a store; the same of errors."""
-    if create:
-        note_new(given)
-    else:
-        with store_at(given):
-            pass
+    with store_at(given, create=create):
+        pass
     from triplewire import Hub
 
-    try:
+    with usage_for(StoreError):
         hub = Hub(url_of(given), durable=True)
-    except StoreError as error:
-        usage(str(error))
     with _told(given), hub:
         yield hub
 

@@ -7,18 +7,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from triplewire.cli import options
-from triplewire.cli.terminal import Screen, print_json
-from triplewire.cli.terms import short
+from triplewire.cli.terminal import Screen, print_json, print_text
+from triplewire.cli.terms import row_text, short
 
 if TYPE_CHECKING:
     from triplewire import Event
+    from triplewire.wire.insights import Insight
 
 
 def print_records(
     records: Iterable[Mapping[str, Any]], columns: Iterable[str], format: options.Format, prefixes: Mapping[str, str]
 ) -> int:
     """Print each record, or its `columns` as a line of a table; gives how many there were."""
-    if format is options.Format.jsonl:
+    if format == "jsonl":
         return sum(print_json(record) for record in records)
     from rich.text import Text
 
@@ -34,14 +35,22 @@ def print_records(
     return count
 
 
-def record_of(event: Event, *, contents: bool = False) -> dict[str, Any]:
+def print_insight(told: Insight, prefixes: Mapping[str, str], json: bool) -> None:
+    """Print what a hub says of a row, a resource or a query: its sentences, or its data."""
+    if json:
+        print_json(told.as_dict())
+    else:
+        print_text(short(told, prefixes))
+
+
+def record_of(event: Event) -> dict[str, Any]:
     """An event as a record; its time is one, so that a table shows it to the second, in UTC."""
-    return event.as_dict(contents=contents) | {"time": event.time}
+    return event.as_dict(contents=False) | {"time": event.time}
 
 
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, Mapping):
-        return "\n".join(f"?{name} = {term}" for name, term in value.items()) or "(yes)"
+        return row_text(value)
     return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

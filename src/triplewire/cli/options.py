@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from triplewire.cli.problems import usage
-from triplewire.cli.subscriptions import parse_prefixes
 
-
-class Format(StrEnum):
-    """How answers are printed."""
-
-    table = "table"
-    jsonl = "jsonl"
-
+Format = Literal["table", "jsonl"]
+ScopeName = Literal["document", "graph"]
+StartName = Literal["now", "ever"]
 
 Subscriptions = Annotated[
     list[str],
@@ -44,39 +38,16 @@ OutputFormat = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines: the same as --format jsonl.")]
 
-
-class ScopeOption(StrEnum):
-    """Where the triples of one answer come from."""
-
-    document = "document"
-    graph = "graph"
-
-
-class StartOption(StrEnum):
-    """From when on documents count for a subscription."""
-
-    now = "now"
-    ever = "ever"
-
-
-class BackfillOption(StrEnum):
-    """When what answers already is looked for."""
-
-    auto = "auto"
-    now = "now"
-    later = "later"
-
-
 Scope = Annotated[
-    ScopeOption,
+    ScopeName,
     typer.Option("--scope", help="Must all triples of an answer come from one document, or from any of the graph?"),
 ]
 Start = Annotated[
-    StartOption,
+    StartName,
     typer.Option("--start", help="Count only what is published from now on, or what was there before as well?"),
 ]
 Backfill = Annotated[
-    BackfillOption,
+    Literal["auto", "now", "later"],
     typer.Option(
         "--backfill",
         help="With --start ever: look for what answers already now, or let triplewire run do it later? "
@@ -91,13 +62,25 @@ Language = Annotated[
 def chosen(format: Format | None, json: bool = False) -> Format:
     """The format that was asked for, or the one that fits where the output goes."""
     if json:
-        return Format.jsonl
-    return format or (Format.table if sys.stdout.isatty() else Format.jsonl)
+        return "jsonl"
+    return format or ("table" if sys.stdout.isatty() else "jsonl")
 
 
-def prefixes_of(options: list[str]) -> Mapping[str, str]:
-    """The prefixes of the options; ends the command if one is malformed."""
-    try:
-        return parse_prefixes(options)
-    except ValueError as error:
-        usage(str(error))
+def prefixes_of(given: list[str]) -> Mapping[str, str]:
+    """The prefixes of options such as `dcat=http://www.w3.org/ns/dcat#`; ends the command if one is malformed."""
+    pairs = [option.partition("=") for option in given]
+    for name, equals, namespace in pairs:
+        if not (equals and namespace):
+            usage(f"--prefix {name}: write prefix=namespace, such as dcat=http://www.w3.org/ns/dcat#")
+    return {name: namespace for name, _, namespace in pairs}
+
+
+def group(help: str) -> typer.Typer:
+    """A command that has commands of its own."""
+    return typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        help=help,
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from triplewire.cli.terms import short
 
 if TYPE_CHECKING:
-    from triplewire.algebra.pattern import Conjunction, Expression, Pattern
+    from triplewire.algebra.pattern import Conjunction, Expression, Optional, Pattern
     from triplewire.algebra.xpath.query import PathQuery
 
 
@@ -55,17 +55,14 @@ def as_json(pattern: Pattern) -> dict[str, Any]:
 
 
 def _branch(branch: Conjunction) -> dict[str, Any]:
+    bindings = {name: str(term) for name, term in branch.bindings}
+    return _part(branch) | {"bindings": bindings, "optionals": [_part(optional) for optional in branch.optionals]}
+
+
+def _part(part: Conjunction | Optional) -> dict[str, Any]:
     return {
-        "triples": [[str(node) for node in triple] for triple in branch.triples],
-        "conditions": [_expression(condition) for condition in branch.conditions],
-        "bindings": {name: str(term) for name, term in branch.bindings},
-        "optionals": [
-            {
-                "triples": [[str(node) for node in triple] for triple in optional.triples],
-                "conditions": [_expression(condition) for condition in optional.conditions],
-            }
-            for optional in branch.optionals
-        ],
+        "triples": [[str(node) for node in triple] for triple in part.triples],
+        "conditions": [_expression(condition) for condition in part.conditions],
     }
 
 

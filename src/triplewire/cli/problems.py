@@ -1,7 +1,9 @@
-"""What went wrong with single inputs: said at once on standard error, counted for the exit code."""
+"""What went wrong with single inputs: said at once on standard error, counted for the exit code and in words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
@@ -40,3 +42,30 @@ def usage(message: str) -> NoReturn:
     """End the command because it was called wrongly."""
     Screen(stderr=True).print(f"triplewire: {message}", markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(USAGE)
+
+
+@contextmanager
+def usage_for(*kinds: type[Exception], before: str = "", after: str = "") -> Iterator[None]:
+    """Ends the command, as called wrongly, for an error of one of these kinds, with words before and after it."""
+    try:
+        yield
+    except kinds as error:
+        usage(f"{before}{error}{after}")
+
+
+@contextmanager
+def needing(how: str) -> Iterator[None]:
+    """Ends the command if something that it imports is not installed; `how` says how to get it."""
+    try:
+        yield
+    except ImportError as error:
+        usage(f"{how} ({error})")
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "match", "matches"), counted(2000, "row")
+    ('1 match', '2,000 rows')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from time import monotonic
 from typing import TypeVar
 
@@ -17,22 +16,14 @@ PATIENCE = 1.0
 
 def tracked(items: Sequence[Item], label: str, console: Console, patience: float = PATIENCE) -> Iterator[Item]:
     """The items, one after the other, with a bar on the console once that has taken longer than `patience`."""
-    if not console.is_terminal:
-        yield from items
-        return
-    started = monotonic()
-    with ExitStack() as stack:
-        progress = Progress(console=console, transient=True)
-        task = progress.add_task(label, total=len(items))
+    with Bar(label, console, patience) as bar:
         for done, item in enumerate(items):
-            if not progress.live.is_started and monotonic() - started > patience:
-                stack.enter_context(progress)
-            progress.update(task, completed=done)
+            bar.show(done, len(items))
             yield item
 
 
 class Bar:
-    """A bar for work that tells how far it is; it appears like the other one, or never."""
+    """A bar for work that tells how far it is; it appears after some time, or never."""
 
     def __init__(self, label: str, console: Console, patience: float = PATIENCE) -> None:
         self._progress = Progress(console=console, transient=True)
@@ -48,6 +39,8 @@ class Bar:
 
     def show(self, done: int, total: int) -> None:
         """Show that so many are done, of so many."""
-        if self._is_wanted and not self._progress.live.is_started and monotonic() > self._due:
+        if not self._is_wanted:
+            return
+        if not self._progress.live.is_started and monotonic() > self._due:
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import typer
 
+from triplewire.cli.paths import read_text
 from triplewire.cli.problems import SOME_BAD, Problems, usage
 from triplewire.cli.subscriptions import LANGUAGE_OF, WrittenSubscription, load
-from triplewire.cli.texts import read_text
 
 _MOST_PATH_CHARACTERS = 255
 
 
 def file_of(source: str) -> Path | None:
-    """The file that an argument names; None if it is a text."""
-    path = Path(source) if len(source) <= _MOST_PATH_CHARACTERS and "\n" not in source else None
-    return path if path is not None and path.is_file() else None
-
-
-def missing_file_of(source: str) -> bool:
-    """Whether an argument looks like the name of a subscription's file, and there is none."""
-    is_name = len(source) <= _MOST_PATH_CHARACTERS and Path(source).suffix in LANGUAGE_OF
-    return is_name and file_of(source) is None
+    """The file that an argument names; None if it is a text. Ends the command for a name that no file has."""
+    if len(source) > _MOST_PATH_CHARACTERS:
+        return None
+    path = Path(source)
+    if "\n" not in source and path.is_file():
+        return path
+    if path.suffix in LANGUAGE_OF:
+        usage(f"there is no file {source}")
+    return None
 
 
 def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> WrittenSubscription:
@@ -32,8 +32,6 @@ def meant(source: str, language: str | None, prefixes: Mapping[str, str]) -> Wri
     path = file_of(source)
     if path is not None:
         return _from_file(path, language, prefixes)
-    if missing_file_of(source):
-        usage(f"there is no file {source}")
     if language is None:
         usage(f"say which language the text is in: --language, one of {', '.join(dict.fromkeys(LANGUAGE_OF.values()))}")
     return WrittenSubscription("text", language, source, prefixes, language)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from triplewire.cli.paths import expand
+from triplewire.cli.paths import expand, parse_json, read_text
 from triplewire.cli.problems import Problems
-from triplewire.cli.texts import parse_json, read_text
 from triplewire.errors import DuplicateSubscription, TriplewireError
 
 if TYPE_CHECKING:
-    from triplewire import Pattern
+    from triplewire import Index, Pattern, Taxonomy
 
 LANGUAGE_OF = {
     ".rq": "sparql",
@@ -50,18 +49,14 @@ class WrittenSubscription:
     prefixes: Mapping[str, str]
     source: str
 
+    @property
+    def query(self) -> dict[str, Any]:
+        """What is asked, as a hub and `compile` take it."""
+        return {"text": self.text, "language": self.language, "prefixes": self.prefixes}
+
 
 class BadSubscriptionFile(Exception):
     """A file, or one line of it, does not hold a subscription."""
-
-
-def parse_prefixes(options: Iterable[str]) -> dict[str, str]:
-    """Prefixes from options such as `dcat=http://www.w3.org/ns/dcat#`; raises ValueError for anything else."""
-    pairs = [option.partition("=") for option in options]
-    for name, equals, namespace in pairs:
-        if not (equals and namespace):
-            raise ValueError(f"--prefix {name}: write prefix=namespace, such as dcat=http://www.w3.org/ns/dcat#")
-    return {name: namespace for name, _, namespace in pairs}
 
 
 def load(given: Iterable[str], prefixes: Mapping[str, str], problems: Problems) -> list[WrittenSubscription]:
@@ -164,6 +159,25 @@ def compile_all(subscriptions: Iterable[WrittenSubscription], problems: Problems
     return patterns
 
 
+def index_of(found: Collection[WrittenSubscription], taxonomy: Taxonomy | None, problems: Problems) -> Index:
+    """A new index of the subscriptions that can be compiled; the others are reported."""
+    from triplewire import Index
+
+    index = Index(taxonomy=taxonomy)
+    add_all(index, found, problems)
+    return index
+
+
+def add_all(index: Index, found: Collection[WrittenSubscription], problems: Problems) -> None:
+    """Add what can be compiled to an index; the rest is reported."""
+    sources = {each.id: each.source for each in found}
+    for id, pattern in compile_all(found, problems).items():
+        try:
+            index.add(id, pattern)
+        except TriplewireError as error:
+            problems.report(sources[id], error)
+
+
 def in_order_of_use(subscriptions: list[WrittenSubscription]) -> list[WrittenSubscription]:
     """The subscriptions, a rule after those that it searches (MDV section 2.3), otherwise in the order that they had.
 
@@ -191,7 +205,7 @@ def compile_one(subscription: WrittenSubscription, named: Mapping[str, Pattern] 
     """The pattern of one subscription; QueryError if it has none."""
     from triplewire import compile
 
-    return compile(subscription.text, language=subscription.language, prefixes=subscription.prefixes, named=named)
+    return compile(**subscription.query, named=named)
 
 
 def all_prefixes(found: Iterable[WrittenSubscription]) -> dict[str, str]:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from triplewire.cli.commands.match import PrintedAnswer
 
 
-def plain_table(*columns: str, title: str | None = None) -> Table:
+def plain_table(*columns: str) -> Table:
     """An empty table in the one style of this command."""
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -32,11 +32,7 @@ def answers_table(answers: Sequence[PrintedAnswer], prefixes: Mapping[str, str])
         here = (answer.document, answer.subscription)
         document = "" if here[0] == before[0] else relpath(here[0], folder)
         subscription = "" if here == before else here[1]
-        table.add_row(Text(document), Text(subscription, style="bold"), Text(_cell(answer, prefixes)))
+        row = "\n".join([row_text(answer.row), *(f"  because {triple}" for triple in answer.why or ())])
+        table.add_row(Text(document), Text(subscription, style="bold"), Text(short(row, prefixes)))
         before = here
     return table
-
-
-def _cell(answer: PrintedAnswer, prefixes: Mapping[str, str]) -> str:
-    because = [f"  because {short(triple, prefixes)}" for triple in answer.why or ()]
-    return "\n".join([row_text(answer.row, prefixes), *because])

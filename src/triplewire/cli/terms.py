@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from triplewire.model import Term
 
 _IRI = re.compile(r"<([^<>\s]*)>")
 _LOCAL = re.compile(r"[\w.-]*\Z")
@@ -27,6 +23,6 @@ def _named(iri: str, prefixes: Mapping[str, str]) -> str | None:
     return None
 
 
-def row_text(row: Mapping[str, Term], prefixes: Mapping[str, str]) -> str:
+def row_text(row: Mapping[str, object]) -> str:
     """One row on as many lines as it has variables."""
-    return "\n".join(f"?{name} = {short(term, prefixes)}" for name, term in row.items()) or "(yes)"
+    return "\n".join(f"?{name} = {term}" for name, term in row.items()) or "(yes)"

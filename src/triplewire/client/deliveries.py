@@ -23,11 +23,7 @@ class RemoteDeliveries(AnyDeliveries):
 
     def listing(self, subscription: str | None = None) -> Iterator[dict[str, Any]]:
         path = "/deliveries" if subscription is None else path_of(subscription, "deliveries")
-        after: str | None = ""
-        while after is not None:
-            page = self._ask("GET", path, params={"after": after, "limit": PAGE})
-            yield from page["deliveries"]
-            after = page["next"]
+        return self._paged(path, "deliveries", "")
 
     def pause(self, id: str) -> None:
         self._ask("PATCH", f"/deliveries/{id}", json={"state": "paused"})
@@ -46,10 +42,12 @@ class RemoteDeliveries(AnyDeliveries):
         return said
 
     def dead(self, id: str) -> Iterator[dict[str, Any]]:
-        after: int | None = 0
+        return self._paged(f"/deliveries/{id}/dead", "dead", 0)
+
+    def _paged(self, path: str, name: str, after: str | int | None) -> Iterator[dict[str, Any]]:
         while after is not None:
-            page = self._ask("GET", f"/deliveries/{id}/dead", params={"after": after, "limit": PAGE})
-            yield from page["dead"]
+            page = self._ask("GET", path, params={"after": after, "limit": PAGE})
+            yield from page[name]
             after = page["next"]
 
     def replay(self, id: str, numbers: Sequence[int] = ()) -> int:

@@ -19,8 +19,9 @@ from hmac import compare_digest
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from triplewire.errors import UnknownFeed, UnknownSubscription
-from triplewire.store import Reader, Store, SubscriptionRecord
+from triplewire.engine.connection import record_of
+from triplewire.errors import UnknownFeed
+from triplewire.store import Store
 
 SECRET_FEEDS = "/v1/feeds/"
 """Where a service has the feeds that are read by such an address."""
@@ -40,8 +41,8 @@ class Capability(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is known of a subscription's address: when it was made."""
+class FeedAddress:
+    """There is a secret address for a feed: when it was made is all that is known of it."""
 
     created: str
 
@@ -75,7 +76,7 @@ class FeedAddresses:
         made = Capability(self._tenant, _handle(id), secrets.token_urlsafe(32))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._store.writing() as writer:
-            number = _record(writer, id).number
+            number = record_of(writer, id).number
             kept = {"subscription": id, "number": number, "hash": _hash(made.secret), "created": now, "by": by}
             writer.settings.set(_KEY + made.handle, kept)
         return made
@@ -87,12 +88,14 @@ class FeedAddresses:
                 raise UnknownFeed
             writer.settings.remove(_KEY + _handle(id))
 
-    def kept(self, id: str) -> Kept | None:
-        """What is known of a subscription's address; None if it has none."""
+    def kept(self, id: str) -> FeedAddress:
+        """What is known of a subscription's address; UnknownFeed if it has none."""
         with self._store.reading() as reader:
-            number = _record(reader, id).number
+            number = record_of(reader, id).number
             found = reader.settings.get(_KEY + _handle(id))
-        return Kept(found["created"]) if found is not None and found["number"] == number else None
+        if found is None or found["number"] != number:
+            raise UnknownFeed
+        return FeedAddress(found["created"])
 
     def subscription(self, capability: Capability) -> tuple[str, str | None]:
         """Whose feed an address is, and which account made the address; UnknownFeed, whatever is wrong with it."""
@@ -103,13 +106,6 @@ class FeedAddresses:
         if not is_right or record is None or record.number != kept["number"]:
             raise UnknownFeed
         return record.id, kept.get("by")
-
-
-def _record(reader: Reader, id: str) -> SubscriptionRecord:
-    (record,) = reader.subscriptions.find([id])
-    if record is None:
-        raise UnknownSubscription(id)
-    return record
 
 
 def _handle(id: str) -> str:

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from triplewire.model import Event, Row
 
-_LENGTHS = {"hourly": timedelta(hours=1), "daily": timedelta(days=1)}
+_LENGTHS = {"hourly": 3_600.0, "daily": 86_400.0}
 
 
 @dataclass(slots=True)
@@ -62,10 +61,4 @@ def next_time(every: str, after: float) -> float:
     >>> next_time("hourly", 0.0), next_time("hourly", 3599.0), next_time("daily", 86400.0)
     (3600.0, 3600.0, 172800.0)
     """
-    length = _LENGTHS[every].total_seconds()
-    return (after // length + 1) * length
-
-
-def moment(seconds: float) -> str:
-    """A time as it is told."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return (after // _LENGTHS[every] + 1) * _LENGTHS[every]

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from triplewire.deliver.lanes import Lanes
 from triplewire.deliver.pages import Pages
 from triplewire.deliver.permits import Permits
 from triplewire.deliver.retrying import RetryPace
-from triplewire.deliver.tallies import DeliveryTally
 from triplewire.deliver.vault import Vault
 from triplewire.errors import StoreError
 from triplewire.outbound import Connections
@@ -87,6 +87,21 @@ class Destination:
     def _is_over(self, now: float) -> bool:
         expires = self.record.settings.get("expires")
         return bool(expires is not None and expires <= now * 1000)
+
+
+@dataclass(slots=True)
+class DeliveryTally:
+    """Messages since the start, by kind; `lag_seconds` are from commit to arrival. Other threads read it."""
+
+    delivered: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    dead: Counter[str] = field(default_factory=Counter)
+    lag_seconds: dict[str, float] = field(default_factory=dict)
+
+    def arrive(self, kind: str, seconds: float) -> None:
+        """A message arrived, so long after it happened."""
+        self.delivered[kind] += 1
+        self.lag_seconds[kind] = self.lag_seconds.get(kind, 0.0) + seconds
 
 
 @dataclass(slots=True)
@@ -196,8 +211,9 @@ class Dispatcher:
         is_suspect = destination.record.failures > 0
         return self.lanes.turn(destination.host, account=destination.account, is_suspect=is_suspect)
 
-    def note(self, destination: Destination) -> None:
-        """Write this destination's record soon."""
+    def note(self, destination: Destination, **changed: Any) -> None:
+        """Change this destination's record, and write it soon."""
+        destination.record = replace(destination.record, **changed)
         self.achieved.dirty[destination.record.id] = destination
 
     async def write(self) -> None:

@@ -13,8 +13,10 @@ from triplewire.deliver.digests import next_time
 from triplewire.deliver.signing import key_of, new_secret
 from triplewire.deliver.targets import refuse_bad_url
 from triplewire.deliver.vault import Vault
+from triplewire.engine.connection import record_of
 from triplewire.engine.inspect.events import WaitingEvents, waiting
-from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery, UnknownSubscription
+from triplewire.errors import BadRequest, QuotaExceeded, UnknownDelivery
+from triplewire.model import spelled
 from triplewire.store import DeadLetter, DeliveryRecord, Reader, Store, Writer
 from triplewire.wire.deliveries import DeliveryTold, Every, Kind
 
@@ -64,11 +66,11 @@ class Deliveries:
         now = self._clock()
         due = int(1000 * next_time(every, now)) if kind == "digest" and every is not None else 0
         with self._store.writing() as writer:
-            _subscription(writer, subscription)
+            record_of(writer, subscription)  # says that there is none
             refuse_more(writer, subscription)
             cursor = writer.log.last_cursor() if after is None else after
             made = DeliveryRecord(
-                f"d-{uuid4().hex[:12]}", subscription, kind, settings, secrets, _spelled(now), cursor=cursor, due=due
+                f"d-{uuid4().hex[:12]}", subscription, kind, settings, secrets, time_told(now), cursor=cursor, due=due
             )
             return writer.deliveries.add(made), own
 
@@ -85,7 +87,7 @@ class Deliveries:
     def of_subscription(self, subscription: str) -> list[DeliveryTold]:
         """The deliveries of a subscription, by id."""
         with self._store.reading() as reader:
-            _subscription(reader, subscription)
+            record_of(reader, subscription)  # says that there is none
             return self._told(reader, reader.deliveries.of_subscription(subscription))
 
     def listing(self, *, after: str = "", limit: int = 100, owner: str | None = None) -> list[DeliveryTold]:
@@ -186,11 +188,6 @@ def _record(reader: Reader, id: str) -> DeliveryRecord:
     return found
 
 
-def _subscription(reader: Reader | Writer, id: str) -> None:
-    if reader.subscriptions.find([id]) == [None]:
-        raise UnknownSubscription(id)
-
-
 def _told(record: DeliveryRecord, ahead: WaitingEvents, dead: int, now: float) -> DeliveryTold:
     """A delivery, with what waits for it and how many messages were given up; without secrets."""
     is_waiting = record.state == "active" and record.failures > 0 and record.due > now * 1000
@@ -215,9 +212,10 @@ def _told(record: DeliveryRecord, ahead: WaitingEvents, dead: int, now: float) -
     )
 
 
-def _spelled(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+def time_told(seconds: float) -> str:
+    """A time since 1970, as it is told."""
+    return spelled(datetime.fromtimestamp(seconds, UTC))
 
 
 def _moment(milliseconds: int) -> str | None:
-    return _spelled(milliseconds / 1000) if milliseconds else None
+    return time_told(milliseconds / 1000) if milliseconds else None

@@ -1,18 +1,24 @@
-"""Sending: one message to one receiver, signed as its kind is, and what that gave."""
+"""Sending: one message to one receiver, signed as its kind is, and what that gave; or a test, for who sets it up."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
+from triplewire.deliver.registry import time_told
 from triplewire.deliver.retrying import Attempt
 from triplewire.deliver.signing import hub_signature, webhook_headers
 from triplewire.deliver.vault import Vault
-from triplewire.errors import SecretLocked
-from triplewire.outbound import AddressRefused, Connections, Unreachable, retry_after
+from triplewire.errors import BadRequest, SecretLocked
+from triplewire.outbound import AddressRefused, Connections, Reach, Unreachable, retry_after
 from triplewire.store import DeliveryRecord
-from triplewire.wire.envelopes import Envelope
+from triplewire.wire.deliveries import Pinged
+from triplewire.wire.envelopes import Envelope, ping_event
+
+_SECONDS = 10.0
+"""For the answer to a test."""
 
 
 async def send(
@@ -31,6 +37,20 @@ async def send(
         return Attempt(None, f"not sent: {error}")
     wish = retry_after(reply.headers.get("retry-after", ""), time.time())
     return Attempt(reply.status, f"the receiver says {reply.status}", wish)
+
+
+async def ping(record: DeliveryRecord, reach: Reach, vault: Vault) -> Pinged:
+    """What the receiver says to a test, outside the order of events; only who takes CloudEvents understands one."""
+    if record.kind not in ("webhook", "digest"):
+        raise BadRequest(f"a test can be sent to a webhook or a digest, and this is of the kind {record.kind}")
+    began = time.time()
+    message = ping_event(record.subscription, record.id, uuid4().int >> 96, time_told(began))
+    connections = Connections(reach, seconds=_SECONDS)
+    try:
+        answer = await send(connections, vault, record, message, record.settings["url"], began)
+    finally:
+        await connections.close()
+    return Pinged(answer.is_fine, answer.status, answer.text, round(time.time() - began, 3))
 
 
 def _proof(vault: Vault, record: DeliveryRecord, message: Envelope, now: float) -> dict[str, str]:

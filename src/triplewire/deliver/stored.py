@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from triplewire.deliver.pinging import ping
 from triplewire.deliver.registry import Deliveries
+from triplewire.deliver.sending import ping
 from triplewire.outbound import PUBLIC, Reach
 from triplewire.store import DeadLetter, Store
 from triplewire.wire.deliveries import AnyDeliveries, DeadLetterTold
@@ -66,13 +66,6 @@ class StoreDeliveries(AnyDeliveries):
 def letter_told(letter: DeadLetter) -> DeadLetterTold:
     """A dead letter; its message as the JSON that it is, or as text."""
     is_json = "json" in letter.media_type
-    return DeadLetterTold(
-        number=letter.number,
-        id=letter.message,
-        cursor=letter.cursor,
-        reason=letter.reason,
-        attempts=letter.attempts,
-        died=letter.died,
-        replay=letter.replay,
-        message=json.loads(letter.content) if is_json else letter.content.decode("utf-8", "replace"),
-    )
+    message = json.loads(letter.content) if is_json else letter.content.decode("utf-8", "replace")
+    own = {name: getattr(letter, name) for name in ("number", "cursor", "reason", "attempts", "died", "replay")}
+    return DeadLetterTold(**own, id=letter.message, message=message)

@@ -6,16 +6,16 @@ from urllib.parse import urlsplit
 
 from triplewire.errors import BadRequest, TargetRefused
 from triplewire.outbound import AddressRefused, Nameless, Reach, resolved
+from triplewire.outbound.connections import PORTS
 
 _LONGEST = 2_000
-_PORTS = {"http": 80, "https": 443}
 
 
 def refuse_bad_url(url: str) -> None:
     """BadRequest for what is no address of the web that a message can be sent to."""
     try:
         parts = urlsplit(url)
-        is_fine = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+        is_fine = parts.scheme in PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_fine = False
     if not is_fine or len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
@@ -32,7 +32,7 @@ async def refuse_unreachable(url: str, reach: Reach) -> None:
     parts = urlsplit(url)
     assert parts.hostname is not None
     try:
-        await resolved(parts.hostname, parts.port or _PORTS[parts.scheme], reach)
+        await resolved(parts.hostname, parts.port or PORTS[parts.scheme], reach)
     except Nameless:
         return
     except AddressRefused as error:

@@ -11,12 +11,10 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hmac import compare_digest
-from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
-from triplewire.deliver.digests import moment
-from triplewire.deliver.registry import refuse_more
+from triplewire.deliver.registry import refuse_more, time_told
 from triplewire.deliver.vault import Vault
 from triplewire.errors import BadRequest
 from triplewire.feeds import FEEDS
@@ -56,11 +54,9 @@ def accept(store: Store, request: WebSubRequest, now: float, vault: Vault) -> No
     kept = None if request.secret is None else vault.seal(request.secret)
     pending = {"mode": request.mode, "lease": lease, "secret": kept}
     with store.writing() as writer:
-        known = [
-            record
-            for record in writer.deliveries.of_subscription(request.subscription)
-            if record.kind == "websub" and _same(record.settings, request)
-        ]
+        same = ("websub", request.callback, request.topic)
+        there = writer.deliveries.of_subscription(request.subscription)
+        known = [one for one in there if (one.kind, one.settings["url"], one.settings.get("topic")) == same]
         if known:
             writer.deliveries.put(replace(known[0], settings={**known[0].settings, "pending": pending}, due=0))
         elif request.mode == "subscribe":
@@ -74,13 +70,9 @@ def accept(store: Store, request: WebSubRequest, now: float, vault: Vault) -> No
                 **({} if request.by is None else {"by": request.by}),
             }
             made = DeliveryRecord(
-                f"d-{uuid4().hex[:12]}", request.subscription, "websub", settings, [], moment(now), state="verifying"
+                f"d-{uuid4().hex[:12]}", request.subscription, "websub", settings, [], time_told(now), state="verifying"
             )
             writer.deliveries.add(replace(made, cursor=writer.log.last_cursor()))
-
-
-def _same(settings: Mapping[str, Any], request: WebSubRequest) -> bool:
-    return bool(settings["url"] == request.callback and settings["topic"] == request.topic)
 
 
 async def is_meant(connections: Connections, record: DeliveryRecord) -> tuple[bool | None, str]:

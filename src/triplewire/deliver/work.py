@@ -6,13 +6,14 @@ import asyncio
 import random
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from triplewire.deliver import websub
 from triplewire.deliver.digests import next_time
 from triplewire.deliver.dispatcher import Destination, Dispatcher
 from triplewire.deliver.inboxes import inbox_of
 from triplewire.deliver.messages import AT_ONCE, messages
+from triplewire.deliver.registry import time_told
 from triplewire.deliver.retrying import Attempt, RetryVerdict, is_refusal, judged
 from triplewire.deliver.sending import send
 from triplewire.engine.inspect.events import EventFilter, LogPage
@@ -50,8 +51,7 @@ async def _next_told(dispatcher: Dispatcher, destination: Destination) -> list[E
         page, found = await _next(dispatcher, destination)
         if found or page.until <= destination.record.cursor:
             return found
-        destination.record = replace(destination.record, cursor=page.until, until=0)
-        dispatcher.note(destination)
+        dispatcher.note(destination, cursor=page.until, until=0)
 
 
 async def _next(dispatcher: Dispatcher, destination: Destination) -> tuple[LogPage, list[Envelope]]:
@@ -75,19 +75,18 @@ async def _deliver(dispatcher: Dispatcher, destination: Destination, message: En
     if answer is None:
         return False
     verdict = _judge(dispatcher, destination, answer)
-    if verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD):
-        destination.record = replace(destination.record, cursor=message.cursor, until=0)
+    record = destination.record
     if verdict is RetryVerdict.ARRIVED:
-        record = destination.record
-        destination.record = replace(record, delivered=record.delivered + 1)
         dispatcher.tally.arrive(record.kind, _since(message.happened))
-    elif verdict is RetryVerdict.DEAD:
-        dispatcher.tally.dead[destination.record.kind] += 1
-        dispatcher.achieved.buried.append(
-            _letter(destination.record, message, answer, dispatcher.manners.pace.attempts)
-        )
+        dispatcher.note(destination, cursor=message.cursor, until=0, delivered=record.delivered + 1)
+        return True
+    if verdict is RetryVerdict.DEAD:
+        dispatcher.tally.dead[record.kind] += 1
+        dispatcher.achieved.buried.append(_letter(record, message, answer, dispatcher.manners.pace.attempts))
+        dispatcher.note(destination, cursor=message.cursor, until=0)
+        return True
     dispatcher.note(destination)
-    return verdict in (RetryVerdict.ARRIVED, RetryVerdict.DEAD)
+    return False
 
 
 async def _sent(dispatcher: Dispatcher, destination: Destination, message: Envelope) -> Attempt | None:
@@ -112,8 +111,7 @@ async def _refuse(dispatcher: Dispatcher, destination: Destination, reason: str)
         await asyncio.to_thread(_remove, dispatcher, destination.record.id)
         destination.is_held = False
         return
-    destination.record = replace(destination.record, state="disabled", reason=reason)
-    dispatcher.note(destination)
+    dispatcher.note(destination, state="disabled", reason=reason)
 
 
 async def _address(dispatcher: Dispatcher, destination: Destination) -> str:
@@ -136,7 +134,15 @@ def _judge(dispatcher: Dispatcher, destination: Destination, answer: Attempt) ->
 
 def _letter(record: DeliveryRecord, message: Envelope, answer: Attempt, attempts: int) -> DeadLetter:
     return DeadLetter(
-        0, record.id, message.id, message.cursor, message.media_type, message.body, answer.text, attempts, _now()
+        0,
+        record.id,
+        message.id,
+        message.cursor,
+        message.media_type,
+        message.body,
+        answer.text,
+        attempts,
+        _now(),
     )
 
 
@@ -175,14 +181,13 @@ def _replayed(dispatcher: Dispatcher, destination: Destination, letter: DeadLett
     record = destination.record
     if answer.is_fine:
         dispatcher.achieved.arrived.append(letter.number)
-        destination.record = replace(record, delivered=record.delivered + 1, succeeded=int(1000 * time.time()))
         dispatcher.tally.delivered[record.kind] += 1
+        dispatcher.note(destination, delivered=record.delivered + 1, succeeded=int(1000 * time.time()))
     else:
         again = replace(letter, reason=answer.text, attempts=letter.attempts + 1, died=_now(), replay=False)
         dispatcher.achieved.refused_again.append(again)
-        destination.record = replace(record, failed=record.failed + 1, error=answer.text)
         dispatcher.tally.failed[record.kind] += 1
-    dispatcher.note(destination)
+        dispatcher.note(destination, failed=record.failed + 1, error=answer.text)
 
 
 def _to_replay(dispatcher: Dispatcher, id: str) -> list[DeadLetter]:
@@ -200,14 +205,11 @@ async def _digest(dispatcher: Dispatcher, destination: Destination) -> None:
         found = await _next_told(dispatcher, destination) if _may(dispatcher, destination) else []
         has_more = bool(found) and found[0].events == AT_ONCE["digest"]
         if found and not destination.record.until:  # fixed before it is sent: the next deliverer sends the same
-            destination.record = replace(destination.record, until=found[0].cursor)
-            dispatcher.note(destination)
+            dispatcher.note(destination, until=found[0].cursor)
             await dispatcher.write()
         if found and not await _deliver(dispatcher, destination, found[0]):
             return
-    due = int(1000 * next_time(destination.record.settings["every"], time.time()))
-    destination.record = replace(destination.record, due=due)
-    dispatcher.note(destination)
+    dispatcher.note(destination, due=int(1000 * next_time(destination.record.settings["every"], time.time())))
 
 
 # -- WebSub
@@ -271,7 +273,7 @@ def _put(dispatcher: Dispatcher, record: DeliveryRecord) -> DeliveryRecord:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return time_told(time.time())
 
 
 def _since(happened: str) -> float:

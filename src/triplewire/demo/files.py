@@ -20,11 +20,6 @@ def broken() -> Path:
     return HERE / "broken" / "lost-and-found.ttl"
 
 
-def themes() -> Path:
-    """The taxonomy of themes."""
-    return HERE / "themes.ttl"
-
-
 def text(name: str) -> str:
     """The text of one of the files, by its place in the folder."""
     return (HERE / name).read_text(encoding="utf-8")

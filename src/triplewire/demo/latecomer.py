@@ -5,21 +5,20 @@ from __future__ import annotations
 from triplewire import Hub
 from triplewire.demo.stage import Stage
 from triplewire.demo.subscribers import IDA
-from triplewire.demo.town import Town, live_through_the_story, open_hub, publish_catalogue, read, tell_events
+from triplewire.demo.town import live_through_the_story, open_hub, publish_catalogue, read, tell_events
 
 
 def tell(stage: Stage) -> None:
     """Tell the chapter."""
-    with open_hub(stage) as town:
-        live_through_the_story(town.hub)
-        a_latecomer(town)
-        other_themes(town)
-        town.hub.close()
-        the_restart(stage, town.url)
+    with open_hub() as hub:
+        live_through_the_story(hub)
+        a_latecomer(stage, hub)
+        other_themes(stage, hub)
+        hub.close()
+        the_restart(stage, hub.store.url)
 
 
-def a_latecomer(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_latecomer(stage: Stage, hub: Hub) -> None:
     stage.scene("Look before you subscribe")
     stage.talk("Ida is a doctor, comes late, and wants everything about health. What would that be?")
     stage.show('hub.preview(query, scope="graph", start="ever")', style="green")
@@ -34,8 +33,7 @@ def a_latecomer(town: Town) -> None:
     tell_events(stage, hub.events("ida"))
 
 
-def other_themes(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def other_themes(stage: Stage, hub: Hub) -> None:
     stage.scene("The council moves two themes")
     old, new = (set(read(name).triples) for name in ("themes.ttl", "later/themes.ttl"))
     stage.talk("Floods are a matter of safety now, and not of water; trees have turned out to be good for health:")

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from pyoxigraph import Literal
 
-from triplewire import Event, Feed, feeds
+from triplewire import Event, Feed, Hub, feeds
 from triplewire.demo import files
 from triplewire.demo.stage import Stage
-from triplewire.demo.town import Town, live_through_the_story, open_hub, read
+from triplewire.demo.town import live_through_the_story, open_hub, read
 
 SOFIE = """\
 PREFIX rss: <http://purl.org/rss/1.0/>
@@ -20,14 +20,13 @@ EMIL = "/menu/softdrinks[price > 1.80]/name"
 
 def tell(stage: Stage) -> None:
     """Tell the chapter."""
-    with open_hub(stage) as town:
-        live_through_the_story(town.hub)
+    with open_hub() as hub:
+        live_through_the_story(hub)
         for scene in (a_feed, a_week_later, a_menu):
-            scene(town)
+            scene(stage, hub)
 
 
-def a_feed(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_feed(stage: Stage, hub: Hub) -> None:
     stage.scene("The newspaper has a feed")
     stage.talk("The Lindhaven Courier knows nothing of RDF: it has RSS. To a hub, each item is a small document:")
     courier = read("later/courier.rss")
@@ -39,8 +38,7 @@ def a_feed(town: Town) -> None:
     _tell_titles(stage, hub.publish(courier))
 
 
-def a_week_later(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_week_later(stage: Stage, hub: Hub) -> None:
     stage.scene("A week later")
     stage.talk("There is a new item, one is corrected, and two have left the window of the feed:")
     _tell_titles(stage, hub.publish(read("later/courier-changed.rss")))
@@ -53,8 +51,7 @@ def a_week_later(town: Town) -> None:
     stage.show(*(line.strip() for line in atom.decode().splitlines() if "<title>" in line))
 
 
-def a_menu(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_menu(stage: Stage, hub: Hub) -> None:
     stage.scene("The café writes XML")
     stage.talk("Its menu is XML of its own kind. Emil checks prices, and asks in XPath for drinks over 1.80:")
     stage.show(EMIL)

@@ -16,20 +16,18 @@ from triplewire.demo.town import Catalogue, open_catalogue, read
 
 def tell(stage: Stage) -> None:
     """Tell the chapter."""
-    catalogue = open_catalogue(stage)
+    catalogue = open_catalogue()
     for scene in (why, why_not, one_pattern, a_mistake, a_bad_document):
-        scene(catalogue)
+        scene(stage, catalogue)
 
 
-def why(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def why(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("Why?")
     stage.talk("Every match can say which triples made it. Why does Maja hear of the flood warnings?")
     stage.show(*explain.why(*_asked(catalogue, "maja", "flood-warnings")))
 
 
-def why_not(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def why_not(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("Why not?")
     stage.talk("And every silence can be explained. Why does Ines, who likes mobility, not hear of the bus timetables?")
     stage.show(explain.why_not(*_asked(catalogue, "ines", "bus-timetables")))
@@ -40,8 +38,7 @@ def _asked(catalogue: Catalogue, name: str, document: str) -> tuple[Pattern, tup
     return readable(catalogue.index.pattern(name)), catalogue.documents[document].triples, catalogue.themes
 
 
-def one_pattern(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def one_pattern(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("Two languages, one pattern")
     lene, tomas = (next(s for s in SUBSCRIBERS if s.name == name) for name in ("lene", "tomas"))
     stage.talk("Lene and Tomas do not know each other. She wrote a conjunctive query, he wrote SPARQL:")
@@ -52,15 +49,13 @@ def one_pattern(catalogue: Catalogue) -> None:
     stage.show(catalogue.index.explain("lene"))
 
 
-def a_mistake(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def a_mistake(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("A subscription that would wait for ever")
     stage.talk(f"Viktor {MISTAKE.who}. He wants {MISTAKE.wish}. Before he waits for years, lint tells him:")
     stage.show(*triplewire.lint(readable(MISTAKE.pattern())), style="yellow")
 
 
-def a_bad_document(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def a_bad_document(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("A document that nobody can read")
     stage.talk("The ferry terminal forgot a semicolon. It is told where; everybody else is served:")
     try:

@@ -11,7 +11,7 @@ from time import perf_counter
 from pyoxigraph import NamedNode
 
 import triplewire
-from triplewire import Event, Index
+from triplewire import Event, Hub, Index
 from triplewire.demo import files
 from triplewire.demo.crowd import crowd
 from triplewire.demo.stage import Stage
@@ -19,7 +19,6 @@ from triplewire.demo.subscribers import SUBSCRIBERS
 from triplewire.demo.town import (
     LISTENERS,
     Catalogue,
-    Town,
     open_catalogue,
     open_hub,
     publish_catalogue,
@@ -38,17 +37,16 @@ _FLOODS = NamedNode("https://data.lindhaven.example/dataset/flood-warnings")
 
 def tell(stage: Stage, size_of_crowd: int = CROWD) -> None:
     """Tell the story."""
-    catalogue = open_catalogue(stage)
+    catalogue = open_catalogue()
     for scene in (the_city, the_listeners, publication, below_water):
-        scene(catalogue)
-    with open_hub(stage) as town:
+        scene(stage, catalogue)
+    with open_hub() as hub:
         for step in (a_hub, two_documents, an_update, a_withdrawal, a_silence):
-            step(town)
-    the_crowd(catalogue, size_of_crowd)
+            step(stage, hub)
+    the_crowd(stage, catalogue, size_of_crowd)
 
 
-def the_city(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def the_city(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("A city opens its data")
     triples = sum(len(document) for document in catalogue.documents.values())
     kinds = ", ".join(sorted({path.suffix[1:] for path in files.catalogue()}))
@@ -60,8 +58,7 @@ def the_city(catalogue: Catalogue) -> None:
     stage.show("\n".join(str(triple) for triple in catalogue.documents["cycle-counts"].triples[:6]) + "\n...")
 
 
-def the_listeners(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def the_listeners(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("Six people want to hear about it")
     stage.talk("Nobody wants to look every day. So each of them says once what they want, in the language they like:")
     stage.table(("name", "who", "wants", "language"), ((s.name, s.who, s.wish, s.language) for s in SUBSCRIBERS))
@@ -69,8 +66,7 @@ def the_listeners(catalogue: Catalogue) -> None:
     stage.show(SUBSCRIBERS[1].text)
 
 
-def publication(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def publication(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("The documents are published, and subscribers hear of them")
     rows = []
     for name, document in catalogue.documents.items():
@@ -83,8 +79,7 @@ def publication(catalogue: Catalogue) -> None:
     stage.show("\n".join(f"?{name} = {term}" for name, term in row.items()))
 
 
-def below_water(catalogue: Catalogue) -> None:
-    stage = catalogue.stage
+def below_water(stage: Stage, catalogue: Catalogue) -> None:
     stage.scene("Maja asked for water, and got a beach")
     themes = {
         name: str(triple.object)
@@ -99,8 +94,7 @@ def below_water(catalogue: Catalogue) -> None:
     stage.show("?dataset dcat:theme/rdfs:subClassOf* theme:Water")
 
 
-def a_hub(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_hub(stage: Stage, hub: Hub) -> None:
     stage.scene("The town keeps a hub")
     stage.talk("So far every document was looked at alone, and forgotten. A hub remembers, here in one SQLite file:")
     stage.show('hub = triplewire.Hub("sqlite:///town.db")\nhub.set_taxonomy(themes)')
@@ -113,8 +107,7 @@ def a_hub(town: Town) -> None:
     stage.talk("Nora hears nothing yet: each document names the office behind its dataset, and none has a mailbox.")
 
 
-def two_documents(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def two_documents(stage: Stage, hub: Hub) -> None:
     stage.scene("Two documents, one answer")
     stage.talk("Then the town hall publishes a document about its offices, with their mailboxes:")
     events = publish_offices(hub)
@@ -128,8 +121,7 @@ def two_documents(town: Town) -> None:
     stage.show(*(f"{triple}\n  in {', '.join(map(_name, sources))}" for triple, sources in stated))
 
 
-def an_update(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def an_update(stage: Stage, hub: Hub) -> None:
     stage.scene("The row stays, and what it is about has changed")
     stage.talk("To publish a document again is to update it. The car parks are counted by the minute now:")
     events = update_parking(hub)
@@ -140,8 +132,7 @@ def an_update(town: Town) -> None:
     stage.talk(f"Published once more, with nothing new in it, the document causes {len(again) or 'no'} events.")
 
 
-def a_withdrawal(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_withdrawal(stage: Stage, hub: Hub) -> None:
     stage.scene("What matched does not match any more")
     stage.talk(
         """One batch, two changes: the harbour office gives up its mailbox (a new version of the document about
@@ -158,17 +149,16 @@ def a_withdrawal(town: Town) -> None:
     )
 
 
-def a_silence(town: Town) -> None:
-    stage, hub = town.stage, town.hub
+def a_silence(stage: Stage, hub: Hub) -> None:
     stage.scene("Why does Nora not hear of the floods any more?")
     stage.talk("The hub follows her query from the dataset on, through all documents, until it gets stuck:")
     stage.show(f'hub.why_not("nora", "{_FLOODS.value}")', style="green")
     stage.show(hub.why_not("nora", _FLOODS))
 
 
-def the_crowd(catalogue: Catalogue, size: int) -> None:
+def the_crowd(stage: Stage, catalogue: Catalogue, size: int) -> None:
     """The whole town subscribes, and a document costs little more than before."""
-    stage, index = catalogue.stage, catalogue.index
+    index = catalogue.index
     stage.scene("The whole town listens")
     stage.talk(f"The paper writes about it, and {size:,} people subscribe: to keywords, words in titles, large files.")
     path = next(path for path in files.catalogue() if path.stem == "bathing-water")

@@ -29,38 +29,26 @@ FIRST_DAY = "catalogue-1"
 class Catalogue:
     """What the scenes without a hub share: the documents by name, the themes, and an index with six subscribers."""
 
-    stage: Stage
     documents: dict[str, Document]
     themes: Taxonomy
     index: Index
 
 
-@dataclass(frozen=True, slots=True)
-class Town:
-    """What the scenes with a hub share."""
-
-    stage: Stage
-    hub: Hub
-    url: str
-
-
-def open_catalogue(stage: Stage) -> Catalogue:
+def open_catalogue() -> Catalogue:
     """The catalogue as files, and everybody who listens."""
     documents = {path.stem: read(f"catalogue/{path.name}") for path in files.catalogue()}
     themes = Taxonomy.from_triples(read("themes.ttl").triples)
     index = Index(taxonomy=themes)
     for subscriber in SUBSCRIBERS:
         index.add(subscriber.name, subscriber.pattern())
-    return Catalogue(stage, documents, themes, index)
+    return Catalogue(documents, themes, index)
 
 
 @contextmanager
-def open_hub(stage: Stage) -> Iterator[Town]:
+def open_hub() -> Iterator[Hub]:
     """The town's hub, in a file that is gone at the end."""
-    with TemporaryDirectory() as folder:
-        url = f"sqlite:///{Path(folder) / 'town.db'}"
-        with Hub(url) as hub:
-            yield Town(stage, hub, url)
+    with TemporaryDirectory() as folder, Hub(f"sqlite:///{Path(folder) / 'town.db'}") as hub:
+        yield hub
 
 
 def publish_catalogue(hub: Hub) -> Sequence[Event]:

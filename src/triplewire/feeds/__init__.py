@@ -3,15 +3,11 @@
 In come events, the address that the feed will have, and the time of each batch; out come bytes that strict readers
 accept. Nothing here reads a clock or a store: the caller hands in what `Hub.events` and `Hub.batch` give.
 
-`entries` is what a feed says of an event; `atom_feed`, `rss_feeds` (both with `elements`) and `json_feeds` write it,
-and `syntaxes` names them. `subscriptions` finds queries in a feed. Reading feeds is `triplewire.parse`, which gives a
-`Feed`.
+`entries` is what a feed says of an event, and `syntaxes` write it. `subscriptions` finds queries in a feed. Reading
+feeds is `triplewire.parse`, which gives a `Feed`.
 """
 
-from triplewire.feeds.atom_feed import atom
-from triplewire.feeds.json_feeds import json_feed
-from triplewire.feeds.rss_feeds import rss1, rss2
 from triplewire.feeds.subscriptions import subscriptions_in
-from triplewire.feeds.syntaxes import FEEDS, FeedSyntax
+from triplewire.feeds.syntaxes import FEEDS, FeedSyntax, atom, json_feed, rss1, rss2
 
 __all__ = ["FEEDS", "FeedSyntax", "atom", "json_feed", "rss1", "rss2", "subscriptions_in"]

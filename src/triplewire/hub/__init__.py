@@ -9,9 +9,9 @@ place (`answers`). It never matches, stores or compiles anything itself: that is
 of this package.
 
 `server` runs the application (`app`); `service` is what its routes share, as the `settings` say. `headers`, `bodies`,
-`calls` (XML-RPC) and `negotiation` read requests; `messages` and `delivery_messages` are the JSON of answers,
-`syntaxes` their RDF, `downloads` their files, and `description` describes them. `page` is the page for browsers,
-`sights` what people see there. `health` and `metrics` tell how the service is.
+`calls` (XML-RPC) and `negotiation` read requests; `messages` are the JSON of requests and answers, `syntaxes` their
+RDF, `downloads` their files, and `description` describes them. `page` is the page for browsers, `sights` what people
+see there. `health` and `metrics` tell how the service is.
 """
 
 from __future__ import annotations

@@ -20,19 +20,13 @@ from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     access,
     browsing,
-    changes,
-    checking,
     deliveries,
     documents,
     events,
-    feed_addresses,
     feeds,
-    inbox,
     metadata,
-    news,
     page,
     questions,
-    statistics,
     subscriptions,
     upkeep,
     uploads,
@@ -46,21 +40,15 @@ log = logging.getLogger("triplewire.hub")
 
 _ROUTES = (
     documents,
-    changes,
     access,
     uploads,
     subscriptions,
     events,
     feeds,
-    feed_addresses,
-    inbox,
-    news,
     deliveries,
     questions,
     metadata,
     browsing,
-    checking,
-    statistics,
     xml_rpc,
     upkeep,
     page,
@@ -96,8 +84,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.service = service
     for module in _ROUTES:
         app.include_router(module.router)
-    service.metrics.watch(service.tenants)
-    service.metrics.watch_deliveries(service)
+    service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)

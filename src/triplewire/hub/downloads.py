@@ -18,7 +18,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from triplewire.errors import BadRequest, NotAcceptable, ServiceUnavailable, UnknownSubscription
+from triplewire.engine.connection import record_of
+from triplewire.errors import BadRequest, NotAcceptable, ServiceUnavailable
 from triplewire.hub.negotiation import best
 from triplewire.hub.service import Admission
 from triplewire.tables import FORMATS, FileFormat, FileWriter, Layout
@@ -150,10 +151,8 @@ async def _require_going_on(access: Admission) -> None:
 def _next(access: Admission, id: str, rest: Iterator[bytes]) -> bytes:
     """The next chunk of a file that is whole, if its subscription is still there and the caller may still have it."""
     chunk = next(rest, b"")
-    with access.tenant.hub.store.reading() as reader:
-        (record,) = reader.subscriptions.find([id])
-    if record is None:
-        raise UnknownSubscription(id)
+    with access.hub.store.reading() as reader:
+        record_of(reader, id)  # says that there is none
     access.require_sight(id)
     return chunk
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from triplewire.engine import Source
 from triplewire.languages import LANGUAGES
@@ -36,6 +37,9 @@ Name = Annotated[
 
 NO_NUL = r"^[^\x00]*$"
 """What a name must look like to be looked for in every store."""
+
+Spelled = Annotated[str, BeforeValidator(str)]
+"""A term or a triple, as in N-Triples."""
 
 TermText = Annotated[str, Field(description="A term as in N-Triples; an IRI may be without its brackets.")]
 
@@ -154,12 +158,6 @@ class NewFeedAddress(BaseModel):
     address: str
 
 
-class FeedAddress(BaseModel):
-    """There is a secret address for a feed."""
-
-    created: str
-
-
 Accounts = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
 
 
@@ -204,14 +202,6 @@ class ChangesWanted(Message):
     """Changes that are whole or not at all."""
 
     changes: Annotated[list[PublishWanted | RetractWanted | RestrictWanted], Field(min_length=1, max_length=10_000)]
-
-
-class Acknowledgement(BaseModel):
-    """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
-
-    uri: str
-    etag: str
-    position: int
 
 
 class UploadProblem(BaseModel):
@@ -274,18 +264,24 @@ class WhyTold(BaseModel):
     text: str
 
 
+def _uris(stated: Mapping[object, Iterable[Source]]) -> dict[str, list[str]]:
+    return {str(triple): [source.uri for source in sources] for triple, sources in stated.items()}
+
+
 class ResourceTold(BaseModel):
     """What is known of a resource."""
 
-    iri: str
-    triples: list[str]
-    content: list[str]
+    iri: Spelled
+    triples: list[Spelled]
+    content: list[Spelled]
     documents: list[Source]
-    referenced_by: list[str]
+    referenced_by: list[Spelled]
     references: int
     has_more: bool
     stated_by: Annotated[
-        dict[str, list[str]], Field(description="The documents that state each of `triples` and `referenced_by`.")
+        dict[str, list[str]],
+        BeforeValidator(_uris),
+        Field(description="The documents that state each of `triples` and `referenced_by`."),
     ]
 
 
@@ -334,3 +330,58 @@ class Whoami(BaseModel):
     name: str
     role: Literal["reader", "publisher", "admin"]
     tenant: str
+
+
+# -- deliveries
+
+Url = Annotated[str, Field(min_length=1, max_length=2_000, description="Where to send: http or https.")]
+Numbers = Annotated[list[Annotated[int, Field(ge=1, le=2**60)]], Field(max_length=1_000)]
+
+
+class NewDelivery(Message):
+    """Where the events of a subscription shall be sent, and how.
+
+    `webhook`: each event as a signed CloudEvent. `digest`: what an hour or a day came to, signed as well. `ldn`: each
+    event as a Linked Data Notification to an inbox, or to the inbox of whatever is at the url.
+    """
+
+    kind: Literal["webhook", "digest", "ldn"] = "webhook"
+    url: Url
+    every: Annotated[Literal["hourly", "daily"] | None, Field(description="Of a digest.")] = None
+    contents: Annotated[bool, Field(description="Of a webhook: with the content before and after.")] = False
+    after: Annotated[
+        Cursor | Literal["now"], Field(description="The cursor that it begins after; `now`: only what happens next.")
+    ] = 0
+    secret: Annotated[
+        str | None, Field(max_length=200, description="To sign with: whsec_ and base64; one is made if none is given.")
+    ] = None
+
+
+class DeliveryChange(Message):
+    """What shall become of a delivery: `paused`, or `active` again, also after it was disabled."""
+
+    state: Literal["active", "paused"]
+
+
+class GivenSecret(Message):
+    """The next secret; one is made if none is given."""
+
+    secret: Annotated[str | None, Field(max_length=200)] = None
+
+
+class NewSecret(BaseModel):
+    """A secret, told this once. For a day messages are signed with the old one as well."""
+
+    secret: str
+
+
+class Chosen(Message):
+    """Which dead letters; all, if none is named."""
+
+    numbers: Numbers | None = None
+
+
+class Counted(BaseModel):
+    """How many dead letters were sent again, or dropped."""
+
+    count: int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -12,11 +12,10 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from triplewire.deliver import Deliverer
-from triplewire.hub.tenancy.tenants import Tenants
+from triplewire.deliver.dispatcher import Dispatcher
+from triplewire.hub.tenancy.tenants import Tenant, Tenants
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-
-
 _METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 
 
@@ -37,96 +36,79 @@ class Metrics:
         )
         self.streams = Gauge("triplewire_streams", "Event streams that are open.", registry=self.registry)
 
-    def watch(self, tenants: Tenants) -> None:
-        """Tell of the tenants' intakes and quotas, too."""
-        self.registry.register(_Intakes(tenants))
-        self.registry.register(_OfQuotas(tenants))
-
-    def watch_deliveries(self, service: Delivering) -> None:
-        """Tell what became of deliveries, too."""
-        self.registry.register(_Deliveries(service))
+    def watch(self, tenants: Tenants, deliverer: Callable[[], Deliverer | None]) -> None:
+        """Tell of the tenants' intakes and quotas, and of what became of deliveries, once there is a deliverer."""
+        for collect in (partial(_intakes, tenants), partial(_quotas, tenants), lambda: _deliveries(deliverer() or ())):
+            self.registry.register(_Watched(collect))
 
     def text(self) -> bytes:
         """All metrics, as Prometheus reads them."""
         return generate_latest(self.registry)
 
 
-class _Intakes(Collector):
-    def __init__(self, tenants: Tenants) -> None:
-        self._tenants = tenants
+class _Watched(Collector):
+    def __init__(self, told: Callable[[], Iterable[Metric]]) -> None:
+        self._told = told
 
     def collect(self) -> Iterable[Metric]:
-        waiting = GaugeMetricFamily("triplewire_intake_waiting", "Changes that wait.", labels=["tenant"])
-        told = {
-            "batches": "Groups of changes that were taken together.",
-            "documents": "Changes of documents that were applied.",
-            "refused": "Changes of documents that were refused.",
-            "events": "Events in the log so far.",
-        }
-        counters = {
-            name: CounterMetricFamily(f"triplewire_intake_{name}", text, labels=["tenant"])
-            for name, text in told.items()
-        }
-        for tenant in self._tenants:
-            waiting.add_metric([tenant.name], tenant.intake.waiting)
-            with tenant.hub.store.reading() as reader:  # of all processes that applied changes
-                counters["events"].add_metric([tenant.name], reader.log.last_cursor())
-            for name in ("batches", "documents", "refused"):
-                counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))
-        return [waiting, *counters.values()]
+        return self._told()
 
 
-class _OfQuotas(Collector):
-    def __init__(self, tenants: Tenants) -> None:
-        self._tenants = tenants
-
-    def collect(self) -> Iterable[Metric]:
-        labels = ["tenant", "quota"]
-        most = GaugeMetricFamily("triplewire_quota_most", "What a tenant may have or use.", labels=labels)
-        used = GaugeMetricFamily(
-            "triplewire_quota_used", "What it has, or has used in the quota's time.", labels=labels
-        )
-        refused = CounterMetricFamily("triplewire_quota_refused", "What was refused for it.", labels=labels)
-        for tenant in self._tenants:
-            for quota in tenant.quotas.told():
-                most.add_metric([tenant.name, quota.name], quota.most)
-                refused.add_metric([tenant.name, quota.name], quota.refused)
-                if quota.used is not None:
-                    used.add_metric([tenant.name, quota.name], quota.used)
-        return [most, used, refused]
+def _counters(what: str, labels: Sequence[str], **told: str) -> dict[str, CounterMetricFamily]:
+    return {name: CounterMetricFamily(f"triplewire_{what}_{name}", text, labels=labels) for name, text in told.items()}
 
 
-class Delivering(Protocol):
-    """What has a deliverer, once it runs."""
+def _intakes(tenants: Iterable[Tenant]) -> Iterable[Metric]:
+    waiting = GaugeMetricFamily("triplewire_intake_waiting", "Changes that wait.", labels=["tenant"])
+    counters = _counters(
+        "intake",
+        ["tenant"],
+        batches="Groups of changes that were taken together.",
+        documents="Changes of documents that were applied.",
+        refused="Changes of documents that were refused.",
+        events="Events in the log so far.",
+    )
+    for tenant in tenants:
+        waiting.add_metric([tenant.name], tenant.intake.waiting)
+        with tenant.hub.store.reading() as reader:  # of all processes that applied changes
+            counters["events"].add_metric([tenant.name], reader.log.last_cursor())
+        for name in ("batches", "documents", "refused"):
+            counters[name].add_metric([tenant.name], getattr(tenant.intake.counts, name))
+    return [waiting, *counters.values()]
 
-    @property
-    def deliverer(self) -> Deliverer | None: ...
+
+def _quotas(tenants: Iterable[Tenant]) -> Iterable[Metric]:
+    labels = ["tenant", "quota"]
+    most = GaugeMetricFamily("triplewire_quota_most", "What a tenant may have or use.", labels=labels)
+    used = GaugeMetricFamily("triplewire_quota_used", "What it has, or has used in the quota's time.", labels=labels)
+    refused = CounterMetricFamily("triplewire_quota_refused", "What was refused for it.", labels=labels)
+    for tenant in tenants:
+        for quota in tenant.quotas.told():
+            most.add_metric([tenant.name, quota.name], quota.most)
+            refused.add_metric([tenant.name, quota.name], quota.refused)
+            if quota.used is not None:
+                used.add_metric([tenant.name, quota.name], quota.used)
+    return [most, used, refused]
 
 
-class _Deliveries(Collector):
-    def __init__(self, service: Delivering) -> None:
-        self._service = service
-
-    def collect(self) -> Iterable[Metric]:
-        labels = ["tenant", "kind"]
-        delivered = CounterMetricFamily("triplewire_deliveries_delivered", "Messages that arrived.", labels=labels)
-        failed = CounterMetricFamily("triplewire_deliveries_failed", "Attempts that failed.", labels=labels)
-        dead = CounterMetricFamily("triplewire_deliveries_dead", "Messages that were given up.", labels=labels)
-        seconds = CounterMetricFamily(
-            "triplewire_deliveries_lag_seconds", "From commit to arrival, of all that arrived.", labels=labels
-        )
-        states = GaugeMetricFamily("triplewire_deliveries", "Deliveries held here.", labels=[*labels, "state"])
-        for dispatcher in self._service.deliverer or ():
-            for family, counts in ((delivered, dispatcher.tally.delivered), (failed, dispatcher.tally.failed)):
-                for kind, count in counts.items():
-                    family.add_metric([dispatcher.name, kind], count)
-            for kind, count in dispatcher.tally.dead.items():
-                dead.add_metric([dispatcher.name, kind], count)
-            for kind, lag in dispatcher.tally.lag.items():
-                seconds.add_metric([dispatcher.name, kind], lag)
-            for (kind, state), count in dispatcher.states().items():
-                states.add_metric([dispatcher.name, kind, state], count)
-        return [delivered, failed, dead, seconds, states]
+def _deliveries(dispatchers: Iterable[Dispatcher]) -> Iterable[Metric]:
+    labels = ["tenant", "kind"]
+    counters = _counters(
+        "deliveries",
+        labels,
+        delivered="Messages that arrived.",
+        failed="Attempts that failed.",
+        dead="Messages that were given up.",
+        lag_seconds="From commit to arrival, of all that arrived.",
+    )
+    states = GaugeMetricFamily("triplewire_deliveries", "Deliveries held here.", labels=[*labels, "state"])
+    for dispatcher in dispatchers:
+        for name, family in counters.items():
+            for kind, count in getattr(dispatcher.tally, name).items():
+                family.add_metric([dispatcher.name, kind], count)
+        for (kind, state), count in dispatcher.states().items():
+            states.add_metric([dispatcher.name, kind, state], count)
+    return [*counters.values(), states]
 
 
 class Measured:

@@ -17,6 +17,8 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
+from triplewire.engine import Hub
+from triplewire.engine.connection import record_of
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
 from triplewire.hub.bodies import OpenBodies, body_of, refuse_halves
 from triplewire.hub.changes.group_commit import ended
@@ -160,9 +162,14 @@ class Admission:
     granted: str | None = None
 
     @property
+    def hub(self) -> Hub:
+        """The tenant's hub, which is asked."""
+        return self.tenant.hub
+
+    @property
     def vault(self) -> Vault:
         """What keeps the secrets of the tenant's deliveries."""
-        return Vault.of(self.tenant.hub.store.url, self.service.settings.secrets_key)
+        return Vault.of(self.hub.store.url, self.service.settings.secrets_key)
 
     def require_owner(self, owner: str | None) -> None:
         """NotAllowed for an account that changes what is another's."""
@@ -192,10 +199,7 @@ class Admission:
         if self.viewer is None or id == self.granted:
             return
         with self.tenant.hub.store.reading() as reader:
-            (record,) = reader.subscriptions.find([id])
-            if record is None:
-                raise UnknownSubscription(id)
-            (query,) = reader.queries.by_ids([record.query])
+            (query,) = reader.queries.by_ids([record_of(reader, id).query])
             is_own = query is not None and query.viewer in (EVERYBODY, self.viewer)
             if not is_own and (for_good or reader.access.number()):
                 raise NotAllowed(

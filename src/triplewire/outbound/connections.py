@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
@@ -23,7 +25,7 @@ import h11
 
 from triplewire.outbound.addresses import Reach, resolved
 
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 _CHUNK = 65_536
 _KEPT = 30.0
 _MOST_KEPT = 1_000
@@ -71,11 +73,11 @@ class Connections:
         except TimeoutError:
             raise Unreachable(f"no answer within {self._seconds:g} seconds") from None
         except (OSError, h11.ProtocolError, EOFError) as error:
-            raise Unreachable(f"no answer: {_reason(error)}") from None
+            raise Unreachable(f"no answer: {str(error) or type(error).__name__}") from None
 
     async def _asked(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         parts = urlsplit(url)
-        place = _Place(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
+        place = _Place(parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme])
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         sent = {
             "Host": parts.netloc.rpartition("@")[2],
@@ -123,7 +125,7 @@ class Connections:
         address = await resolved(place.host, place.port, self._reach)
         if place.scheme == "http":
             return _Line(*await asyncio.open_connection(address, place.port))
-        secure = _certificates()
+        secure = certificates()
         return _Line(*await asyncio.open_connection(address, place.port, ssl=secure, server_hostname=place.host))
 
     async def close(self) -> None:
@@ -189,12 +191,9 @@ class _Line:
         self._writer.close()
 
 
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
 @lru_cache(maxsize=1)
-def _certificates() -> ssl.SSLContext:
+def certificates() -> ssl.SSLContext:
+    """Whose certificates count; they take a while to read."""
     return ssl.create_default_context()
 
 
@@ -205,3 +204,19 @@ def agent() -> str:
         return f"triplewire/{version('triplewire')}"
     except PackageNotFoundError:
         return "triplewire"
+
+
+def retry_after(header: str, now: float) -> float | None:
+    """The seconds that a Retry-After header asks for: a number, or a date; None if it is neither.
+
+    >>> retry_after("120", 0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 10), retry_after("soon", 0)
+    (120.0, 50.0, None)
+    """
+    text = header.strip()
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

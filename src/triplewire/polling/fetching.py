@@ -1,20 +1,20 @@
-"""One question over HTTP: a conditional request, redirects followed one by one, nothing without a limit."""
+"""One question over HTTP: a conditional request, redirects followed one by one, nothing without a limit or its turn."""
 
 from __future__ import annotations
 
 import asyncio
-import ssl
 import time
 import zlib
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 import httpx
 
 from triplewire.outbound import ANYWHERE, PUBLIC, AddressRefused, resolved, retry_after
-from triplewire.polling.politeness import Turns
+from triplewire.outbound.connections import PORTS, agent, certificates
 from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, Same
 
 _ACCEPT = (
@@ -24,7 +24,6 @@ _ACCEPT = (
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
 _PLEASE_WAIT = frozenset({429, 503})
-_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,31 @@ class PollingManners:
     pause: float = 1.0
     hosts: int = 8
     allow_private: bool = False
+
+
+class Turns:
+    """Who may ask now: one connection to a host at a time, with a pause between two, and so many hosts together.
+
+    One for each round; `ended` is kept between rounds and has when each host was last asked.
+    """
+
+    def __init__(self, ended: dict[str, float], *, pause: float, hosts: int) -> None:
+        self._ended, self._pause = ended, pause
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._room = asyncio.Semaphore(hosts)
+
+    @asynccontextmanager
+    async def turn(self, host: str) -> AsyncIterator[None]:
+        """Wait until this host may be asked."""
+        async with self._locks[host]:
+            wait = self._ended.get(host, -self._pause) + self._pause - time.monotonic()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            try:
+                async with self._room:
+                    yield
+            finally:
+                self._ended[host] = time.monotonic()
 
 
 class _Unusable(Exception):
@@ -54,7 +78,7 @@ async def fetch(feed: Followed, manners: PollingManners, turns: Turns) -> Answer
             async with turns.turn(target.raw_host.decode("ascii")), asyncio.timeout(manners.timeout):
                 answer = await _asked(feed, target, manners)
             if not isinstance(answer, _Redirect):
-                return _moved(answer, moved_to)
+                return replace(answer, moved_to=moved_to) if isinstance(answer, Fresh | Same) else answer
             url = urljoin(url, answer.location)
             is_permanent = is_permanent and answer.is_permanent
             moved_to = url if is_permanent else moved_to
@@ -75,15 +99,9 @@ class _Redirect:
     is_permanent: bool
 
 
-def _moved(answer: Answer, moved_to: str) -> Answer:
-    if isinstance(answer, Fresh):
-        return Fresh(answer.body, answer.media_type, answer.etag, answer.modified, moved_to)
-    return Same(moved_to) if isinstance(answer, Same) else answer
-
-
 def _target(url: str) -> httpx.URL:
     target = httpx.URL(url)
-    if target.scheme not in _PORTS or not target.host:
+    if target.scheme not in PORTS or not target.host:
         raise _Unusable(f"{url} is not an address of the web (http or https)")
     return target
 
@@ -92,7 +110,7 @@ async def _asked(feed: Followed, target: httpx.URL, manners: PollingManners) -> 
     """One request to one host, at the address that was checked."""
     host = target.raw_host.decode("ascii")
     reach = ANYWHERE if manners.allow_private else PUBLIC
-    place = await resolved(host, target.port or _PORTS[target.scheme], reach)
+    place = await resolved(host, target.port or PORTS[target.scheme], reach)
     seconds = dict.fromkeys(("connect", "read", "write", "pool"), manners.timeout)
     request = httpx.Request(
         "GET",
@@ -102,7 +120,7 @@ async def _asked(feed: Followed, target: httpx.URL, manners: PollingManners) -> 
     )
     # No connection is kept: those to one address could be for several names, each with its own certificate.
     limits = httpx.Limits(max_keepalive_connections=0)
-    async with httpx.AsyncHTTPTransport(verify=_certificates(), trust_env=False, limits=limits) as transport:
+    async with httpx.AsyncHTTPTransport(verify=certificates(), trust_env=False, limits=limits) as transport:
         response = await transport.handle_async_request(request)
         try:
             return await _understood(response, manners)
@@ -113,7 +131,7 @@ async def _asked(feed: Followed, target: httpx.URL, manners: PollingManners) -> 
 def _headers(feed: Followed, target: httpx.URL) -> dict[str, str]:
     headers = {
         "Host": target.netloc.decode("ascii"),
-        "User-Agent": _agent(),
+        "User-Agent": f"{agent()} (feed reader)",
         "Accept": _ACCEPT,
         "Accept-Encoding": "gzip",
         "Connection": "close",
@@ -168,16 +186,3 @@ async def _body(response: httpx.Response, most: int) -> bytes:
     if not body.strip():
         raise _Unusable("the answer is empty")
     return bytes(body)
-
-
-@lru_cache(maxsize=1)
-def _certificates() -> ssl.SSLContext:
-    return ssl.create_default_context()
-
-
-@lru_cache(maxsize=1)
-def _agent() -> str:
-    try:
-        return f"triplewire/{version('triplewire')} (feed reader)"
-    except PackageNotFoundError:
-        return "triplewire (feed reader)"

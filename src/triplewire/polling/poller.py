@@ -15,8 +15,7 @@ from triplewire.intake.settlement import settle_changes
 from triplewire.isolation.parsing import Parsers
 from triplewire.model import Document, Event, Publish
 from triplewire.polling import roster
-from triplewire.polling.fetching import PollingManners, fetch
-from triplewire.polling.politeness import Turns
+from triplewire.polling.fetching import PollingManners, Turns, fetch
 from triplewire.polling.schedule import Answer, Failed, Followed, Fresh, Gone, PollPace, answered, due, next_time
 
 AT_ONCE = 32
@@ -116,10 +115,8 @@ class Poller:
                 if settled.outcome is None:
                     answer = Failed(str(refused[0]))
                 else:
-                    events, others = (
-                        list(settled.outcome),
-                        [*refused, *settled.outcome.warnings, *settled.outcome.errors],
-                    )
+                    events = list(settled.outcome)
+                    others = [*refused, *settled.outcome.warnings, *settled.outcome.errors]
                     feed = replace(feed, title=_title(document) or feed.title)
         known = answered(feed, answer, self._clock(), self._pace)
         roster.save(self._hub.store, known)

@@ -6,6 +6,7 @@ A setting for each feed, so that an answer writes what it changed and not the wh
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from hashlib import sha256
 
 from triplewire.polling.schedule import Followed
@@ -27,7 +28,7 @@ def add(store: Store, feeds: Iterable[Followed]) -> int:
         uris = list(writer.settings.get(_ALL, []))
         new = [feed for feed in {feed.uri: feed for feed in feeds}.values() if feed.uri not in uris]
         for feed in new:
-            writer.settings.set(_key(feed.uri), feed.as_dict())
+            writer.settings.set(_key(feed.uri), asdict(feed))
         if new:
             writer.settings.set(_ALL, uris + [feed.uri for feed in new])
     return len(new)
@@ -37,7 +38,7 @@ def save(store: Store, feed: Followed) -> None:
     """Keep what is known of a feed, unless it was removed meanwhile."""
     with store.writing() as writer:
         if writer.settings.get(_key(feed.uri)) is not None:
-            writer.settings.set(_key(feed.uri), feed.as_dict())
+            writer.settings.set(_key(feed.uri), asdict(feed))
 
 
 def remove(store: Store, uri: str) -> bool:

@@ -12,8 +12,7 @@ Nothing here reads a clock or a network.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 _MOST_DOUBLINGS = 30
 
@@ -47,10 +46,6 @@ class Followed:
     failures: int = 0
     error: str = ""
     is_gone: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,8 @@ def ping_event(subscription: str, delivery: str, number: int, time: str) -> Enve
     """Something to try a delivery with; it is no event."""
     id = message_id(subscription, f"ping-{number}")
     data = {"subscription": subscription, "delivery": delivery, "text": "This is a test. Nothing happened."}
-    return Envelope(
-        id, 0, CLOUD_EVENT, _bytes(envelope(id, "triplewire.ping", subscription, time, data)), happened=time
-    )
+    told = envelope(id, "triplewire.ping", subscription, time, data)
+    return Envelope(id, 0, CLOUD_EVENT, _bytes(told), happened=time)
 
 
 def envelope(id: str, kind: str, subscription: str, time: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 
 if TYPE_CHECKING:
     from triplewire import Access
@@ -68,7 +67,5 @@ def list_of(readers: list[str], writers: list[str], *, is_given: bool = False) -
         return None
     from triplewire import Access
 
-    try:
+    with usage_for(TypeError):
         return Access(readers, writers)
-    except TypeError as error:
-        usage(str(error))

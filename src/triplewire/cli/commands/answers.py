@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from datetime import datetime
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from triplewire.cli import feeds, files, options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records, record_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.terminal import print_json
 
 SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="The id of a subscription.")]
@@ -26,32 +24,8 @@ OutFile = Annotated[
         "--out", "-o", metavar="FILE", help="Write into this file; its suffix says the format, if --format does not."
     ),
 ]
-
-
-class RowFormat(StrEnum):
-    """How rows are printed, or written."""
-
-    table = "table"
-    jsonl = "jsonl"
-    csv = "csv"
-    xlsx = "xlsx"
-    parquet = "parquet"
-
-
-class EventFormat(StrEnum):
-    """How events are printed, or written."""
-
-    table = "table"
-    jsonl = "jsonl"
-    csv = "csv"
-    xlsx = "xlsx"
-    parquet = "parquet"
-    atom = "atom"
-    rss1 = "rss1"
-    rss2 = "rss2"
-    jsonfeed = "jsonfeed"
-
-
+RowFormat = Literal["table", "jsonl", "csv", "xlsx", "parquet"]
+EventFormat = Literal[RowFormat, "atom", "rss1", "rss2", "jsonfeed"]
 _HOW = "How to print or write; a table on a terminal, JSON lines otherwise."
 
 
@@ -79,9 +53,9 @@ def rows(
     with hub_at(store) as hub:
         columns = hub.columns(id)
         stale = hub.subscription(id).stale_since
-        if wanted == RowFormat.table:
+        if wanted == "table":
             found = ({name: str(term) for name, term in row.items()} for row in hub.each_row(id))
-            count = print_records(found, columns or ("(yes)",), options.Format.table, options.prefixes_of(prefix))
+            count = print_records(found, columns or ("(yes)",), "table", options.prefixes_of(prefix))
         else:
             from triplewire.tables import RowLayout
 
@@ -152,10 +126,10 @@ def events(
             content, count = feeds.write(hub, store, id, every, wanted, uri, title, limit or feeds.NEWEST)
             with files.opened(out) as file:
                 file.write(content)
-        elif wanted == EventFormat.table:
+        elif wanted == "table":
             told = (record_of(event) for event in islice(every, limit))
             columns = ("time", "kind", "row")
-            count = print_records(told, columns, options.Format.table, options.prefixes_of(prefix))
+            count = print_records(told, columns, "table", options.prefixes_of(prefix))
         else:
             from triplewire.tables import EventLayout
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
     from triplewire import Pattern
 
 
-class Form(StrEnum):
-    """How a pattern is printed."""
-
-    text = "text"
-    json = "json"
+Form = Literal["text", "json"]
 
 
 def run(
@@ -35,7 +30,7 @@ def run(
     ] = None,
     to: Annotated[str | None, typer.Option("--to", metavar="LANGUAGE", help="Write it in another language.")] = None,
     prefix: options.Prefixes = [],
-    format: Annotated[Form, typer.Option("--format", "-f", help="How to print the pattern.")] = Form.text,
+    format: Annotated[Form, typer.Option("--format", "-f", help="How to print the pattern.")] = "text",
 ) -> None:
     """Compile a subscription, and print the pattern that it means.
 
@@ -60,7 +55,7 @@ def run(
 
 
 def _printed(pattern: Pattern, form: Form, prefixes: Mapping[str, str]) -> str:
-    return json.dumps(as_json(pattern), ensure_ascii=False) if form is Form.json else as_text(pattern, prefixes)
+    return json.dumps(as_json(pattern), ensure_ascii=False) if form == "json" else as_text(pattern, prefixes)
 
 
 def _rendered(pattern: Pattern, language: str, prefixes: Mapping[str, str]) -> str:

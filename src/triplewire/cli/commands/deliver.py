@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HOW_TO_DELIVER, HubUrl, StoreUrl, deliveries_at, store_at, url_of
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, counted, needing, usage, usage_for
 from triplewire.cli.signals import ended_by
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import SecretLocked
@@ -21,32 +19,10 @@ from triplewire.errors import SecretLocked
 if TYPE_CHECKING:
     from triplewire.outbound import Reach
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Send events to web hooks, inboxes and digests.",
-)
+app = options.group("Send events to web hooks, inboxes and digests.")
 
 _COLUMNS = ("id", "subscription", "kind", "url", "state", "delivered", "lag", "dead", "last_error")
 _LETTERS = ("number", "id", "reason", "attempts", "died", "replay")
-
-
-class KindOption(StrEnum):
-    """How events are sent."""
-
-    webhook = "webhook"
-    digest = "digest"
-    ldn = "ldn"
-
-
-class EveryOption(StrEnum):
-    """How often a digest comes."""
-
-    hourly = "hourly"
-    daily = "daily"
-
 
 DeliveryId = Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of a delivery, as `list` tells it.")]
 Numbers = Annotated[
@@ -68,10 +44,12 @@ def add(
     subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The id of a subscription.")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Where to send; for ldn, an inbox or what has one.")],
     kind: Annotated[
-        KindOption, typer.Option("--kind", help="Each event signed; a signed digest; a notification to an inbox.")
-    ] = KindOption.webhook,
+        Literal["webhook", "digest", "ldn"],
+        typer.Option("--kind", help="Each event signed; a signed digest; a notification to an inbox."),
+    ] = "webhook",
     every: Annotated[
-        EveryOption | None, typer.Option("--every", help="How often a digest comes; daily, if not said.")
+        Literal["hourly", "daily"] | None,
+        typer.Option("--every", help="How often a digest comes; daily, if not said."),
     ] = None,
     contents: Annotated[bool, typer.Option("--contents", help="With the content before and after.")] = False,
     after: Annotated[int, typer.Option("--after", min=0, help="Begin after this cursor.")] = 0,
@@ -87,13 +65,12 @@ def add(
       triplewire deliver add hub.db maja https://maja.example/hook --kind digest --every daily
       triplewire deliver add hub.db maja https://pod.example/maja --kind ldn --from-now
     """
-    often = EveryOption.daily if kind is KindOption.digest and every is None else every
     with deliveries_at(store) as deliveries:
         made = deliveries.add(
             subscription,
             url,
-            kind=kind.value,
-            every=None if often is None else often.value,
+            kind=kind,
+            every="daily" if kind == "digest" and every is None else every,
             contents=contents,
             after=None if from_now else after,
         )
@@ -198,10 +175,8 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
     \b
       triplewire deliver run postgresql://hub@db.example/hub
     """
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver import Deliverer
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     from triplewire.hub.identity.accounts import Accounts
 
     ended, note = threading.Event(), Problems().note
@@ -210,10 +185,8 @@ def run(store: StoreUrl, reach: ReachOption = "") -> None:
         ended_by(lambda *_: ended.set()),
         Deliverer(reach=_reach(reach), roles=Accounts(opened).roles) as deliverer,
     ):
-        try:
+        with usage_for(SecretLocked):
             deliverer.serve("main", url_of(store))
-        except SecretLocked as error:
-            usage(str(error))
         note("delivering; stop it with Ctrl-C")
         ended.wait()
     note("stopped; what was delivered is in the store")
@@ -234,10 +207,8 @@ def key(
     \b
       triplewire deliver key secrets.key
     """
-    try:
+    with needing(HOW_TO_DELIVER):
         from triplewire.deliver.vault import make_key
-    except ImportError as error:
-        usage(f"{HOW_TO_DELIVER} ({error})")
     if path.exists():
         usage(f"{path} is there already; a key that is in use must stay as it is")
     try:
@@ -250,7 +221,5 @@ def key(
 def _reach(text: str) -> Reach:
     from triplewire.outbound import Reach
 
-    try:
+    with usage_for(ValueError, before=f"--reach {text}: ", after="; write networks with commas, or private"):
         return Reach.of(text)
-    except ValueError as error:
-        usage(f"--reach {text}: {error}; write networks with commas, or private")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triplewire.cli.problems import usage
+from triplewire.cli.problems import needing, usage, usage_for
 from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
 
@@ -74,9 +74,5 @@ def _copy(files: Path) -> None:
 def _serve(port: int | None) -> None:
     from triplewire.demo import playground
 
-    try:
+    with needing("a service needs more packages: pip install 'triplewire[hub]'"), usage_for(TriplewireError):
         playground.serve(typer.echo, port=port)
-    except ImportError as error:
-        usage(f"a service needs more packages: pip install 'triplewire[hub]' ({error})")
-    except TriplewireError as error:
-        usage(str(error))

@@ -1,21 +1,23 @@
-"""`triplewire subscriptions`, `edit`, `pause`, `resume` and `duplicate`: what stands in a hub, and changes of it."""
+"""`triplewire subscriptions`, `edit`, `pause`, `resume`, `duplicate`, `unsubscribe`: what stands, and changes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from triplewire.cli import options
 from triplewire.cli.commands.answers import SubscriptionId
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_text
 from triplewire.errors import TriplewireError
+
+if TYPE_CHECKING:
+    from triplewire.wire.hubs import AnyHub
 
 _COLUMNS = ("id", "title", "owner", "answers", "last event", "paused since")
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
@@ -61,11 +63,8 @@ def subscriptions(
                 }
             after = page.next
 
-    with hub_at(store) as hub:
-        try:
-            count = print_records(listed(), _COLUMNS, options.chosen(format, json), {})
-        except ValueError as error:
-            usage(str(error))
+    with hub_at(store) as hub, usage_for(ValueError):
+        count = print_records(listed(), _COLUMNS, options.chosen(format, json), {})
     Problems().note(counted(count, "subscription"))
 
 
@@ -77,10 +76,8 @@ def edit(
         typer.Argument(metavar="[PATH|TEXT]", help="A file with the new query, or its text with --language."),
     ] = None,
     language: options.Language = None,
-    scope: Annotated[
-        options.ScopeOption | None, typer.Option("--scope", help="Where its triples may come from.")
-    ] = None,
-    start: Annotated[options.StartOption | None, typer.Option("--start", help="What counts, from now on.")] = None,
+    scope: Annotated[options.ScopeName | None, typer.Option("--scope", help="Where its triples may come from.")] = None,
+    start: Annotated[options.StartName | None, typer.Option("--start", help="What counts, from now on.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="What people call it; '' for nothing.")] = None,
     description: Annotated[str | None, typer.Option("--description", help="What it is for; '' for nothing.")] = None,
     prefix: options.Prefixes = [],
@@ -98,21 +95,11 @@ def edit(
       triplewire edit hub.db maja --title 'Where to swim'
     """
     known = options.prefixes_of(prefix)
-    query: dict[str, Any] = {}
-    if source is not None:
-        found = meant(source, language, known)
-        query = {"text": found.text, "language": found.language, "prefixes": found.prefixes}
-    elif language is not None:
+    if source is None and language is not None:
         usage("--language is that of a new text: give it, too")
+    query = {} if source is None else meant(source, language, known).query
     with hub_at(store) as hub:
-        hub.edit(
-            id,
-            scope=None if scope is None else scope.value,
-            start=None if start is None else start.value,
-            title=title,
-            description=description,
-            **query,
-        )
+        hub.edit(id, **query, scope=scope, start=start, title=title, description=description)
     Problems().note(f"{id} is changed")
 
 
@@ -124,7 +111,7 @@ def pause(store: HubUrl, ids: Ids) -> None:
     \b
       triplewire pause hub.db maja
     """
-    _each(store, ids, paused=True)
+    _each(store, ids, lambda hub, id: hub.pause(id), "paused")
 
 
 def resume(store: HubUrl, ids: Ids) -> None:
@@ -135,7 +122,7 @@ def resume(store: HubUrl, ids: Ids) -> None:
     \b
       triplewire resume hub.db maja
     """
-    _each(store, ids, paused=False)
+    _each(store, ids, lambda hub, id: hub.resume(id), "resumed")
 
 
 def duplicate(
@@ -155,14 +142,24 @@ def duplicate(
         print_text(hub.duplicate(id, new_id=new_id, title=title).id)
 
 
-def _each(store: str, ids: list[str], *, paused: bool) -> None:
+def unsubscribe(store: HubUrl, ids: Ids) -> None:
+    """Forget subscriptions, with their rows and events.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire unsubscribe hub.db maja jonas
+    """
+    _each(store, ids, lambda hub, id: hub.unsubscribe(id), "forgotten")
+
+
+def _each(store: str, ids: list[str], change: Callable[[AnyHub, str], object], done: str) -> None:
     problems = Problems()
     with hub_at(store) as hub:
         for id in ids:
             try:
-                hub.edit(id, paused=paused)
+                change(hub, id)
             except TriplewireError as error:
                 problems.report(id, error)
-    done = "paused" if paused else "resumed"
     problems.note(f"{counted(len(ids) - problems.count, 'subscription')} {done}")
     raise typer.Exit(problems.exit_code)

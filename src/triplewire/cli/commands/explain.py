@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplewire.cli import documents, options, subscriptions
-from triplewire.cli.indexes import index_of
 from triplewire.cli.problems import Problems, usage
 from triplewire.cli.terminal import print_text
 from triplewire.cli.terms import short
@@ -46,7 +45,7 @@ def run(
         usage("nothing to explain: name subscriptions (-s)")
     problems = Problems()
     found = subscriptions.load(subscription_paths, options.prefixes_of(prefix), problems)
-    index = index_of(found, documents.read_taxonomy(taxonomy), problems)
+    index = subscriptions.index_of(found, documents.read_taxonomy(taxonomy), problems)
     prefixes = subscriptions.all_prefixes(found)
     wanted = _wanted(ids, [each.id for each in found], index, problems)
     for id in wanted:

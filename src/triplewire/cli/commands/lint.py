@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triplewire.cli import documents, options, subscriptions
-from triplewire.cli.counts import counted
-from triplewire.cli.problems import SOME_BAD, Problems
+from triplewire.cli.problems import SOME_BAD, Problems, counted
 from triplewire.cli.progress import tracked
 from triplewire.cli.terminal import print_text
 from triplewire.cli.terms import short
@@ -70,7 +69,7 @@ def _findings(
 
 
 def _line(id: str, finding: Finding, prefixes: Mapping[str, str], format: options.Format) -> str:
-    if format is options.Format.table:
+    if format == "table":
         return f"{id}: {short(finding, prefixes)}"
     record = {
         "subscription": id,

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import batches, documents, options, subscriptions
-from triplewire.cli.counts import counted
-from triplewire.cli.indexes import add_all, index_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.progress import tracked
 from triplewire.cli.subscriptions import WrittenSubscription
 from triplewire.cli.terminal import Screen, print_json
@@ -52,13 +50,13 @@ def run(
         list[str], typer.Option("--documents", "-d", metavar="PATH", help="The same as DOCUMENT. Repeatable.")
     ] = [],
     out: batches.Out = None,
-    to: batches.Form = batches.To.parquet,
+    to: batches.Form = "parquet",
     overwrite: batches.Overwrite = False,
     master: batches.Master = None,
     split: batches.SplitOption = None,
     content_column: batches.ContentColumn = None,
     uri_column: batches.UriColumn = "uri",
-    scope: options.Scope = options.ScopeOption.document,
+    scope: options.Scope = "document",
     work: batches.WorkFolder = None,
     conf: batches.Conf = [],
     verbose: batches.Verbose = False,
@@ -94,7 +92,8 @@ def run(
     found = subscriptions.load(subscription_paths, options.prefixes_of(prefix), problems)
     index = _index(index_file, taxonomy, found, problems)
     if save_index is not None:
-        _save(index, save_index)
+        with usage_for(OSError, before="the index cannot be saved: "):
+            index.save(save_index)
     if out is not None:
         where = master or batches.LOCAL
         batch = batches.Batch(
@@ -109,37 +108,28 @@ def run(
     raise typer.Exit(problems.exit_code)
 
 
-def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeOption) -> None:
+def _check(on_spark: bool, needs_spark: bool, why: bool, scope: options.ScopeName) -> None:
     """End the command where options do not go together."""
     if on_spark and why:
         usage("--why is not served on Spark; leave it out, or leave --out out")
     if needs_spark and not on_spark:
         usage("--master, --split and --content-column are for Spark: say where the answers go (--out PATH)")
-    if scope is options.ScopeOption.graph and not on_spark:
+    if scope == "graph" and not on_spark:
         usage("without --out, documents are matched one by one; for scope graph use a hub (triplewire publish)")
 
 
 def _index(file: Path | None, taxonomy: Path | None, found: list[WrittenSubscription], problems: Problems) -> Index:
     """The saved index, or an empty one, with these subscriptions added."""
     if file is None:
-        return index_of(found, documents.read_taxonomy(taxonomy), problems)
+        return subscriptions.index_of(found, documents.read_taxonomy(taxonomy), problems)
     if taxonomy is not None:
         usage("a saved index has its own taxonomy; leave --taxonomy out")
     from triplewire import Index
 
-    try:
+    with usage_for(OSError, TriplewireError):
         index = Index.load(file)
-    except (OSError, TriplewireError) as error:
-        usage(str(error))
-    add_all(index, found, problems)
+    subscriptions.add_all(index, found, problems)
     return index
-
-
-def _save(index: Index, file: Path) -> None:
-    try:
-        index.save(file)
-    except OSError as error:
-        usage(f"the index cannot be saved: {error}")
 
 
 def _answers(files: list[Path], index: Index, why: bool, problems: Problems) -> Iterator[PrintedAnswer]:
@@ -196,7 +186,7 @@ def _print_table(answers: Iterator[PrintedAnswer], prefixes: Mapping[str, str]) 
     return len({(answer.document, answer.subscription) for answer in collected}), len(collected)
 
 
-_PRINTERS = {options.Format.jsonl: _print_lines, options.Format.table: _print_table}
+_PRINTERS = {"jsonl": _print_lines, "table": _print_table}
 
 
 def _summary(files: int, subscriptions: int, count: tuple[int, int], problems: int) -> str:

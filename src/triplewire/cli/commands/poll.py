@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on
 from triplewire.cli.listing import print_records, record_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, needing, usage, usage_for
 from triplewire.cli.signals import ended_by, interrupt
 from triplewire.errors import TriplewireError
 
@@ -72,23 +71,20 @@ def run(
       triplewire poll hub.db --opml feeds.opml --every 15m
       triplewire poll hub.db --export-opml > feeds.opml
     """
-    try:
+    with needing("polling needs httpx: pip install 'triplewire[poll]'"):
         from triplewire.isolation.parsing import Parsers
         from triplewire.polling import Poller, PollingManners, PollPace
-    except ImportError as error:
-        usage(f"polling needs httpx: pip install 'triplewire[poll]' ({error})")
+        from triplewire.polling import opml as lists
     problems = Problems()
-    try:
+    with usage_for(ValueError, before=f"--every {every}: "):
         pace = PollPace(every=_seconds(every))
-    except ValueError as error:
-        usage(f"--every {every}: {error}")
     known = options.prefixes_of(prefix)
     with hub_on(store, create=True) as hub, closing(Parsers(1)) as parsers:
         manners = PollingManners(timeout=timeout, pause=pause, allow_private=allow_private)
         poller = Poller(hub, pace=pace, manners=manners, drop_missing=drop_missing, parsers=parsers)
         _change_list(poller, feeds, opml, remove, problems)
         if export_opml:
-            _print_opml(poller)
+            sys.stdout.write(lists.write(poller.feeds, title="Feeds that Triplewire follows").decode())
             raise typer.Exit(problems.exit_code)
         if not poller.feeds:
             usage("no feeds are followed yet; name one, or a list of them with --opml")
@@ -114,10 +110,8 @@ def _change_list(poller: Poller, feeds: list[str], opml: Path | None, remove: li
 
     listed: list[Followed] = []
     if opml is not None:
-        try:
+        with usage_for(OSError, TriplewireError, before=f"the list {opml} cannot be used: "):
             listed = lists.read(opml.read_bytes(), name=opml.name)
-        except (OSError, TriplewireError) as error:
-            usage(f"the list {opml} cannot be used: {error}")
     given: list[Followed | str] = [*feeds, *listed]
     for feed in given:
         try:
@@ -141,12 +135,6 @@ def _not_due(feeds: list[Followed]) -> str:
         f"not due until {until:%Y-%m-%d %H:%M:%S} UTC: {first.url}{wrong}\n"
         f"{counted(len(waiting), 'feed')} waiting; --now asks at once"
     )
-
-
-def _print_opml(poller: Poller) -> None:
-    from triplewire.polling import opml as lists
-
-    sys.stdout.write(lists.write(poller.feeds, title="Feeds that Triplewire follows").decode())
 
 
 def _once(poller: Poller, problems: Problems) -> Iterator[list[dict[str, Any]]]:

@@ -8,17 +8,16 @@ import typer
 
 from triplewire.cli import options
 from triplewire.cli.hubs import HubUrl, hub_at
+from triplewire.cli.listing import print_insight
 from triplewire.cli.sources import meant
-from triplewire.cli.terminal import print_json, print_text
-from triplewire.cli.terms import short
 
 
 def run(
     store: HubUrl,
     source: Annotated[str, typer.Argument(metavar="TEXT|FILE", help="A subscription's text, or a file with one.")],
     language: options.Language = None,
-    scope: options.Scope = options.ScopeOption.document,
-    start: options.Start = options.StartOption.now,
+    scope: options.Scope = "document",
+    start: options.Start = "now",
     limit: Annotated[int, typer.Option("--limit", min=1, help="So many answers at most.")] = 100,
     prefix: options.Prefixes = [],
     json: options.AsJson = False,
@@ -35,15 +34,5 @@ def run(
     """
     wanted = meant(source, language, options.prefixes_of(prefix))
     with hub_at(store) as hub:
-        told = hub.preview(
-            wanted.text,
-            language=wanted.language,
-            scope=scope.value,
-            start=start.value,
-            limit=limit,
-            prefixes=wanted.prefixes,
-        )
-    if json:
-        print_json(told.as_dict())
-    else:
-        print_text(short(told, wanted.prefixes))
+        told = hub.preview(**wanted.query, scope=scope, start=start, limit=limit)
+    print_insight(told, wanted.prefixes, json)

@@ -12,10 +12,9 @@ import typer
 
 from triplewire.cli import documents, feeds, options
 from triplewire.cli.commands.access import Readers, Writers, list_of
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at, hub_on, is_address
 from triplewire.cli.listing import print_records, record_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage, usage_for
 from triplewire.cli.progress import tracked
 from triplewire.errors import TriplewireError
 
@@ -190,10 +189,8 @@ def _refuse_batch(store: str, batch: str | None, count: int) -> None:
     if batch is not None and not is_address(store):
         from triplewire.engine.names import refuse_own_name
 
-        try:
+        with usage_for(ValueError, before="--batch: "):
             refuse_own_name(batch)
-        except ValueError as error:
-            usage(f"--batch: {error}")
     elif batch is not None and count > 1:
         usage(f"--batch: over HTTP a batch is one document, and these are {count}; send them one by one")
 
@@ -209,10 +206,8 @@ def _taxonomy_set(hub: AnyHub, path: Path | None) -> Sequence[Event]:
     """The events of another taxonomy; a bad one ends the command before anything is published."""
     if path is None:
         return ()
-    try:
+    with usage_for(OSError, TriplewireError, before=f"the taxonomy {path} cannot be used: "):
         return hub.set_taxonomy(documents.read(path))
-    except (OSError, TriplewireError) as error:
-        usage(f"the taxonomy {path} cannot be used: {error}")
 
 
 def _changes(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from triplewire.cli import options
 from triplewire.cli.hubs import HubUrl, hub_at
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import usage
-from triplewire.cli.sources import file_of, missing_file_of, text_of
+from triplewire.cli.sources import file_of, text_of
 from triplewire.cli.terminal import print_json, print_text
-
-if TYPE_CHECKING:
-    from pyoxigraph import QuerySolutions
 
 
 def run(
@@ -38,8 +33,6 @@ def run(
     """
     from pyoxigraph import QueryBoolean, QuerySolutions
 
-    if missing_file_of(source):
-        usage(f"there is no file {source}")
     path = file_of(source)
     text = source if path is None else text_of(path)
     known = options.prefixes_of(prefix)
@@ -47,14 +40,10 @@ def run(
         found = hub.query(text, prefixes=known)
         if isinstance(found, QuerySolutions):
             names = [variable.value for variable in found.variables]
-            print_records(_rows(found, names), names, options.chosen(format, json), known)
+            rows = ({name: str(each[name]) for name in names if each[name] is not None} for each in found)
+            print_records(rows, names, options.chosen(format, json), known)
         elif isinstance(found, QueryBoolean):
             print_json({"answer": bool(found)}) if json else print_text("yes" if found else "no")
         else:
             for triple in found:
                 print_text(f"{triple} .")
-
-
-def _rows(found: QuerySolutions, names: list[str]) -> Iterator[dict[str, Any]]:
-    for solution in found:
-        yield {name: str(solution[name]) for name in names if solution[name] is not None}

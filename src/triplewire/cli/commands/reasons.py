@@ -10,9 +10,9 @@ import typer
 from triplewire.cli import options
 from triplewire.cli.commands.answers import SubscriptionId
 from triplewire.cli.hubs import HubUrl, hub_at
-from triplewire.cli.problems import usage
-from triplewire.cli.terminal import print_json, print_text
-from triplewire.cli.terms import short
+from triplewire.cli.listing import print_insight
+from triplewire.cli.problems import usage, usage_for
+from triplewire.cli.terminal import print_text
 
 if TYPE_CHECKING:
     from triplewire.model import Term
@@ -42,11 +42,9 @@ def why(
     with hub_at(store) as hub:
         asked = [row] if row else islice(hub.each_row(id), limit)
         for each in asked:
-            told = hub.why(id, each)
-            if json:
-                print_json(told.as_dict())
-            else:
-                print_text(f"{short(told, known)}\n")
+            print_insight(hub.why(id, each), known, json)
+            if not json:
+                print_text("")
 
 
 def why_not(
@@ -66,10 +64,7 @@ def why_not(
     known = options.prefixes_of(prefix)
     with hub_at(store) as hub:
         told = hub.why_not(id, term_of(resource))
-    if json:
-        print_json(told.as_dict())
-    else:
-        print_text(short(told, known))
+    print_insight(told, known, json)
 
 
 def _value(text: str) -> tuple[str, Term]:
@@ -83,7 +78,5 @@ def term_of(text: str) -> Term:
     """A term as a person types it: an IRI without brackets, or N-Triples; ends the command if it is neither."""
     from triplewire.model import parse_term
 
-    try:
+    with usage_for(ValueError, before=f"{text} is no term: ", after="; write an IRI, or a term as in N-Triples"):
         return parse_term(text if text.startswith(("<", '"', "_:")) else f"<{text}>")
-    except ValueError as error:
-        usage(f"{text} is no term: {error}; write an IRI, or a term as in N-Triples")

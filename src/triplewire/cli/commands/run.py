@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from triplewire.cli import batches, options, streams
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
-from triplewire.cli.problems import SOME_BAD, Problems, usage
+from triplewire.cli.problems import SOME_BAD, Problems, counted, usage, usage_for
 from triplewire.cli.signals import ended_by, ending_with
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import PipelineError, StoreError
 
 if TYPE_CHECKING:
-    from triplewire.pipeline.streaming.running import Plan, Stream
+    from triplewire.pipeline.streaming.running import Stream
 
 _LOOK = 0.1
 
@@ -85,24 +84,22 @@ def run(
     from triplewire.pipeline.session import running
     from triplewire.pipeline.streaming import CONF
     from triplewire.pipeline.streaming.kafka import client_settings
+    from triplewire.pipeline.streaming.running import Plan, Stream
 
-    try:
+    with usage_for(PipelineError, StoreError):
         client = None if kafka_config is None else client_settings(kafka_config)
         given = {"interval": interval, "small": small, "most": most, "client": client}
-        plan = _plan(url, source, _checkpoint(url, checkpoint), given)
+        said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        plan = Plan(url, source, _checkpoint(url, checkpoint), **said)
         refuse_unwritable(str(plan.checkpoint), "what Spark notes (--checkpoint)")
         store_class().open(url).close()  # what is wrong with it is known before Spark is there
         with ending_with(lambda: problems.note("stopped; what was committed stays")), ExitStack() as stack:
             spark = stack.enter_context(running(master, verbose=verbose, conf=CONF | settings, tell=problems.note))
-            from triplewire.pipeline.streaming.running import Stream
-
             view = stack.enter_context(streams.shown(problems.console, print_json if json else None))
             stream = Stream(spark, plan, tell=view.say, heard=lambda done: view.show(stream.meter.progress))
             stack.callback(stream.close)
             with batches.said_plainly(), _turn_on_the_log(url, source, view.say):
                 _follow(stream, once, view.say)
-    except (PipelineError, StoreError) as error:
-        usage(str(error))
     progress = stream.meter.progress
     problems.note(
         f"{counted(progress.batches, 'batch', 'batches')}: {counted(progress.entries, 'change')},"
@@ -130,12 +127,6 @@ def _turn_on_the_log(url: str, source: str, say: Callable[[str], None]) -> Itera
             yield
         finally:
             lease.release()
-
-
-def _plan(url: str, source: str, checkpoint: str, given: Mapping[str, Any]) -> Plan:
-    from triplewire.pipeline.streaming.running import Plan
-
-    return Plan(url, source, checkpoint, **{name: value for name, value in given.items() if value is not None})
 
 
 def _checkpoint(url: str, given: str | None) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from triplewire.cli.hubs import store_class, url_of
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, needing, usage, usage_for
 from triplewire.cli.signals import ended_by
 from triplewire.errors import TriplewireError
 
@@ -23,19 +23,11 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """A part of the service that may be a process of its own."""
+    """A part of the service that may be a process of its own; no Literal, of which Typer takes no list."""
 
     api = "api"
     pipeline = "pipeline"
     deliver = "deliver"
-
-
-class PipelineOption(StrEnum):
-    """Who applies what was acknowledged."""
-
-    spark = "spark"
-    engine = "engine"
-    none = "none"
 
 
 def run(
@@ -65,7 +57,7 @@ def run(
         list[Role], typer.Option("--role", help="Only this part, in this process. Repeatable; all, if not said.")
     ] = [],
     pipeline: Annotated[
-        PipelineOption | None,
+        Literal["spark", "engine", "none"] | None,
         typer.Option("--pipeline", help="Who applies changes: a process with Spark, this process, or another one."),
     ] = None,
     master: Annotated[
@@ -106,10 +98,8 @@ def run(
       triplewire serve hub.db --role deliver
     """
     store_class()
-    try:
+    with needing("a service needs more packages: pip install 'triplewire[hub]'"):
         import triplewire.hub.server  # noqa: F401  # all that it needs
-    except ImportError as error:
-        usage(f"a service needs more packages: pip install 'triplewire[hub]' ({error})")
     given = {
         "store": store,
         "host": host,
@@ -117,20 +107,18 @@ def run(
         "identity": identity,
         "certificate": certificate,
         "certificate_key": key,
-        "pipeline": None if pipeline is None else pipeline.value,
+        "pipeline": pipeline,
         "master": master,
         "checkpoint": checkpoint,
         "reach": reach,
     }
     roles = frozenset(role or Role)
-    try:
+    with usage_for(TriplewireError):
         settings = settings_of(given, config)
         if Role.api in roles:
             serve(settings, roles)
         else:
             work(settings, roles)
-    except TriplewireError as error:
-        usage(str(error))
 
 
 def settings_of(given: dict[str, Any], config: Path | None) -> Settings:
@@ -178,39 +166,21 @@ def work(settings: Settings, roles: Collection[Role]) -> None:
     over = Event()
     with ended_by(lambda *_: over.set()), ExitStack() as stack:
         for role in roles:
-            stack.enter_context(PARTS[role](settings, note))
+            stack.enter_context(_part(role, settings, note))
         note(f"{' and '.join(roles)} of {settings.store}; stop it with Ctrl-C")
         over.wait()
     note("stopped; what was not done waits for the next one")
 
 
-@contextmanager
-def _applying(settings: Settings, tell: Callable[[str], None]) -> Iterator[None]:
-    from triplewire.hub.pipeline.process import Pipeline
+def _part(role: Role, settings: Settings, tell: Callable[[str], None]) -> AbstractContextManager[object]:
+    """What a role does in a process without the interface."""
+    if role is Role.pipeline:
+        from triplewire.hub.pipeline.process import Pipeline
 
-    pipeline = Pipeline(settings, tell=tell)
-    try:
-        yield
-    finally:
-        pipeline.close()
-
-
-@contextmanager
-def _delivering(settings: Settings, _: Callable[[str], None]) -> Iterator[None]:
+        return closing(Pipeline(settings, tell=tell))
     from triplewire.hub.delivery import DeliveryRole
 
-    role = DeliveryRole(settings)
-    try:
-        yield
-    finally:
-        role.close()
-
-
-PARTS: Mapping[Role, Callable[[Settings, Callable[[str], None]], AbstractContextManager[None]]] = {
-    Role.pipeline: _applying,
-    Role.deliver: _delivering,
-}
-"""What a role does in a process without the interface."""
+    return closing(DeliveryRole(settings))
 
 
 def _where(address: str, settings: Settings) -> str:

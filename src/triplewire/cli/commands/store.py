@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import StoreUrl, hub_on, store_at, store_class, url_of
-from triplewire.cli.problems import SOME_BAD, Problems
+from triplewire.cli.problems import SOME_BAD, Problems, counted
 from triplewire.cli.progress import Bar
 from triplewire.cli.terminal import print_json, print_text
 from triplewire.errors import TriplewireError
@@ -19,13 +17,7 @@ from triplewire.errors import TriplewireError
 if TYPE_CHECKING:
     from triplewire.store import Store
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Look after the store of a hub.",
-)
+app = options.group("Look after the store of a hub.")
 
 
 @app.command()
@@ -79,7 +71,9 @@ def check(
     """
     problems = Problems()
     with store_at(store) as opened:
-        for problem in _problems_of_journal(opened):
+        from triplewire.intake.pairs import problems as problems_of_journal
+
+        for problem in problems_of_journal(opened):
             problems.report(store, problem)
     with hub_on(store) as hub, Bar("checking", problems.console) as bar:
         for problem in hub.check(sample=sample, progress=bar.show):
@@ -87,12 +81,6 @@ def check(
     if not problems.count:
         problems.note("the store is well")
     raise typer.Exit(problems.exit_code)
-
-
-def _problems_of_journal(store: Store) -> Iterator[str]:
-    from triplewire.intake.pairs import problems
-
-    return problems(store)
 
 
 @app.command()

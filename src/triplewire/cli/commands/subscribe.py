@@ -1,4 +1,4 @@
-"""`triplewire subscribe` and `triplewire unsubscribe`: queries that stand in a hub."""
+"""`triplewire subscribe`: queries that stand in a hub."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from triplewire.cli import options, subscriptions
-from triplewire.cli.counts import counted
 from triplewire.cli.hubs import HubUrl, hub_at, is_address
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, counted, usage
 from triplewire.cli.progress import tracked
 from triplewire.cli.sources import meant
 from triplewire.cli.terminal import print_text
@@ -28,9 +27,9 @@ def subscribe(
         str | None, typer.Option("--id", help="The id of the one subscription; a file's name says it.")
     ] = None,
     language: options.Language = None,
-    scope: options.Scope = options.ScopeOption.document,
-    start: options.Start = options.StartOption.now,
-    backfill: options.Backfill = options.BackfillOption.auto,
+    scope: options.Scope = "document",
+    start: options.Start = "now",
+    backfill: options.Backfill = "auto",
     owner: Annotated[str | None, typer.Option("--owner", help="The account that they belong to.")] = None,
     viewer: Annotated[
         str | None,
@@ -58,7 +57,7 @@ def subscribe(
       triplewire subscribe hub.db maja.rq --start ever --owner maja
       triplewire subscribe hub.db -l sparql 'SELECT ?d { ?d a <http://www.w3.org/ns/dcat#Dataset> }' --id datasets
     """
-    if is_address(store) and backfill is not options.BackfillOption.auto:
+    if is_address(store) and backfill != "auto":
         usage("--backfill is decided by the hub that is served; name its store to decide it here")
     problems = Problems()
     found = _found(sources, id, language, options.prefixes_of(prefix), problems)
@@ -69,15 +68,13 @@ def subscribe(
         for each in tracked(subscriptions.in_order_of_use(found), "subscribing", problems.console):
             try:
                 made = hub.subscribe(
-                    each.text,
-                    language=each.language,
+                    **each.query,
                     id=each.id or None,
-                    scope=scope.value,
-                    start=start.value,
+                    scope=scope,
+                    start=start,
                     owner=owner,
                     viewer=viewer,
-                    prefixes=each.prefixes,
-                    backfill=backfill.value,
+                    backfill=backfill,
                     title=title,
                     description=description,
                 )
@@ -103,24 +100,3 @@ def _found(
     if len(found) != 1:
         usage(f"--id names one subscription, and these are {len(found)}")
     return [replace(found[0], id=id)]
-
-
-def unsubscribe(
-    store: HubUrl, ids: Annotated[list[str], typer.Argument(metavar="ID", help="Ids of subscriptions.")]
-) -> None:
-    """Forget subscriptions, with their rows and events.
-
-    [bold]Example[/bold]
-
-    \b
-      triplewire unsubscribe hub.db maja jonas
-    """
-    problems = Problems()
-    with hub_at(store) as hub:
-        for id in ids:
-            try:
-                hub.unsubscribe(id)
-            except TriplewireError as error:
-                problems.report(id, error)
-    problems.note(f"{counted(len(ids) - problems.count, 'subscription')} forgotten")
-    raise typer.Exit(problems.exit_code)

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.hubs import StoreUrl, note_new, store_at, store_class, url_of
+from triplewire.cli.hubs import StoreUrl, store_at
 from triplewire.cli.listing import print_records
-from triplewire.cli.problems import Problems, usage
+from triplewire.cli.problems import Problems, usage, usage_for
 from triplewire.cli.terminal import print_text
-from triplewire.errors import BadRequest, StoreError
+from triplewire.errors import BadRequest
 
-if TYPE_CHECKING:
-    from triplewire.hub.identity.accounts import Accounts
+app = options.group("Say who may use a service.")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="Say who may use a service.",
-)
-
-
-class RoleOption(StrEnum):
-    """What an account may do; each may do what those before it may."""
-
-    reader = "reader"
-    publisher = "publisher"
-    admin = "admin"
+RoleName = Literal["reader", "publisher", "admin"]
 
 
 @app.command()
@@ -43,9 +25,9 @@ def create(
     store: StoreUrl,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, for people to read.")],
     role: Annotated[
-        RoleOption,
+        RoleName,
         typer.Option("--role", help="Readers look and subscribe, publishers change documents too, admins everything."),
-    ] = RoleOption.reader,
+    ] = "reader",
     tenant: Annotated[str, typer.Option("--tenant", help="Whose hub it is for.")] = "main",
     key: Annotated[
         Path | None,
@@ -73,16 +55,17 @@ def create(
     """
     if key is not None and public_key is not None:
         usage("--key and --public-key are two ways to say the same; leave one out")
-    with _made(store) as accounts:
+    from triplewire.hub.identity.accounts import Accounts
+
+    with store_at(store, create=True) as opened:  # a token may be the first thing that it holds
+        accounts = Accounts(opened)
         public = public_key if key is None else _public_key(key)
         if public is None:
-            account, token = accounts.create_token(name, role=role.value, tenant=tenant)
+            account, token = accounts.create_token(name, role=role, tenant=tenant)
             print_text(token)
         else:
-            try:
-                account = accounts.add_key(name, public, role=role.value, tenant=tenant)
-            except BadRequest as error:
-                usage(str(error))
+            with usage_for(BadRequest):
+                account = accounts.add_key(name, public, role=role, tenant=tenant)
             print_text(account.id)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant}; its account is {account.id}")
 
@@ -127,7 +110,7 @@ def revoke(
 def role_of(
     store: StoreUrl,
     id: Annotated[str, typer.Argument(metavar="ACCOUNT", help="The id of an account.")],
-    role: Annotated[RoleOption, typer.Argument(metavar="ROLE", help="reader, publisher or admin.")],
+    role: Annotated[RoleName, typer.Argument(metavar="ROLE", help="reader, publisher or admin.")],
 ) -> None:
     """Let an account have another role; a running service knows within a second.
 
@@ -141,33 +124,16 @@ def role_of(
     from triplewire.hub.identity.accounts import Accounts
 
     with store_at(store) as opened:
-        account = Accounts(opened).set_role(id, role.value)
+        account = Accounts(opened).set_role(id, role)
     Problems().note(f"{account.name} is {account.standing} of the tenant {account.tenant} now")
-
-
-@contextmanager
-def _made(store: str) -> Iterator[Accounts]:
-    """The accounts of a store that is made if there is none: a token may be the first thing that it holds."""
-    kind = store_class()
-    note_new(store)
-    try:
-        kind.open(url_of(store)).close()
-    except StoreError as error:
-        usage(str(error))
-    from triplewire.hub.identity.accounts import Accounts
-
-    with store_at(store) as opened:
-        yield Accounts(opened)
 
 
 def _public_key(path: Path) -> str:
     """The public key, in hexadecimal, to the private one in a file; the file is made for its owner's eyes only."""
     from triplewire.wire.keys import new_private_key, public_key_of
 
-    try:
+    with usage_for(OSError, ValueError, before=f"{path}: this is no Ed25519 private key that can be used: "):
         if not path.exists():
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(new_private_key())
         return public_key_of(path.read_bytes())
-    except (OSError, ValueError) as error:
-        usage(f"{path}: this is no Ed25519 private key that can be used: {error}")

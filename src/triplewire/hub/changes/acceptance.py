@@ -132,7 +132,8 @@ class Acceptance:
         self._has_lists = self._has_lists or order.access is not None
         with self._holding(order.uri):
             await self.settled(order.uri)
-            return await self._direct.submit(order)
+            receipt: Receipt = await self._direct.submit(order)
+            return receipt
 
     async def submit_bundle(self, bundle: Bundle) -> BundleReceipt:
         """Changes of several documents, applied together or not at all: what became of them."""
@@ -141,7 +142,8 @@ class Acceptance:
                 held.enter_context(self._holding(uri))
             for uri in set(bundle.uris):
                 await self.settled(uri)
-            return await self._direct.submit_bundle(bundle)
+            receipt: BundleReceipt = await self._direct.submit(bundle)
+            return receipt
 
     def _is_plain(self, order: Order) -> bool:
         return (
@@ -211,7 +213,7 @@ class Acceptance:
         self._arriving[document.uri] = adding.answer
         self._work.set()
         position = await asyncio.shield(adding.answer)  # it arrives, even if its client goes away meanwhile
-        return Acknowledged(document.uri, position, document.digest)
+        return Acknowledged(document.uri, f'"{document.digest}"', position)
 
     async def _read(self, order: Order) -> Document:
         data, own = order.data or b"", self._limits

@@ -49,10 +49,6 @@ class Applier:
         self.batches = 0
         self.events = 0
 
-    def has_news(self) -> bool:
-        """Whether it is worth to look."""
-        return self.backlog.has_news()
-
     def step(self) -> int:
         """Apply one batch of what waits; how many changes that were."""
         some = self.backlog.some(most=MOST, most_bytes=MOST_BYTES)
@@ -148,7 +144,7 @@ class Turn:
     def _once(self) -> float:
         if not self._lease.hold():
             return _LEASE
-        if not self._applier.has_news():
+        if not self._applier.backlog.has_news():
             if self._applier.recover():
                 self._applied()
             self._rest = min(self._longest_rest, self._rest * _SLOWER)

@@ -114,17 +114,8 @@ class GroupCommit:
         """For how many seconds the present batch has been under way; 0, if there is none."""
         return 0.0 if self._began is None else monotonic() - self._began
 
-    async def submit(self, order: Order) -> Receipt:
-        """What became of an order, once it is durable and applied; TriplewireError if it was refused."""
-        receipt: Receipt = await self._enqueued(order)
-        return receipt
-
-    async def submit_bundle(self, bundle: Bundle) -> BundleReceipt:
-        """What became of a bundle; TriplewireError if it was refused."""
-        receipt: BundleReceipt = await self._enqueued(bundle)
-        return receipt
-
-    def _enqueued(self, what: Order | Bundle) -> asyncio.Future[Any]:
+    async def submit(self, what: Order | Bundle) -> Any:
+        """The receipt of an order or a bundle, once it is durable and applied; TriplewireError if it was refused."""
         if self._is_closing:
             raise ServiceUnavailable("the service is stopping; try again when it is back")
         if len(self._queue) >= self._room.waiting or self._bytes + what.size > self._room.waiting_bytes:
@@ -133,7 +124,7 @@ class GroupCommit:
         self._queue.append(asked)
         self._bytes += what.size
         self._work.set()
-        return asked.answer
+        return await asked.answer
 
     async def close(self) -> None:
         """Finish what was taken in, and stop."""
@@ -219,7 +210,7 @@ class GroupCommit:
     def _within_quotas(self, ready: Sequence[_Read], answers: _Answers) -> list[_Read]:
         """Without what is over one; to retract is never too much."""
         quotas = self._room.quotas
-        if quotas is None or not quotas.bounds_documents or not ready:
+        if quotas is None or not ready:
             return list(ready)
         publishing = [read for read in ready if isinstance(read.change, Publish)]
         if publishing and (spent := quotas.over_events(len(publishing))):

@@ -16,7 +16,7 @@ from triplewire.errors import (
     VersionConflict,
 )
 from triplewire.model import Access, Change, Document, Event, Publish, Restrict, Retract
-from triplewire.store import EVERYBODY, DocumentRecord
+from triplewire.store import EVERYBODY, DocumentRecord, Reader, SubscriptionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A change that is durable, and will be applied: its place on the log, and the digest of the document."""
+    """A document that is durable, and will be applied; `etag` is what it will be, `position` its place in line."""
 
     uri: str
+    etag: str
     position: int
-    digest: str
 
 
 def permit(hub: Hub, order: Order) -> None:
@@ -150,13 +150,9 @@ def told_errors(hub: Hub, errors: Sequence[SubscriptionError], by: str | None) -
     if by is None or not errors:
         return list(errors)
     with hub.store.reading() as reader:
-        found = reader.subscriptions.find([error.subscription or "" for error in errors])
-        queries = [None if record is None else reader.queries.by_ids([record.query])[0] for record in found]
-    may = [
-        record is not None and (record.owner == by or (query is not None and query.viewer in (EVERYBODY, by)))
-        for record, query in zip(found, queries, strict=True)
-    ]
-    return [error for error, is_theirs in zip(errors, may, strict=True) if is_theirs]
+        found = _found(reader, [error.subscription or "" for error in errors], by)
+    own = {record.id for record, is_seen in found if is_seen or record.owner == by}
+    return [error for error in errors if error.subscription in own]
 
 
 def told_events(hub: Hub, events: Iterable[Event], by: str | None) -> list[dict[str, Any]]:
@@ -164,16 +160,18 @@ def told_events(hub: Hub, events: Iterable[Event], by: str | None) -> list[dict[
     told = list(events)
     with hub.store.reading() as reader:
         if by is not None and told and reader.access.number():
-            records = reader.subscriptions.find(list({event.subscription for event in told}))
-            known = [record for record in records if record is not None]
-            queries = reader.queries.by_ids([record.query for record in known])
-            own = {
-                record.id
-                for record, query in zip(known, queries, strict=True)
-                if query is not None and query.viewer in (EVERYBODY, by)
-            }
+            found = _found(reader, [event.subscription for event in told], by)
+            own = {record.id for record, is_seen in found if is_seen}
             told = [event for event in told if event.subscription in own]
     return [event.as_dict(contents=False) for event in told]
+
+
+def _found(reader: Reader, ids: Iterable[str], by: str) -> list[tuple[SubscriptionRecord, bool]]:
+    """The subscriptions that there are of these, each with whether an account may see what it finds."""
+    records = [record for record in reader.subscriptions.find(list(dict.fromkeys(ids))) if record is not None]
+    queries = reader.queries.by_ids([record.query for record in records])
+    seen = [query is not None and query.viewer in (EVERYBODY, by) for query in queries]
+    return list(zip(records, seen, strict=True))
 
 
 def current_digest(record: DocumentRecord | None) -> str | None:

@@ -7,7 +7,8 @@ one. Accounts are in the settings of the service's own store, so that every proc
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -85,24 +86,17 @@ class Accounts:
 
     def revoke(self, id: str) -> Account:
         """Away with an account, and with all that is sent on its behalf; what it published stays."""
-        with self._store.writing() as writer:
-            known = dict(writer.settings.get(_SETTING, {}))
-            if id not in known:
-                raise ServiceError(f"there is no account {id!r}")
-            gone = _accounts({id: known.pop(id)})[id]
-            writer.settings.set(_SETTING, known)
-        return gone
+        with self._changing() as known:
+            _refuse_unknown(id, known)
+            return Account(**known.pop(id))
 
     def set_role(self, id: str, role: Role) -> Account:
         """Let an account have another role."""
         _refuse_bad_role(role)
-        with self._store.writing() as writer:
-            known = dict(writer.settings.get(_SETTING, {}))
-            if id not in known:
-                raise ServiceError(f"there is no account {id!r}")
+        with self._changing() as known:
+            _refuse_unknown(id, known)
             known[id] = {**known[id], "role": role}
-            writer.settings.set(_SETTING, known)
-        return _accounts(known)[id]
+            return Account(**known[id])
 
     def roles(self, tenant: str) -> dict[str, bool] | None:
         """The accounts of a tenant by id, and whether each is an admin; None if there never was an account."""
@@ -111,9 +105,15 @@ class Accounts:
         return None if stored is None else roles_in(_accounts(stored), tenant)
 
     def _add(self, account: Account) -> None:
+        with self._changing() as known:
+            known[account.id] = asdict(account)
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """The accounts as they are stored, to be changed: all of it is written, or nothing."""
         with self._store.writing() as writer:
             known = dict(writer.settings.get(_SETTING, {}))
-            known[account.id] = asdict(account)
+            yield known
             writer.settings.set(_SETTING, known)
 
 
@@ -142,6 +142,11 @@ def account_of_token(token: str, accounts: Mapping[str, Account]) -> Account:
 def _hash(secret: str) -> str:
     """Of a secret with 256 random bits, for which a slow hash would add nothing."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _refuse_unknown(id: str, known: Mapping[str, Any]) -> None:
+    if id not in known:
+        raise ServiceError(f"there is no account {id!r}")
 
 
 def _refuse_bad_role(role: str) -> None:

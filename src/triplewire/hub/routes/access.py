@@ -19,7 +19,7 @@ from triplewire.wire.changes import AccessTold, ChangeTold
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["documents"])
 
 
-@router.get("/document/access", summary="Read an access list", response_model=AccessTold)
+@router.get("/document/access", summary="Read an access list")
 async def read(access: Reading, uri: Uri) -> AccessTold:
     """Who may read and change a document, for accounts that may change it; null: it is for everybody."""
     await access.settled(uri)
@@ -27,7 +27,7 @@ async def read(access: Reading, uri: Uri) -> AccessTold:
 
 
 def _told(access: Admission, uri: str) -> AccessTold:
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         (record,) = reader.seen_by(access.viewer).documents.current([uri])
         if record is None:
             raise UnknownDocument(uri)

@@ -1,4 +1,4 @@
-"""Documents: published, read, taken back, listed.
+"""Documents: published, read, taken back, listed; one by one, or several as one, whole or not at all.
 
 The uri of a document is a query parameter, as in the SPARQL Graph Store Protocol: a uri has slashes, fragments and
 queries of its own, which do not survive as a part of a path.
@@ -11,55 +11,58 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from triplewire.documents.formats import SERVED, essence, is_served
-from triplewire.engine import Version
 from triplewire.errors import BadRequest, UnknownDocument, UnsupportedMediaType
-from triplewire.hub.bodies import body_of
+from triplewire.hub.bodies import body_of, refuse_halves
+from triplewire.hub.changes.bundles import Bundle
 from triplewire.hub.changes.orders import ANYTHING, Acknowledged, Expected, Order, Receipt
-from triplewire.hub.messages import NO_NUL, Acknowledgement, Documents, Versions, VersionTold
+from triplewire.hub.description import TEXT, body, header
+from triplewire.hub.messages import (
+    NO_NUL,
+    ChangesWanted,
+    Documents,
+    NewAccess,
+    PublishWanted,
+    RestrictWanted,
+    RetractWanted,
+    Versions,
+)
 from triplewire.hub.negotiation import best
 from triplewire.hub.service import Admission, Publishing, Reading, listed
 from triplewire.hub.syntaxes import GRAPHS, digests, graph, tag
 from triplewire.model import Access, Document
-from triplewire.wire.changes import ChangeTold, batch_as_dict
+from triplewire.wire.changes import BundleTold, ChangeTold, batch_as_dict
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
 Uri = Annotated[str, Query(min_length=1, max_length=8_000, description="The uri of the document: an absolute IRI.")]
-_TEXT = {"schema": {"type": "string"}}
-GRAPH_BODY = {"requestBody": {"required": True, "content": dict.fromkeys(SERVED.split(", "), _TEXT)}}
+GRAPH_BODY = body(**dict.fromkeys(SERVED.split(", "), TEXT))
 GRAPH_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, _TEXT)}
+    200: {"description": "The triples.", "content": dict.fromkeys(GRAPHS, TEXT)}
 }
 DOCUMENT_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], _TEXT)}
+    200: {"description": "The triples, or the XML.", "content": dict.fromkeys([*GRAPHS, "application/xml"], TEXT)}
 }
 NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "It is what If-None-Match names."}}
 IfNoneMatch = Annotated[str | None, Header(description="Only if it is none of these; * means any document.")]
 _LONGEST_KEY = 200
 _XML = "application/xml"
-
-
-def _header(name: str, description: str, **schema: object) -> dict[str, object]:
-    """A header in the description of an operation that reads it by itself, because FastAPI's way takes longer than
-    all the rest of a small request."""
-    kind = {"type": "string"} | schema
-    return {"name": name, "in": "header", "required": False, "description": description, "schema": kind}
-
-
-_IF_MATCH = _header("If-Match", "Only if the document is one of these entity tags.")
-_IF_NONE_MATCH = _header("If-None-Match", "Only if it is none of these; * means any document.")
+_IF_MATCH = header("If-Match", "Only if the document is one of these entity tags.")
+_IF_NONE_MATCH = header("If-None-Match", "Only if it is none of these; * means any document.")
+_SAID_OF_A_KEY = "A name of the client's: the same again changes nothing, and is answered alike."
 OF_A_CHANGE = [
-    _header("Prefer", "`wait`: answer with the events that the change causes."),
-    _header(
-        "Idempotency-Key",
-        "A name of the client's: the same again changes nothing, and is answered alike.",
-        maxLength=_LONGEST_KEY,
-    ),
+    header("Prefer", "`wait`: answer with the events that the change causes."),
+    header("Idempotency-Key", _SAID_OF_A_KEY, minLength=1, maxLength=_LONGEST_KEY),
 ]
+
+_JSON = "application/json"
+_SCHEMA = ChangesWanted.model_json_schema(ref_template="#/components/schemas/{model}")
+_DESCRIBED = body(**{_JSON: {"schema": _SCHEMA}}) | {"parameters": OF_A_CHANGE}
 
 
 def _names(name: str, description: str) -> dict[str, object]:
@@ -78,10 +81,10 @@ def listing(
     access: Reading,
     after: Annotated[str, Query(max_length=8_000, pattern=NO_NUL, description="The uri that the page follows.")] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> Documents:
+) -> dict[str, object]:
     """The documents that are there now, by uri."""
-    found = access.tenant.hub.documents(after=after, limit=limit, viewer=access.viewer)
-    return Documents(documents=[_told(each) for each in found], next=found[-1].uri if len(found) == limit else None)
+    found = access.hub.documents(after=after, limit=limit, viewer=access.viewer)
+    return {"documents": found, "next": found[-1].uri if len(found) == limit else None}
 
 
 @router.put(
@@ -90,7 +93,7 @@ def listing(
     response_model=ChangeTold,
     responses={
         201: {"model": ChangeTold, "description": "It is applied, and the document is new."},
-        202: {"model": Acknowledgement, "description": "It is durable, and will be applied."},
+        202: {"model": Acknowledged, "description": "It is durable, and will be applied."},
     },
     openapi_extra=GRAPH_BODY | {"parameters": [*WITH_A_LIST, _IF_MATCH, _IF_NONE_MATCH, *OF_A_CHANGE]},
 )
@@ -132,7 +135,7 @@ async def read(
     What was acknowledged of the document is applied first.
     """
     await access.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.document, uri, version, viewer=access.viewer)
+    found = await run_in_threadpool(access.hub.document, uri, version, viewer=access.viewer)
     if found is None:
         raise UnknownDocument(uri, version=version)
     media_type = best(accept, _offered(found))
@@ -152,13 +155,13 @@ async def read(
 
 
 @router.get("/document/versions", summary="List the versions of a document", response_model=Versions)
-async def versions(access: Reading, uri: Uri) -> Versions:
+async def versions(access: Reading, uri: Uri) -> dict[str, object]:
     """The versions that are kept, oldest first."""
     await access.settled(uri)
-    found = await run_in_threadpool(access.tenant.hub.history, uri, viewer=access.viewer)
+    found = await run_in_threadpool(access.hub.history, uri, viewer=access.viewer)
     if not found:
         raise UnknownDocument(uri)
-    return Versions(versions=[_told(each) for each in found])
+    return {"versions": found}
 
 
 def _offered(document: Document) -> list[str]:
@@ -200,27 +203,29 @@ def order(
     restricts: bool = False,
 ) -> Order:
     """The change that a request asks for, with what its headers say of it."""
-    headers = request.headers
-    key = headers.get("idempotency-key")
+    headers, key = request.headers, key_of(request)
+    condition = expected(headers.get("if-match"), headers.get("if-none-match"))
+    wait = wants_to_wait(headers.get("prefer"))
+    return Order(uri, data, media_type, condition, key, wait, access.viewer, given, restricts, access.account.id)
+
+
+def key_of(request: Request) -> str | None:
+    """The Idempotency-Key of a request, if it has one."""
+    key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise BadRequest(f"Idempotency-Key has between 1 and {_LONGEST_KEY} characters, and this has {len(key)}")
-    match, none_match = headers.get("if-match"), headers.get("if-none-match")
-    is_conditional = match is not None or none_match is not None
-    expected = Expected(digests(match), digests(none_match)) if is_conditional else ANYTHING
-    wait = wants_to_wait(headers.get("prefer"))
-    return Order(uri, data, media_type, expected, key, wait, access.viewer, given, restricts, access.account.id)
+    return key
 
 
-def _told(version: Version) -> VersionTold:
-    return VersionTold(
-        uri=version.uri, version=version.version, batch=version.batch, time=version.time, present=version.present
-    )
+def expected(match: str | None, none_match: str | None) -> Expected:
+    """What the entity tags of a condition say of a document."""
+    return ANYTHING if match is None and none_match is None else Expected(digests(match), digests(none_match))
 
 
 def answer(receipt: Receipt | Acknowledged) -> Response:
     """What became of a change, as its client is told."""
     if isinstance(receipt, Acknowledged):
-        told = {"uri": receipt.uri, "etag": f'"{receipt.digest}"', "position": receipt.position}
+        told = {"uri": receipt.uri, "etag": receipt.etag, "position": receipt.position}
         return Response(json.dumps(told), 202, media_type="application/json")
     status = 201 if receipt.created else 200
     problems = (*receipt.refused, *receipt.warnings)
@@ -232,3 +237,52 @@ def document_as_dict(receipt: Receipt) -> dict[str, Any]:
     """A `DocumentTold`, ready for JSON."""
     etag = None if receipt.digest is None else f'"{receipt.digest}"'
     return {"uri": receipt.uri, "version": receipt.version, "etag": etag, "changed": receipt.changed}
+
+
+# -- several as one
+
+
+@router.post("/changes", summary="Publish and retract as one", response_model=BundleTold, openapi_extra=_DESCRIBED)
+async def apply(request: Request, access: Publishing) -> Response:
+    """Publish and retract several documents: all of it is applied when the answer comes, or nothing is.
+
+    The events are those of the whole: what one of the changes takes and another one gives back is no event. To retract
+    what is not there changes nothing. `if_match` and `if_none_match` are conditions on a document, as the headers are.
+    `access` is an access list: of a document that is published, or alone, of one that is there.
+    """
+    settings, headers = access.service.settings, request.headers
+    kind, key = essence(headers.get("content-type")), key_of(request)
+    if kind != _JSON:
+        raise UnsupportedMediaType(f"changes are sent as {_JSON}, not as {kind or 'nothing'}")
+    sent = await body_of(request, most=settings.batch_bytes, seconds=settings.request_seconds)
+    wanted = await run_in_threadpool(_read, sent)
+    orders = [_order(change, access) for change in wanted.changes]
+    tell = wants_to_wait(headers.get("prefer"))
+    receipt = await access.tenant.intake.submit_bundle(Bundle(orders, key, tell, access.viewer, access.account.id))
+    told = batch_as_dict(receipt.batch, receipt.warnings, receipt.errors, receipt.events)
+    told |= {"documents": [document_as_dict(each) for each in receipt.receipts]}
+    return JSONResponse(told, 200, {"Preference-Applied": "wait"} if tell else {})
+
+
+def _read(body: bytes) -> ChangesWanted:
+    refuse_halves(body)
+    try:
+        return ChangesWanted.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
+
+
+def _order(change: PublishWanted | RetractWanted | RestrictWanted, access: Admission) -> Order:
+    by = access.viewer
+    if isinstance(change, RestrictWanted):
+        return Order(change.uri, by=by, access=_listed(access, change.access), restricts=True)
+    condition = expected(change.if_match, change.if_none_match)
+    if isinstance(change, RetractWanted):
+        return Order(change.uri, expected=condition, by=by)
+    refuse_unread(change.media_type)
+    given = _listed(access, change.access)
+    return Order(change.uri, change.content.encode(), change.media_type, condition, by=by, access=given)
+
+
+def _listed(access: Admission, wanted: NewAccess | None) -> Access | None:
+    return None if wanted is None else listed(access, wanted.readers, wanted.writers)

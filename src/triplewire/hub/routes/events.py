@@ -1,4 +1,4 @@
-"""Events: read from a cursor, waited for, or followed as a stream of Server-Sent Events (N8, X7)."""
+"""Events: read from a cursor, waited for, or followed as a stream; and those of all subscriptions (N8, X7, G6)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from triplewire.engine.connection import record_of
 from triplewire.errors import BadRequest, ServiceUnavailable, TriplewireError, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
-from triplewire.hub.messages import Cursor
-from triplewire.hub.routes.subscriptions import Id, queries_of
-from triplewire.hub.service import Admission, Reading
+from triplewire.hub.messages import Cursor, InboxMark, Name
+from triplewire.hub.routes.subscriptions import Id, Words, queries_of
+from triplewire.hub.service import Admission, BoundedRoute, Reading
 from triplewire.model import Event
 from triplewire.tables import EventLayout
-from triplewire.wire.events import EventPage
+from triplewire.wire.events import EventPage, InboxTold, NewsTold
 
-router = APIRouter(prefix="/v1", tags=["events"])
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["events"])
 
 _PAGE = 100
 _STILL_HERE = 15.0
@@ -33,6 +34,16 @@ After = Annotated[Cursor, Query(description="The cursor of the last event that i
 Since = Annotated[datetime | None, Query(description="Only events committed then or later; without a zone, in UTC.")]
 Until = Annotated[datetime | None, Query(description="Only events committed before; without a zone, in UTC.")]
 Contents = Annotated[bool, Query(description="With the content before and after.")]
+Kinds = Annotated[
+    list[Literal["matched", "changed", "unmatched"]] | None,
+    Query(description="Only events of these kinds; all, if none."),
+]
+Of = Annotated[
+    list[Name] | None, Query(max_length=100, description="Only events of these subscriptions; all, if none.")
+]
+Before = Annotated[
+    str | None, Query(pattern=r"^\d{1,19}(\.\d{1,9})?$", description="The `next` of the page that this one follows.")
+]
 
 
 @router.get(
@@ -170,11 +181,10 @@ def _source(
     access: Admission, id: str, after: int, contents: bool, since: datetime | None, until: datetime | None
 ) -> DownloadSource:
     """All events that follow a cursor, between two times."""
-    hub = access.tenant.hub
-    layout = EventLayout(hub.log_columns(id), contents=contents)
+    layout = EventLayout(access.hub.log_columns(id), contents=contents)
 
     def page(cursor: int) -> tuple[list[Event], int | None]:
-        found = hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
+        found = access.hub.events(id, after=cursor, limit=PAGE, since=since, until=until)
         return found, found[-1].cursor if len(found) == PAGE else None
 
     return DownloadSource("events", layout, page, after)
@@ -194,7 +204,7 @@ def _told(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> list[dict[str, Any]]:
-    found: list[Event] = access.tenant.hub.events(id, after=after, limit=limit, since=since, until=until)
+    found: list[Event] = access.hub.events(id, after=after, limit=limit, since=since, until=until)
     return [event.as_dict(contents=contents) for event in found]
 
 
@@ -202,3 +212,80 @@ def _cursor(text: str) -> int:
     if not text.strip().isdecimal():
         raise BadRequest(f"Last-Event-ID is {text!r}; it must be the id of an event, which is a number")
     return min(int(text[:19]), 1 << 60)
+
+
+@router.get("/subscriptions/{id}/recent", summary="The last events", response_model=EventPage)
+def recent(
+    access: Reading, id: Id, limit: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 50
+) -> JSONResponse:
+    """The last events of a subscription, in order, with the content before and after; `next` is where to go on."""
+    with access.hub.store.reading() as reader:
+        end = record_of(reader, id).last_cursor  # of what is told, if it is paused
+        last = min(reader.log.last_cursor(), end)
+    found = access.see(id, lambda: [event.as_dict() for event in reversed(access.hub.newest(id, limit=limit))])
+    return JSONResponse({"events": found, "next": found[-1]["cursor"] if found else last})
+
+
+# -- of all subscriptions of the caller
+
+
+@router.get("/inbox", summary="Read the events of all subscriptions", response_model=InboxTold)
+def inbox(
+    access: Reading,
+    subscription: Of = None,
+    kind: Kinds = None,
+    since: Since = None,
+    until: Until = None,
+    q: Words = "",
+    before: Before = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    contents: Contents = False,
+) -> JSONResponse:
+    """The events of the caller's subscriptions (of all, for an admin), the newest first, with their titles.
+
+    A page looks at 5,000 events at most. One that was cut says so, and may be short or empty: `next` leads on.
+    """
+    with access.hub.store.reading() as reader:
+        sees = access.sight(reader)
+    found = access.hub.inbox(
+        owner=_owner(access),
+        subscriptions=subscription or (),
+        kinds=kind or (),
+        since=since,
+        until=until,
+        words=q,
+        before=before,
+        limit=limit,
+        sees=sees,
+    )
+    told: list[dict[str, Any]] = [item.event.as_dict(contents=contents) | {"title": item.title} for item in found.items]
+    access.require_sights(item.event.subscription for item in found.items)
+    return JSONResponse({"events": told, "next": found.next, "is_cut": found.is_cut})
+
+
+@router.get("/inbox/news", summary="Count what is new")
+def news(access: Reading) -> NewsTold:
+    """How many events of the caller's subscriptions came since it has looked: of each, up to 1,000, and in all."""
+    with access.hub.store.reading() as reader:
+        sees = access.sight(reader)
+    found = access.hub.news(account=access.account.id, owner=_owner(access), sees=sees)
+    access.require_sights(id for id, _, _ in found.subscriptions)
+    return NewsTold.of(found)
+
+
+@router.get("/inbox/mark", summary="Read up to where the caller has looked")
+def mark(access: Reading) -> InboxMark:
+    """A cursor; 0 if the caller has never set it."""
+    with access.hub.store.reading() as reader:
+        return InboxMark(cursor=reader.marks.of(access.account.id))
+
+
+@router.put("/inbox/mark", summary="Set up to where the caller has looked")
+def set_mark(access: Reading, wanted: InboxMark) -> InboxMark:
+    """Events up to this cursor are not new any more, for this account; a cursor beyond the last event is the last."""
+    return InboxMark(cursor=access.hub.mark(wanted.cursor, account=access.account.id))
+
+
+def _owner(access: Admission) -> str | None:
+    """Whose subscriptions are the caller's: all of them, for an admin and where nobody is asked who they are."""
+    return None if access.viewer is None else access.account.id

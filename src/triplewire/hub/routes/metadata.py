@@ -13,8 +13,10 @@ from starlette.responses import JSONResponse
 
 from triplewire.documents import Limits
 from triplewire.documents.formats import essence
+from triplewire.engine import Resource
 from triplewire.errors import BadRequest, UnsupportedMediaType
 from triplewire.hub.bodies import body_of
+from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import ResourceTold
 from triplewire.hub.negotiation import best
 from triplewire.hub.routes.documents import GRAPH_ANSWER, GRAPH_BODY, refuse_unread
@@ -29,29 +31,18 @@ from triplewire.wire.changes import BatchTold, batch_as_dict
 router = APIRouter(prefix="/v1", tags=["metadata"])
 
 Accept = Annotated[str | None, Header()]
-_TEXT = {"schema": {"type": "string"}}
 _SPARQL, _FORM = "application/sparql-query", "application/x-www-form-urlencoded"
 _RESULTS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The answer.", "content": dict.fromkeys([*RESULTS, *GRAPHS], _TEXT)}
+    200: {"description": "The answer.", "content": dict.fromkeys([*RESULTS, *GRAPHS], TEXT)}
 }
-_QUERY_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            _SPARQL: _TEXT,
-            _FORM: {
-                "schema": {
-                    "type": "object",
-                    "required": ["query"],
-                    "properties": {
-                        "query": {"type": "string"},
-                        "default-graph-uri": {"type": "array", "items": {"type": "string"}},
-                        "named-graph-uri": {"type": "array", "items": {"type": "string"}},
-                    },
-                }
-            },
-        },
-    }
+_QUERY = {
+    "type": "object",
+    "required": ["query"],
+    "properties": {
+        "query": {"type": "string"},
+        "default-graph-uri": {"type": "array", "items": {"type": "string"}},
+        "named-graph-uri": {"type": "array", "items": {"type": "string"}},
+    },
 }
 Graphs = Annotated[list[str], Query(max_length=100)]
 
@@ -59,26 +50,16 @@ Graphs = Annotated[list[str], Query(max_length=100)]
 @router.get("/resource", summary="Look at a resource", response_model=ResourceTold)
 def resource(
     access: Reading, iri: Annotated[str, Query(min_length=1, max_length=8_000, description="Its IRI.")]
-) -> ResourceTold:
+) -> Resource:
     """What the current metadata says of a resource, who says it, and what refers to it."""
-    found = access.tenant.hub.resource(term_of(iri), viewer=access.viewer)
-    return ResourceTold(
-        iri=str(found.iri),
-        triples=[*map(str, found.triples)],
-        content=[*map(str, found.content)],
-        documents=list(found.documents),
-        referenced_by=[*map(str, found.referenced_by)],
-        references=found.references,
-        has_more=found.has_more,
-        stated_by={str(triple): [source.uri for source in sources] for triple, sources in found.stated_by.items()},
-    )
+    return access.hub.resource(term_of(iri), viewer=access.viewer)
 
 
 @router.get("/taxonomy", summary="Read the taxonomy", response_class=Response, responses=GRAPH_ANSWER)
 def taxonomy(access: Reading, accept: Accept = None) -> Response:
     """What is-a conditions are tested against: the given taxonomy, and what documents state."""
     media_type = best(accept, [*GRAPHS])
-    known = access.tenant.hub.taxonomy
+    known = access.hub.taxonomy
     below, kind = NamedNode(f"{RDFS}subClassOf"), NamedNode(f"{RDF}type")
     triples = [Triple(narrow, below, broad) for narrow, broad in known.below()]  # type: ignore[arg-type]  # no literals
     triples += [Triple(each, kind, group) for each, group in known.types()]  # type: ignore[arg-type]  # here either
@@ -92,7 +73,7 @@ async def set_taxonomy(request: Request, access: Administering) -> JSONResponse:
 
     def set_and_tell() -> JSONResponse:
         access.tenant.quotas.check_events()
-        outcome = access.tenant.hub.set_taxonomy(document)
+        outcome = access.hub.set_taxonomy(document)
         events = [event.as_dict(contents=False) for event in outcome]
         return JSONResponse(batch_as_dict(outcome.batch, outcome.warnings, outcome.errors, events))
 
@@ -105,7 +86,7 @@ async def set_taxonomy(request: Request, access: Administering) -> JSONResponse:
 def schema(access: Reading, accept: Accept = None) -> Response:
     """What documents are checked against; nothing if none was set."""
     media_type = best(accept, [*GRAPHS])
-    triples = access.tenant.hub.schema.triples
+    triples = access.hub.schema.triples
     return Response(graph(triples, media_type), media_type=media_type, headers={"Vary": "Accept"})
 
 
@@ -122,7 +103,7 @@ async def set_schema(
 
     def change() -> None:
         found = Schema.from_triples(document.triples)
-        access.tenant.hub.set_schema(found, on_violation="warn" if on_violation == "warn" else "refuse")
+        access.hub.set_schema(found, on_violation="warn" if on_violation == "warn" else "refuse")
 
     await run_in_threadpool(change)
     await access.tenant.intake.refresh()
@@ -158,7 +139,7 @@ async def ask(
     summary="Ask in SPARQL, with the query in the body",
     response_class=Response,
     responses=_RESULTS,
-    openapi_extra=_QUERY_BODY,
+    openapi_extra=body(**{_SPARQL: TEXT, _FORM: {"schema": _QUERY}}),
 )
 async def ask_with_body(
     request: Request,

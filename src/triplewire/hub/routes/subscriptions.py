@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from triplewire.engine.connection import record_of
 from triplewire.engine.inspect.summaries import SummaryFilter, page, summaries_of
-from triplewire.engine.subscriptions.registrations import compiled
+from triplewire.engine.subscriptions.registrations import as_written, compiled
 from triplewire.errors import BadRequest, SubscriptionChanged, UnknownSubscription
 from triplewire.hub.downloads import FILES, PAGE, Accept, DownloadSource, FormatName, download, wanted
 from triplewire.hub.messages import (
@@ -28,8 +28,9 @@ from triplewire.hub.messages import (
     WhyRow,
     WhyTold,
 )
-from triplewire.hub.routes.questions import explained
+from triplewire.hub.routes.questions import drawn, explained
 from triplewire.hub.service import Admission, BoundedRoute, Reading
+from triplewire.hub.sights.messages import Picture
 from triplewire.model import Sort, Subscription, Summary, Term, parse_term
 from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
@@ -50,7 +51,7 @@ SortBy = Annotated[Sort, Query(description="By what; with a minus, the other way
 IfMatch = Annotated[str | None, Header(description="Only if it is the one with this entity tag.")]
 
 
-@router.get("/subscriptions", summary="List subscriptions", response_model=SubscriptionPage)
+@router.get("/subscriptions", summary="List subscriptions")
 def listing(
     access: Reading,
     owner: Annotated[
@@ -66,9 +67,8 @@ def listing(
     A search looks at 20,000 subscriptions for one page, so that a page may be short: `next` leads on. To sort by
     anything but the id, 5,000 at most may match.
     """
-    hub = access.tenant.hub
     try:
-        with hub.store.reading() as reader:
+        with access.hub.store.reading() as reader:
             asked = SummaryFilter(owner, q, sort, after, limit)
             found = page(reader, asked, access.sight(reader))
     except ValueError as error:
@@ -76,7 +76,7 @@ def listing(
     return SubscriptionPage([_summed(access, each) for each in found.summaries], found.next)
 
 
-@router.post("/subscriptions", summary="Subscribe", status_code=201, response_model=SubscriptionTold)
+@router.post("/subscriptions", summary="Subscribe", status_code=201)
 async def subscribe(access: Reading, wanted: NewSubscription, response: Response) -> SubscriptionTold:
     """Register a query; an id is made if none is given."""
     made = await subscribed(access, wanted, wanted.id)
@@ -86,7 +86,6 @@ async def subscribe(access: Reading, wanted: NewSubscription, response: Response
 @router.put(
     "/subscriptions/{id}",
     summary="Subscribe under an id, or edit",
-    response_model=SubscriptionTold,
     responses={201: {"model": SubscriptionTold, "description": "The subscription is new."}},
 )
 async def put(
@@ -100,7 +99,7 @@ async def put(
     if wanted.id not in (None, id):
         raise BadRequest(f"the address says that the id is {id!r}, and the body {wanted.id!r}; leave one out")
     try:
-        there = await run_in_threadpool(access.tenant.hub.subscription, id)
+        there = await run_in_threadpool(access.hub.subscription, id)
     except UnknownSubscription:
         if if_match is not None:
             raise SubscriptionChanged(id) from None
@@ -115,7 +114,7 @@ async def put(
     return await _edited(access, id, EditSubscription.model_validate(given), response, if_match)
 
 
-@router.patch("/subscriptions/{id}", summary="Edit a subscription", response_model=SubscriptionTold)
+@router.patch("/subscriptions/{id}", summary="Edit a subscription")
 async def patch(
     access: Reading, id: Id, wanted: EditSubscription, response: Response, if_match: IfMatch = None
 ) -> SubscriptionTold:
@@ -127,12 +126,12 @@ async def patch(
     return await _edited(access, id, wanted, response, if_match)
 
 
-@router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201, response_model=SubscriptionTold)
+@router.post("/subscriptions/{id}/duplicate", summary="Duplicate", status_code=201)
 async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Response) -> SubscriptionTold:
     """The same once more, under an id of its own, for the caller; it counts what is published from now on."""
 
     def copied() -> str:
-        hub, quotas = access.tenant.hub, access.tenant.quotas
+        hub, quotas = access.hub, access.tenant.quotas
         quotas.check_subscriptions()
         known = hub.subscription(id)
         viewer = EVERYBODY if known.viewer == EVERYBODY else access.viewer
@@ -153,7 +152,7 @@ async def duplicate(access: Reading, id: Id, wanted: NewDuplicate, response: Res
     return await _made(access, made, response)
 
 
-@router.get("/subscriptions/{id}", summary="Read a subscription", response_model=SubscriptionTold)
+@router.get("/subscriptions/{id}", summary="Read a subscription")
 async def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
     """A subscription as it stands; its links lead to its feed and its inbox."""
     place = _place(id)
@@ -187,30 +186,36 @@ async def rows(
     went meanwhile may be among them or not. The same holds for a file.
     """
     chosen = wanted(format, accept)
-    hub = access.tenant.hub
-    columns = await run_in_threadpool(lambda: hub.subscription(id).pattern.answer)
+    columns = await run_in_threadpool(lambda: access.hub.subscription(id).pattern.answer)
     if chosen is not None:
         source = DownloadSource(
-            "rows", RowLayout(columns), lambda cursor: hub.row_page(id, after=cursor, limit=PAGE), after
+            "rows", RowLayout(columns), lambda cursor: access.hub.row_page(id, after=cursor, limit=PAGE), after
         )
         return await download(access, id, chosen, source)
-    found = await run_in_threadpool(access.see, id, lambda: hub.row_page(id, after=after, limit=limit))
+    found = await run_in_threadpool(access.see, id, lambda: access.hub.row_page(id, after=after, limit=limit))
     told = [{name: str(term) for name, term in row.items()} for row in found.rows]
     return JSONResponse(vars(RowsTold(list(columns), told, found.next)), headers={"Vary": "Accept"})
 
 
-@router.get("/subscriptions/{id}/explain", summary="Explain a subscription", response_model=Explained)
+@router.get("/subscriptions/{id}/explain", summary="Explain a subscription")
 def explain(access: Reading, id: Id) -> Explained:
     """How it is matched, and what it is in the other languages."""
-    hub = access.tenant.hub
-    return explained(id, hub.subscription(id).pattern, hub.taxonomy)
+    return explained(id, access.hub.subscription(id).pattern, access.hub.taxonomy)
 
 
-@router.post("/subscriptions/{id}/why", summary="Why is this row an answer?", response_model=WhyTold)
+@router.get("/subscriptions/{id}/picture", summary="The picture of a subscription")
+def picture_of(access: Reading, id: Id) -> Picture:
+    """What it asks for, as graphs to be drawn."""
+    told = access.hub.subscription(id)
+    with access.hub.store.reading() as reader:
+        return drawn(as_written(reader, told.text, told.language, told.pattern))
+
+
+@router.post("/subscriptions/{id}/why", summary="Why is this row an answer?")
 def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
     """The triples that make a row, the documents that state them, and the conditions that they passed."""
     row = {name: term_of(text) for name, text in asked.row.items()}
-    told = access.see(id, lambda: access.tenant.hub.why(id, row))
+    told = access.see(id, lambda: access.hub.why(id, row))
     return WhyTold.model_validate(insight_as_dict(told))
 
 
@@ -218,16 +223,14 @@ def why(access: Reading, id: Id, asked: WhyRow) -> WhyTold:
 def why_not(access: Reading, id: Id, asked: WhyNotResource) -> dict[str, object]:
     """The first part of the query that fits nothing, with the values seen by then."""
     resource = term_of(asked.resource)
-    told = access.see(id, lambda: access.tenant.hub.why_not(id, resource))
+    told = access.see(id, lambda: access.hub.why_not(id, resource))
     return insight_as_dict(told)
 
 
 def queries_of(access: Admission, id: str) -> tuple[int, ...]:
     """The numbers under which the log has the events of a subscription: those of its query, and its own."""
-    with access.tenant.hub.store.reading() as reader:
-        (record,) = reader.subscriptions.find([id])
-    if record is None:
-        raise UnknownSubscription(id)
+    with access.hub.store.reading() as reader:
+        record = record_of(reader, id)
     return record.query, -record.number
 
 
@@ -235,8 +238,8 @@ async def forget(access: Admission, id: str) -> None:
     """Unsubscribe, if it is the caller's, and wake the clients that follow it."""
 
     def unsubscribe() -> None:
-        access.require_owner(access.tenant.hub.subscription(id).owner)
-        access.tenant.hub.unsubscribe(id)
+        access.require_owner(access.hub.subscription(id).owner)
+        access.hub.unsubscribe(id)
 
     queries = await run_in_threadpool(queries_of, access, id)
     await run_in_threadpool(unsubscribe)
@@ -261,18 +264,8 @@ async def subscribed(access: Admission, wanted: NewSubscription, id: str | None)
         quotas.check_cost(wanted.text, wanted.language, wanted.prefixes, viewer)
         if wanted.start == "ever":  # what answers it already is told at once
             quotas.check_events()
-        return access.tenant.hub.subscribe(
-            wanted.text,
-            language=wanted.language,
-            id=id,
-            scope=wanted.scope,
-            start=wanted.start,
-            owner=access.account.id or None,
-            viewer=viewer,
-            prefixes=wanted.prefixes,
-            title=wanted.title,
-            description=wanted.description,
-        )
+        asked = wanted.model_dump(exclude={"id", "sees"})
+        return access.hub.subscribe(**asked, id=id, owner=access.account.id or None, viewer=viewer)
 
     async with access.tenant.subscribing:
         return await run_in_threadpool(register)
@@ -284,7 +277,7 @@ async def _edited(
     """Changed, if it is the caller's, the quotas allow it, and nobody changed it meanwhile."""
 
     def edit() -> None:
-        hub, quotas = access.tenant.hub, access.tenant.quotas
+        hub, quotas = access.hub, access.tenant.quotas
         there = hub.subscription(id)
         access.require_owner(there.owner)
         if wanted.asks or wanted.paused is False:
@@ -294,19 +287,9 @@ async def _edited(
             quotas.check_cost(text, language, wanted.prefixes, there.viewer)
         if wanted.asks:
             quotas.check_events()  # what begins and ends is told at once
-        given = wanted.model_fields_set
-        hub.edit(
-            id,
-            text=wanted.text,
-            language=wanted.language,
-            scope=wanted.scope,
-            start=wanted.start,
-            title=(wanted.title or "") if "title" in given else None,
-            description=(wanted.description or "") if "description" in given else None,
-            paused=wanted.paused,
-            prefixes=wanted.prefixes,
-            revision=_revision(if_match, there),
-        )
+        given = wanted.model_dump(exclude_unset=True)
+        given |= {name: given[name] or "" for name in ("title", "description") if name in given}
+        hub.edit(id, **given, revision=_revision(if_match, there))
 
     async with access.tenant.subscribing:
         queries = await run_in_threadpool(queries_of, access, id)
@@ -326,7 +309,7 @@ def _revision(if_match: str | None, there: Subscription) -> str | None:
 
 def _is_same(access: Admission, there: Subscription, wanted: NewSubscription, given: Mapping[str, object]) -> bool:
     """Whether a subscription is what is wanted already, as far as that is said."""
-    with access.tenant.hub.store.reading() as reader:
+    with access.hub.store.reading() as reader:
         pattern = compiled(reader, wanted.text, wanted.language, wanted.prefixes)
     told = {"text", "scope", "start", "title", "description"} & given.keys()
     is_told = all((getattr(there, name) or None) == (given[name] or None) for name in told)
@@ -344,10 +327,9 @@ async def _made(access: Admission, id: str, response: Response) -> SubscriptionT
 
 async def _read(access: Admission, id: str, response: Response) -> SubscriptionTold:
     def found() -> SubscriptionTold:
-        hub = access.tenant.hub
-        with hub.store.reading() as reader:
+        with access.hub.store.reading() as reader:
             (summary,) = summaries_of(reader, [record_of(reader, id)], access.sight(reader))
-        past = [name for name in hub.log_columns(id) if name not in summary.columns]
+        past = [name for name in access.hub.log_columns(id) if name not in summary.columns]
         return _summed(access, summary, past)
 
     told = await run_in_threadpool(found)

@@ -1,27 +1,35 @@
-"""Upkeep: how the service is, what it measured, whose token a caller has, and how keys are proved."""
+"""Upkeep: how the service is and what it measured, also for a dashboard; whose token a caller has; proofs of keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from prometheus_client import Histogram
 
+from triplewire.engine.inspect import statistics as gathered
 from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.health import Ailment, ailments
+from triplewire.hub.identity.accounts import Account
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
-from triplewire.hub.service import Administering, BoundedRoute, Reading, Service, count_refusal, service_of
+from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service, count_refusal, service_of
 from triplewire.hub.settings import MAIN
+from triplewire.hub.sights.messages import IntervalTold, Lag, RequestsTold, Statistics, Totals
+from triplewire.store import Reader
 from triplewire.wire.keys import signed_text
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["upkeep"])
 
+_COUNTED = 100_000
+_NINE_OF_TEN = 0.9
 _NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Health, "description": "It cannot do its work now."}}
 
 
-@router.get("/health", summary="Is it well?", response_model=Health, responses=_NOT_READY)
-@router.get("/health/ready", summary="Is it ready for work?", response_model=Health, responses=_NOT_READY)
+@router.get("/health", summary="Is it well?", responses=_NOT_READY)
+@router.get("/health/ready", summary="Is it ready for work?", responses=_NOT_READY)
 async def health(request: Request, response: Response) -> Health:
     """200 when the service can do its work, 503 when it cannot: `reasons` say why. No identity is needed."""
     service = service_of(request)
@@ -32,7 +40,7 @@ async def health(request: Request, response: Response) -> Health:
     return told
 
 
-@router.get("/health/live", summary="Does it live?", response_model=Health)
+@router.get("/health/live", summary="Does it live?")
 async def live(request: Request) -> Health:
     """200 as long as the process answers at all, whatever it knows to be wrong; the store is not asked."""
     service = service_of(request)
@@ -65,20 +73,19 @@ def metrics(access: Administering) -> Response:
 
 
 @router.get("/whoami", summary="Who am I?", response_model=Whoami)
-async def whoami(access: Reading) -> Whoami:
+async def whoami(access: Reading) -> Account:
     """The account that asks."""
-    account = access.account
-    return Whoami(id=account.id, name=account.name, role=account.role, tenant=account.tenant)
+    return access.account
 
 
-@router.post("/challenges", summary="Begin to prove a key", status_code=201, response_model=Challenge)
+@router.post("/challenges", summary="Begin to prove a key", status_code=201)
 async def challenge(request: Request, asked: AskForChallenge) -> Challenge:
     """Something to sign with the private key of an account; it counts once, for a minute."""
     made = service_of(request).gate.challenge(asked.account)
     return Challenge(challenge=made, text=signed_text(made).decode())
 
 
-@router.post("/sessions", summary="Prove a key", status_code=201, response_model=Session)
+@router.post("/sessions", summary="Prove a key", status_code=201)
 async def session(request: Request, signed: Signed) -> Session:
     """A token for an hour, for a client that signed a challenge with the key of its account."""
     gate = service_of(request).gate
@@ -89,3 +96,76 @@ async def session(request: Request, signed: Signed) -> Session:
         count_refusal(request)
         raise
     return Session(token=token, seconds=seconds)
+
+
+# -- for a dashboard
+
+
+@router.get("/statistics", summary="Rates, lag and load")
+def statistics(
+    access: Reading,
+    seconds: Annotated[float, Query(ge=1, le=31 * 86_400, description="The length of an interval.")] = 60,
+    count: Annotated[int, Query(ge=1, le=200, description="How many of them.")] = 60,
+) -> Statistics:
+    """How much came and was told in the last intervals, what waits, and which subscriptions have the most to do."""
+    now, tenant = datetime.now(UTC), access.tenant
+    with tenant.hub.store.reading() as reader:
+        if access.viewer is not None and reader.access.number():
+            raise NotAllowed("these numbers count documents that are not for everybody, so they are for admins")
+        found, is_cut = gathered.intervals(reader, now, timedelta(seconds=seconds), count)
+        busiest, costliest = gathered.loads(reader)
+        log = gathered.backlog(reader)
+        totals = _totals(reader)
+    waiting = tenant.intake.waiting
+    return Statistics(
+        now=now.isoformat(timespec="seconds"),
+        seconds=seconds,
+        intervals=[IntervalTold.model_validate(each, from_attributes=True) for each in found],
+        is_cut=is_cut,
+        totals=totals,
+        lag=Lag(in_memory=waiting, on_the_log=log.waiting, since=log.since, rejected=log.rejected),
+        busiest=busiest,
+        costliest=costliest,
+        quotas=tenant.quotas.told(),
+        requests=_requests(access),
+    )
+
+
+def _totals(reader: Reader) -> Totals:
+    return Totals(
+        documents=reader.surveys.documents(_COUNTED),
+        triples=reader.triples.count(),
+        subscriptions=reader.surveys.subscriptions(_COUNTED),
+        events=reader.log.last_cursor(),
+        counted_to=_COUNTED,
+    )
+
+
+def _requests(access: Admission) -> list[RequestsTold] | None:
+    """The requests of the whole service, so for its admins only."""
+    if not access.account.may("admin") or access.tenant.name != MAIN:
+        return None
+    return sorted(_answered(access.service.metrics.seconds), key=lambda told: -told.count)
+
+
+def _answered(histogram: Histogram) -> Iterable[RequestsTold]:
+    """From the buckets that Prometheus reads: nine of ten were answered within the end of a bucket."""
+    buckets: dict[tuple[str, str], dict[float, float]] = {}
+    sums: dict[tuple[str, str], float] = {}
+    for sample in next(iter(histogram.collect())).samples:
+        key = sample.labels["method"], sample.labels["route"]
+        if sample.name.endswith("_bucket"):
+            buckets.setdefault(key, {})[float(sample.labels["le"])] = sample.value
+        elif sample.name.endswith("_sum"):
+            sums[key] = sample.value
+    for (method, route), ends in buckets.items():
+        count = max(ends.values())
+        if count:
+            end = min(le for le, within in ends.items() if within >= _NINE_OF_TEN * count)
+            yield RequestsTold(
+                method=method,
+                route=route,
+                count=int(count),
+                mean=sums[method, route] / count,
+                nine_of_ten=None if end == float("inf") else end,
+            )

@@ -16,6 +16,7 @@ from triplewire.documents.formats import essence
 from triplewire.errors import BadRequest, DocumentError, DocumentTooLarge, TriplewireError, UnsupportedMediaType
 from triplewire.hub.bodies import lines_of, refuse_halves
 from triplewire.hub.changes.orders import Order, Receipt
+from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import Uploaded, UploadProblem
 from triplewire.hub.routes.documents import WITH_A_LIST, list_given
 from triplewire.hub.service import Admission, Publishing, listed
@@ -30,14 +31,13 @@ _AT_ONCE = 256
 _BYTES_AT_ONCE = 8 * 1024 * 1024
 _MOST_PROBLEMS = 1_000
 _GRAPH_AT_THE_END = re.compile(rb"<([^<>\"{}|^`\\\s]+)>[ \t]*\.[ \t\r]*$")
-_TEXT = {"schema": {"type": "string"}}
 _WELL, _SOME, _AWAY = 200, 207, 503
 """All documents went in; some were refused for what they say; some, because the store is away. The worst is told."""
 _MIXED: dict[int | str, dict[str, Any]] = {
     _SOME: {"model": Uploaded, "description": "Some were refused: `problems` say which, and why."},
     _AWAY: {"model": Uploaded, "description": "Some could not be taken: send all of them again, later."},
 }
-_BODY = {"requestBody": {"required": True, "content": {_QUADS: _TEXT, _LINES[0]: _TEXT}}}
+_BODY = body(**{_QUADS: TEXT, _LINES[0]: TEXT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,7 @@ class _Graph:
 
 
 @router.post(
-    "/documents",
-    summary="Publish many documents",
-    response_model=Uploaded,
-    responses=_MIXED,
-    openapi_extra=_BODY | {"parameters": WITH_A_LIST},
+    "/documents", summary="Publish many documents", responses=_MIXED, openapi_extra=_BODY | {"parameters": WITH_A_LIST}
 )
 async def upload(request: Request, response: Response, access: Publishing) -> Uploaded:
     """Publish many documents in one request.

@@ -27,6 +27,7 @@ from triplewire.errors import BadRequest, DuplicateSubscription, NotAllowed, Tri
 from triplewire.hub.bodies import body_of
 from triplewire.hub.calls import read_call
 from triplewire.hub.changes.orders import Order, Receipt
+from triplewire.hub.description import TEXT, body
 from triplewire.hub.messages import Cursor, NewSubscription
 from triplewire.hub.routes.documents import refuse_unread
 from triplewire.hub.routes.subscriptions import forget, subscribed
@@ -48,14 +49,14 @@ _NOT_READ, _NO_METHOD, _BAD_PARAMETERS = -32700, -32601, -32602
     summary="Call a method by XML-RPC",
     response_class=Response,
     responses={200: {"description": "What the method gives, or a fault.", "content": {MEDIA_TYPE: {}}}},
-    openapi_extra={"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+    openapi_extra=body(**{MEDIA_TYPE: TEXT}),
 )
 async def call(request: Request, access: Reading) -> Response:
     """One call; `system.listMethods` and `system.methodHelp` tell which there are."""
     settings = access.service.settings
-    body = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
+    sent = await body_of(request, most=settings.document_bytes, seconds=settings.request_seconds)
     try:
-        name, parameters = await run_in_threadpool(_read, body)
+        name, parameters = await run_in_threadpool(_read, sent)
         found = (await _method(name)(Caller(access), *parameters),)
         answer = dumps(found, methodresponse=True)
     except TriplewireError as error:
@@ -104,7 +105,7 @@ class Caller:
         """The id of a subscription that a feed asks for, made unless it stands from an earlier reading of the feed."""
         id = asked.id if "/" not in asked.id else f"urn:uuid:{uuid5(NAMESPACE_URL, asked.id)}"
         try:
-            there = await run_in_threadpool(self.access.tenant.hub.subscription, id)
+            there = await run_in_threadpool(self.access.hub.subscription, id)
         except UnknownSubscription:
             return await self.subscribe(asked.text, asked.language, id)
         if (there.text, there.language) != (asked.text, asked.language):
@@ -126,14 +127,14 @@ class Caller:
         return (await run_in_threadpool(self._rss, id, events)).decode()
 
     def _rss(self, id: str, events: list[Event]) -> bytes:
-        title = self.access.tenant.hub.subscription(id).name
+        title = self.access.hub.subscription(id).name
         return feeds.rss1(events, uri=f"urn:triplewire:subscription:{quote(id, safe='')}", title=title)
 
     async def _events(self, id: str, after: str | int, limit: int) -> list[Event]:
         cursor = _cursor(after)
         if not 0 < limit <= _MOST_EVENTS:
             raise BadRequest(f"a call gives between 1 and {_MOST_EVENTS} events; ask for so many")
-        events = partial(self.access.tenant.hub.events, id, after=cursor, limit=limit)
+        events = partial(self.access.hub.events, id, after=cursor, limit=limit)
         return list(await run_in_threadpool(self.access.see, id, events))
 
     def _require_publisher(self) -> None:

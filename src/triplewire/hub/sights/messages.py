@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from triplewire.engine.inspect.statistics import Load
-from triplewire.hub.messages import FindingTold, Message, QueryText, TermText
+from triplewire.hub.messages import FindingTold, Message, QueryText, Spelled, TermText
 from triplewire.hub.sights.pictures import Alternative
 from triplewire.hub.tenancy.quotas import QuotaUse
 from triplewire.model import Scope
@@ -19,12 +19,12 @@ Named = Annotated[str | None, Field(description="What it is called; null where n
 class ClassTold(BaseModel):
     """A class, or a node of the taxonomy; counts end at `counted_to`."""
 
-    iri: str
+    iri: Spelled
     name: Named
     instances: int
     uses: int
-    used_by: str | None
-    parents: list[str]
+    used_by: Spelled | None
+    parents: list[Spelled]
     resources: Annotated[int, Field(description="How many have it or what is below it; counted up to 1,000.")]
 
 
@@ -47,7 +47,7 @@ class Classes(BaseModel):
 class ValueTold(BaseModel):
     """A value, and how many of the resources have it."""
 
-    term: str
+    term: Spelled
     name: Named
     resources: int
 
@@ -55,7 +55,7 @@ class ValueTold(BaseModel):
 class FacetTold(BaseModel):
     """A property of some resources, with its most frequent values of `values_in_all`."""
 
-    property: str
+    property: Spelled
     name: Named
     resources: int
     values: list[ValueTold]
@@ -65,7 +65,7 @@ class FacetTold(BaseModel):
 class NamedResource(BaseModel):
     """A resource."""
 
-    term: str
+    term: Spelled
     name: Named
 
 
@@ -81,10 +81,10 @@ class Facets(BaseModel):
 class HitTold(BaseModel):
     """A resource, and the property and value in which the words are; null where they are in its IRI."""
 
-    resource: str
+    resource: Spelled
     name: Named
-    property: str | None
-    value: str | None
+    property: Spelled | None
+    value: Spelled | None
 
 
 class Hits(BaseModel):
@@ -141,7 +141,7 @@ class CheckTold(BaseModel):
 class IntervalTold(BaseModel):
     """What was committed from `start` on."""
 
-    start: str
+    start: Annotated[str, BeforeValidator(lambda time: time.isoformat(timespec="seconds"))]
     batches: int
     documents: int
     events: int

@@ -115,8 +115,7 @@ class Asker:
                 raise ServiceUnavailable("the service is stopping; try again when it is back")
             if self._quotas is not None:
                 self._quotas.check_sparql()
-            process.begin(self._beginning)
-            process.catch_up(question.viewer)
+            process.catch_up(self._beginning, question.viewer)
             began = monotonic()  # to load the copy is not the fault of this query
             try:
                 return process.answer(question, self._beginning.seconds)
@@ -150,40 +149,29 @@ class _Answerer(Process):
         super().__init__("triplewire.hub.sparql.process")
         self._has_begun = False
 
-    def begin(self, beginning: Beginning) -> None:
-        """Tell it where the documents are, if it does not know yet."""
+    def catch_up(self, beginning: Beginning, viewer: str | None) -> None:
+        """Have it know what a viewer may read now; and first of all where the documents are."""
+        late = QueryLimitExceeded("the documents could not be read in time")
         if not self._has_begun:
-            self._tell(beginning)
+            self._told(beginning, _LOADING, late)
             self._has_begun = True
-
-    def catch_up(self, viewer: str | None) -> None:
-        """Have it know what a viewer may read now."""
-        self._tell(CatchUp(viewer))
+        self._told(CatchUp(viewer), _LOADING, late)
 
     def answer(self, question: Question, seconds: float) -> QueryAnswer:
         """The answer; it ends a question that takes too long by itself, and is ended if it does not."""
-        try:
-            answer = self.ask(question, seconds + _GRACE)
-        except TooLate:
-            raise too_long(seconds) from None
-        except Ended:
-            raise _ended() from None
+        answer = self._told(question, seconds + _GRACE, too_long(seconds))
         assert isinstance(answer, QueryAnswer)
         return answer
 
-    def _tell(self, message: object) -> None:
+    def _told(self, message: object, seconds: float, late: QueryLimitExceeded) -> object:
         try:
-            self.ask(message, _LOADING)
+            return self.ask(message, seconds)
         except TooLate:
-            raise QueryLimitExceeded("the documents could not be read in time") from None
+            raise late from None
         except Ended:
-            raise _ended() from None
+            raise ServiceUnavailable("the process that answers queries ended; try again") from None
 
 
 def too_long(seconds: float) -> QueryLimitExceeded:
     """The error for a query that does not end in time."""
     return QueryLimitExceeded(f"the query took longer than {seconds:g} seconds; ask for less")
-
-
-def _ended() -> ServiceUnavailable:
-    return ServiceUnavailable("the process that answers queries ended; try again")

@@ -49,11 +49,6 @@ class RequestPace:
             raise TooManyRequests(self._rate, (1 - bucket.left) / self._rate)
         bucket.left -= 1
 
-    def refuse_spent(self, caller: str) -> None:
-        """TooManyRequests if the next one would be too many; counts nothing."""
-        if self._rate and (left := self._filled(caller).left) < 1:
-            raise TooManyRequests(self._rate, (1 - left) / self._rate)
-
     def _filled(self, caller: str) -> _Bucket:
         now = self._clock()
         bucket = self._buckets.get(caller)

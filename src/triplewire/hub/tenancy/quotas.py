@@ -66,10 +66,6 @@ class EventQuota:
             self._catch_up()
             return sum(events for _, events in self._minutes)
 
-    def is_spent(self) -> bool:
-        """Whether no more may be caused."""
-        return self.used() >= self.most
-
     def wait(self) -> float:
         """Seconds until there is room again: until as many are a day old as are too many."""
         with self._lock:
@@ -78,7 +74,8 @@ class EventQuota:
             for minute, events in self._minutes:
                 over -= events
                 if over < 0:
-                    return max(1.0, (_time(minute) + DAY - self._now()).total_seconds() + _MINUTE)
+                    begun = datetime.fromisoformat(f"{minute}:00+00:00")
+                    return max(1.0, (begun + DAY - self._now()).total_seconds() + _MINUTE)
             return _MINUTE
 
     def _catch_up(self) -> None:
@@ -154,11 +151,6 @@ class Quotas:
         """How many documents there may be."""
         return self._own.documents
 
-    @property
-    def bounds_documents(self) -> bool:
-        """Whether it matters to any of them what is published."""
-        return self.documents is not None or self.events is not None
-
     def over_documents(self) -> QuotaExceeded:
         """The error for a publisher of one document too many."""
         self.refused["documents"] += 1
@@ -166,7 +158,7 @@ class Quotas:
 
     def over_events(self, asked: int = 1) -> QuotaSpent | None:
         """The error for so many changes that would cause events, if no more may be caused today."""
-        if self.events is None or not self.events.is_spent():
+        if self.events is None or self.events.used() < self.events.most:
             return None
         self.refused["events"] += asked
         meanwhile = "documents can be read and retracted, and everything that was told is there"
@@ -232,7 +224,3 @@ class Quotas:
         return [
             QuotaUse(name, used, most, self.refused[name]) for name, (used, most) in counts.items() if most is not None
         ]
-
-
-def _time(minute: str) -> datetime:
-    return datetime.fromisoformat(f"{minute}:00+00:00")
