@@ -7,9 +7,7 @@ from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
 from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql
-
-_COLUMNS = "number, id, committed, documents, events"
+from triplewire.store.sql import StorePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +21,15 @@ class BatchRecord:
     events: int
 
 
-class BatchReader:
+class BatchReader(StorePart):
     """Batches by id and in their order."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def find(self, id: str) -> BatchRecord | None:
         """The batch with this id, when it was committed."""
         if not is_storable(id):
             return None
-        found = self._sql.first(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", id)
-        return BatchRecord(*found) if found else None
+        found = self._sql.select(schema.batches, "WHERE id = ?", id)
+        return BatchRecord(*found[0]) if found else None
 
     def last(self) -> int:
         """The number of the last batch; 0 before the first."""
@@ -42,15 +37,12 @@ class BatchReader:
 
     def listing(self, after: int = 0, limit: int = 100) -> list[BatchRecord]:
         """Batches in their order, with a greater number."""
-        text = f"SELECT {_COLUMNS} FROM batches WHERE number > ? ORDER BY number LIMIT ?"
-        return [BatchRecord(*row) for row in self._sql.rows(text, after, limit)]
+        found = self._sql.select(schema.batches, "WHERE number > ? ORDER BY number LIMIT ?", after, limit)
+        return [BatchRecord(*row) for row in found]
 
     def by_numbers(self, numbers: Collection[int]) -> dict[int, BatchRecord]:
         """These batches."""
-        text = "WITH k(a) AS ({keys}) SELECT b.number, b.id, b.committed, b.documents, b.events"
-        text += " FROM k CROSS JOIN batches b WHERE b.number = k.a"
-        found = self._sql.keyed(text, [(number,) for number in sorted(numbers)])
-        return {row[0]: BatchRecord(*row) for row in found}
+        return {row[0]: BatchRecord(*row) for row in self._sql.where(schema.batches, "number", numbers)}
 
     def within(self, since: str, until: str) -> tuple[int, int] | None:
         """The first and the last batch that was committed from one time to before another; None if none was.

@@ -6,16 +6,13 @@ An image is cut into parts, because both databases refuse a value of a gigabyte.
 from __future__ import annotations
 
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart
 
 PART = 16 << 20
 
 
-class ImageReader:
+class ImageReader(StorePart):
     """Images by name."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def load(self, name: str) -> tuple[int, bytes] | None:
         """The change number and the content, or None."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart
 
 
-class MarkReader:
+class MarkReader(StorePart):
     """Marks by account; nobody has the empty name."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def of(self, account: str) -> int:
         """The cursor up to which an account has looked; 0 if it never did."""

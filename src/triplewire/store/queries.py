@@ -13,9 +13,7 @@ from triplewire.store import schema
 from triplewire.store.atoms import AtomWriter
 from triplewire.store.packing import digest_of, pack, unpack
 from triplewire.store.rows import RowWriter
-from triplewire.store.sql import Sql, Values
-
-_COLUMNS = "q.id, q.scope, q.start, q.pattern, q.terms, q.viewer"
+from triplewire.store.sql import Sql, StorePart, Values, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,8 @@ class NewQuery:
         return digest_of(self.scope, self.start, self.pattern, *(() if self.viewer is None else (self.viewer,)))
 
 
-class QueryReader:
+class QueryReader(StorePart):
     """Queries by number and by what they ask."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def find(self, scope: str, start: int, pattern: str) -> QueryRecord | None:
         """The query that asks exactly this."""
@@ -63,22 +58,17 @@ class QueryReader:
     def find_many(self, asked: Sequence[NewQuery]) -> list[int]:
         """The number of the query that asks each of these; 0 where there is none."""
         keys = [query.digest for query in asked]
-        text = "WITH k(a) AS ({keys}) SELECT q.digest, q.id FROM k CROSS JOIN queries q WHERE q.digest = k.a"
-        found: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in dict.fromkeys(keys)]))
+        found: dict[bytes, int] = dict(self._sql.where(schema.queries, "digest", keys, "digest, id"))
         return [found.get(key, 0) for key in keys]
 
     def by_ids(self, ids: Sequence[int]) -> list[QueryRecord | None]:
         """The query of each number; None for one that is not there (any more)."""
-        found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN queries q WHERE q.id = k.a",
-            [(number,) for number in dict.fromkeys(ids)],
-        )
-        records = {row[0]: _query(row) for row in found}
+        records = {row[0]: _query(row) for row in self._sql.where(schema.queries, "id", ids)}
         return [records.get(number) for number in ids]
 
     def everything(self) -> Iterator[QueryRecord]:
         """All queries, by number."""
-        return map(_query, self._sql.stream(f"SELECT {_COLUMNS} FROM queries q ORDER BY q.id"))
+        return map(_query, self._sql.stream(f"SELECT {columns_of(schema.queries)} FROM queries ORDER BY id"))
 
     def count(self) -> int:
         """How many queries there are."""
@@ -120,5 +110,5 @@ class QueryWriter(QueryReader):
 
 
 def _query(row: Values) -> QueryRecord:
-    number, scope, start, pattern, terms, viewer = row
+    number, _, scope, start, pattern, terms, viewer = row
     return QueryRecord(number, scope, start, pattern, unpack(terms), viewer)

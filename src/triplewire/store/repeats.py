@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
 from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,15 @@ class Repeat:
     answer: bytes
 
 
-class RepeatReader:
+class RepeatReader(StorePart):
     """Requests by account and key."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def find(self, account: str, key: str, since: int) -> Repeat | None:
         """The request of an account with this key, if it is not from before a time."""
         if not is_storable(key):
             return None
-        text = (
-            "SELECT account, key, digest, batch, kept, answer FROM repeats WHERE account = ? AND key = ? AND kept >= ?"
-        )
-        found = self._sql.first(text, account, key, since)
-        return Repeat(*found) if found else None
+        found = self._sql.select(schema.repeats, "WHERE account = ? AND key = ? AND kept >= ?", account, key, since)
+        return Repeat(*found[0]) if found else None
 
 
 class RepeatWriter(RepeatReader):

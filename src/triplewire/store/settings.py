@@ -7,16 +7,13 @@ from typing import Any
 
 from triplewire.errors import StoreError
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart
 
 _OWN = "store."
 
 
-class SettingReader:
+class SettingReader(StorePart):
     """Values by name."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value, or the default when it was never set."""
