@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from triplewire.model.spelling import scoped, triples_of
 from triplewire.store.access import EVERYBODY
-from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
+from triplewire.store.atoms import AtomUse
 from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord
-from triplewire.store.compaction import Compacted
 from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
@@ -65,11 +64,9 @@ __all__ = [
     "UNHEARD",
     "UNMATCHED",
     "UNREAD",
-    "AtomRecord",
     "AtomUse",
     "BackfillRecord",
     "BatchRecord",
-    "Compacted",
     "DeadLetter",
     "DeliveryRecord",
     "DocumentRecord",
@@ -89,7 +86,6 @@ __all__ = [
     "Rejection",
     "Repeat",
     "RowRecord",
-    "ShapeRecord",
     "Store",
     "Stretch",
     "SubscriptionRecord",

@@ -83,11 +83,9 @@ class Draft(TermMemory):
         self._committed = committed
 
     def id_of(self, text: str) -> int:
-        """See `TermMemory.id_of`."""
         return super().id_of(text) or self._committed.id_of(text)
 
     def texts_of(self, numbers: Collection[int]) -> dict[int, str]:
-        """See `TermMemory.texts_of`."""
         found = super().texts_of(numbers)
         return self._committed.texts_of([number for number in numbers if number not in found]) | found
 
