@@ -101,7 +101,7 @@ def _normalize_branch(branch: Conjunction, answer: frozenset[str], siblings: int
         if substituted is None:
             return None
         branch = substituted
-    if any(type(triple.subject) is Literal or type(triple.predicate) is Literal for triple in branch.triples):
+    if not all(triple.is_possible for triple in branch.triples):
         return None
     return label(fold(branch, answer, core.MOST_STEPS // siblings), answer, labels.MOST_STEPS // siblings)
 
@@ -138,7 +138,9 @@ def _substitute(branch: Conjunction, answer: frozenset[str]) -> Conjunction | No
             break
         fixed.update((name, node) for name, node in swap.items() if not isinstance(node, Variable))
     kept = tuple((name, fixed[name]) for name in sorted(fixed.keys() & answer))
-    possible = tuple(_tidy_optional(optional) for optional in optionals if not _is_broken(optional))
+    possible = tuple(
+        _tidy_optional(optional) for optional in optionals if all(triple.is_possible for triple in optional.triples)
+    )
     return Conjunction(triples, conditions, kept, possible)
 
 
@@ -198,10 +200,6 @@ def _groups(pairs: Iterable[frozenset[str]]) -> list[set[str]]:
 def _equal_only_to_itself(literal: Literal) -> bool:
     """Text has one spelling: `= "x"` and sameTerm say the same. Numbers and times have many."""
     return literal.language is not None or literal.datatype == XSD_STRING
-
-
-def _is_broken(optional: Optional) -> bool:
-    return any(isinstance(t.subject, Literal) or isinstance(t.predicate, Literal) for t in optional.triples)
 
 
 def _tidy_optional(optional: Optional) -> Optional:

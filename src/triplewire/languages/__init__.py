@@ -6,7 +6,7 @@ in, with the canonical bytes that an index reads. It never evaluates anything, n
 
 The papers' languages (`gql`, `rules`, `qel`, `conjunctive`) share a `grammar`; each text is a `formula` with
 `comparisons`, which becomes `branches`, and `rendering` goes back (`paths`, for rules). `sparql` and `xpath` are read
-in their own ways. The `context` has prefixes, named rules and limits.
+in their own ways. The `context` has prefixes, named rules and limits; errors are made by the `places` they point to.
 """
 
 from __future__ import annotations

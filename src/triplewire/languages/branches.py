@@ -28,8 +28,8 @@ from triplewire.languages.formula import (
     Operand,
     PropertyStep,
     Statement,
-    TextPlace,
 )
+from triplewire.languages.places import TextPlace
 from triplewire.model import Term
 
 MOST_TRIPLES = 256

@@ -12,30 +12,14 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import Conjunction
-from triplewire.errors import QuerySyntaxError, UnsupportedQuery
+from triplewire.errors import UnsupportedQuery
+from triplewire.languages.places import TextPlace
 from triplewire.model import RDF
 
 TYPE = NamedNode(RDF + "type")
 MOST_BRANCHES = 256
 MOST_DEPTH = 100
 MOST_ATOMS = 512
-
-
-@dataclass(frozen=True, slots=True)
-class TextPlace:
-    """Where in a text something was written; it makes the errors that point there."""
-
-    language: str
-    line: int
-    column: int
-
-    def wrong(self, reason: str, hint: str | None = None) -> QuerySyntaxError:
-        """The error for what is not a sentence of the language."""
-        return QuerySyntaxError(reason, language=self.language, line=self.line, column=self.column, hint=hint)
-
-    def refused(self, reason: str, hint: str | None = None) -> UnsupportedQuery:
-        """The error for what is valid and not served."""
-        return UnsupportedQuery(reason, language=self.language, line=self.line, column=self.column, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

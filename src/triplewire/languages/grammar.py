@@ -20,7 +20,8 @@ from triplewire.algebra.pattern import variable
 from triplewire.errors import QuerySyntaxError
 from triplewire.languages.comparisons import SPELLINGS
 from triplewire.languages.context import Context, namespaces
-from triplewire.languages.formula import Comparison, Formula, Operand, Statement, TextPlace, either, every, negation
+from triplewire.languages.formula import Comparison, Formula, Operand, Statement, either, every, negation
+from triplewire.languages.places import TextPlace
 from triplewire.model import XSD, parse_term
 from triplewire.model.prefixes import how_to_give
 
@@ -84,15 +85,9 @@ class Grammar:
     def _explained(self, error: UnexpectedInput, text: str) -> QuerySyntaxError:
         ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         position = len(text) if ended else (error.pos_in_stream or 0)
-        before = text[:position]
-        return QuerySyntaxError(
-            "the text ends too early" if ended else f"did not expect {_found(text[position:])}",
-            language=self.language,
-            line=before.count("\n") + 1,
-            column=position - before.rfind("\n"),
-            expected=_expected(error),
-            hint=_hint(text, position) or f"For example: {self.example}",
-        )
+        reason = "the text ends too early" if ended else f"did not expect {_found(text[position:])}"
+        hint = _hint(text, position) or f"For example: {self.example}"
+        return TextPlace.at(self.language, text, position).wrong(reason, hint, _expected(error))
 
 
 def _found(rest: str) -> str:
@@ -137,7 +132,7 @@ class FormulaReader(Transformer_NonRecursive[Token, Any]):
 
     def at(self, token: Token) -> TextPlace:
         """The place of a token."""
-        return TextPlace(self.language, token.line or 1, token.column or 1)
+        return TextPlace.of(self.language, token)
 
     def fresh(self, stem: str, at: TextPlace) -> Operand:
         """A variable that no text can name: the middle dot is no word character."""

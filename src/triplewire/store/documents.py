@@ -57,7 +57,7 @@ class DocumentReader(StorePart):
 
     def current(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         """The record of each uri; None for one that was never heard of."""
-        records = {record.uri: record for record in self._seen_with("uri", filter(is_storable, uris))}
+        records = {record.uri: record for record in self._seen_with("uri", [uri for uri in uris if is_storable(uri)])}
         return [records.get(uri) for uri in uris]
 
     def by_ids(self, ids: Sequence[int]) -> list[DocumentRecord]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -248,18 +248,12 @@ def _implies(one: Holds, two: Holds) -> bool:
 def _opaque_agree(told: Iterable[Assertion], taxonomy: Taxonomy) -> bool:
     """False if a condition that is not looked into must hold and not hold, or is known to do the other."""
     seen: dict[Expression, bool] = {}
-    for expression, positive in _opaque(told):
+    for expression, positive in [(fact.expression, yes) for fact, yes in told if isinstance(fact, Opaque)]:
         if not variables_of(expression) and (outcome(expression, taxonomy) is True) is not positive:
             return False
         if seen.setdefault(expression, positive) is not positive:
             return False
     return not any(positive and _weaker(e, seen) for e, positive in seen.items())
-
-
-def _opaque(told: Iterable[Assertion]) -> Iterator[tuple[Expression, bool]]:
-    for fact, positive in told:
-        if isinstance(fact, Opaque):
-            yield fact.expression, positive
 
 
 _WEAKER = {"child": ("descendant", "descendant-or-self"), "descendant": ("descendant-or-self",)}

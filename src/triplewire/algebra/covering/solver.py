@@ -14,18 +14,10 @@ from pyoxigraph import Variable
 
 from triplewire.algebra.covering.budget import Budget
 from triplewire.algebra.covering.cases import Assertion, consistent
-from triplewire.algebra.covering.demands import (
-    TRUE,
-    UNTRUE,
-    Accepted,
-    Demand,
-    canonical,
-    demanded,
-    outcome,
-)
+from triplewire.algebra.covering.demands import UNTRUE, Accepted, Demand, canonical, demanded, outcome
 from triplewire.algebra.covering.facts import identity_of, read
 from triplewire.algebra.covering.families import FEW, Families, is_family_test
-from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, TermKind, kinds_of, sort_of
+from triplewire.algebra.covering.sorts import ANY, Sort, TermKind, kinds_of, sort_of
 from triplewire.algebra.pattern import LOOSE, Call, Expression, Node, variables_of
 from triplewire.algebra.substitution import replace_variables
 from triplewire.algebra.taxonomy import Taxonomy
@@ -100,7 +92,7 @@ class Solver:
             elif not variables_of(expression):
                 if outcome(expression, self._taxonomy) not in demand.accepted:
                     return None
-            elif not (merged := self._identity(demand, state)):
+            elif not (merged := identity_of(demand, state.places)):
                 accepted = state.atoms.get(expression, demand.accepted) & demand.accepted
                 if not accepted:
                     return None
@@ -108,14 +100,6 @@ class Solver:
             elif not _substitute(state, pending, *merged):
                 return None
         return state
-
-    def _identity(self, demand: Demand, state: State) -> tuple[Variable, Expression] | None:
-        expression = demand.expression
-        if demand.accepted != TRUE or not isinstance(expression, Call) or expression.function not in ("same", "="):
-            return None
-        resources = frozenset(name for name, sorts in state.places.items() if sorts <= RESOURCES)
-        found = identity_of(expression, resources)
-        return None if found is None or found[0] == found[1] else found
 
     def _possible(self, state: State) -> bool:
         return all(self._component_possible(atoms, state.places) for atoms in _components(state.atoms))

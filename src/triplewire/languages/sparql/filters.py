@@ -15,8 +15,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from triplewire.algebra.expressions import FALSE, MOST_REGEX, TRUE, truth, value
 from triplewire.algebra.pattern import IS_A, STRICT, Call, Expression
 from triplewire.algebra.values import Incomparable
+from triplewire.languages.places import TextPlace
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import FaultPlace, unsupported
 from triplewire.model import Term
 
 ERROR: Final = Call("negate", (Literal(""),))
@@ -43,7 +43,7 @@ class Scope:
     inside: bool = False
 
 
-def conditions(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> tuple[Expression, ...] | None:
+def conditions(expression: syntax.Expression, scope: Scope, place: TextPlace) -> tuple[Expression, ...] | None:
     """The conditions that together say the expression is true; None if it never is."""
     return _split(_fold(expression, scope, place))
 
@@ -97,7 +97,7 @@ def _truth(expression: Expression) -> Expression | None:
         return ERROR
 
 
-def _fold(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> Expression:
+def _fold(expression: syntax.Expression, scope: Scope, place: TextPlace) -> Expression:
     if isinstance(expression, Variable):
         return _variable(expression, scope, place)
     if not isinstance(expression, syntax.Operation):
@@ -112,7 +112,7 @@ def _fold(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> Exp
     return _applied(Call(expression.function, arguments))
 
 
-def _variable(variable: Variable, scope: Scope, place: FaultPlace) -> Expression:
+def _variable(variable: Variable, scope: Scope, place: TextPlace) -> Expression:
     if variable.value in scope.certain:
         return variable
     if variable.value not in scope.perhaps:
@@ -130,10 +130,9 @@ def _bound(expression: syntax.Operation, scope: Scope) -> Expression:
     return TRUE if variable.value in scope.certain else FALSE
 
 
-def _decides(name: str, place: FaultPlace) -> Exception:
-    return unsupported(
+def _decides(name: str, place: TextPlace) -> Exception:
+    return place.refused(
         f"?{name} is bound by an OPTIONAL only, and this FILTER would make it decide the match",
-        place,
         hint="Move the FILTER into the OPTIONAL, or the OPTIONAL's triples into the group",
     )
 
@@ -175,16 +174,15 @@ def _applied(call: Call) -> Expression:
     return result
 
 
-def _check_regex(arguments: tuple[Expression, ...], place: FaultPlace) -> None:
+def _check_regex(arguments: tuple[Expression, ...], place: TextPlace) -> None:
     """A regular expression that cannot be read would only ever be an error: better said now than never matched."""
     if not all(isinstance(argument, Literal) for argument in arguments[1:]):
         return
     try:
         value(Call("regex", (Literal(""), *arguments[1:])), {})
     except Incomparable:
-        raise unsupported(
+        raise place.refused(
             "this regular expression cannot be read",
-            place,
             hint=f"It is RE2's syntax, without back-references and look-around, of up to {MOST_REGEX} characters; "
             "the flags are i, s, m and x",
         ) from None

@@ -10,7 +10,7 @@ from lark import Token
 from pyoxigraph import Literal, NamedNode
 
 from triplewire.errors import QuerySyntaxError
-from triplewire.languages.sparql.faults import FaultPlace, syntax_error
+from triplewire.languages.sparql.faults import place_of
 from triplewire.model import XSD
 from triplewire.model.flat import resolved
 from triplewire.model.prefixes import KNOWN_PREFIXES, how_to_give
@@ -52,7 +52,7 @@ class Names:
             return _iri(text, token)
         if self._base is None:
             reason = f"<{text}> is relative, and the query has no base"
-            raise syntax_error(reason, FaultPlace.of(token), hint="Write BASE <…> before it")
+            raise place_of(token).wrong(reason, hint="Write BASE <…> before it")
         return _resolve(text, self._base, token)
 
 
@@ -60,7 +60,7 @@ def _iri(text: str, token: Token) -> NamedNode:
     try:
         return NamedNode(text)
     except ValueError as error:
-        raise syntax_error(f"<{text}> is not an IRI: {error}", FaultPlace.of(token)) from None
+        raise place_of(token).wrong(f"<{text}> is not an IRI: {error}") from None
 
 
 def _resolve(text: str, base: str, token: Token) -> NamedNode:
@@ -68,13 +68,13 @@ def _resolve(text: str, base: str, token: Token) -> NamedNode:
     try:
         return resolved(text, base)
     except (SyntaxError, ValueError) as error:
-        raise syntax_error(f"<{text}> is not a reference: {error}", FaultPlace.of(token)) from None
+        raise place_of(token).wrong(f"<{text}> is not a reference: {error}") from None
 
 
 def undeclared(prefix: str, token: Token) -> QuerySyntaxError:
     """The error for a prefix that stands for nothing."""
     hint = f"Write PREFIX {prefix}: <...> before the query, or {how_to_give(prefix)}"
-    return syntax_error(f"the prefix {prefix}: is not declared", FaultPlace.of(token), hint=hint)
+    return place_of(token).wrong(f"the prefix {prefix}: is not declared", hint=hint)
 
 
 def first_undeclared(tokens: Iterable[Token], prefixes: Collection[str]) -> QuerySyntaxError | None:
@@ -100,9 +100,7 @@ def unescape(token: Token, text: str) -> str:
         if code is None and match[3] in _ESCAPES:
             return _ESCAPES[match[3]]
         if code is None or 0xD800 <= int(code, 16) <= 0xDFFF or int(code, 16) > 0x10FFFF:
-            raise syntax_error(
-                f"{match[0]} is not an escape", FaultPlace.of(token), hint="Write \\\\ for a backslash in a text"
-            )
+            raise place_of(token).wrong(f"{match[0]} is not an escape", hint="Write \\\\ for a backslash in a text")
         return chr(int(code, 16))
 
     return _ESCAPE.sub(character, text)
@@ -119,7 +117,7 @@ def tagged(text: str, token: Token) -> Literal:
     try:
         return Literal(text, language=str(token)[1:])
     except ValueError as error:
-        raise syntax_error(f"{token} is not a language tag: {error}", FaultPlace.of(token)) from None
+        raise place_of(token).wrong(f"{token} is not a language tag: {error}") from None
 
 
 def number(token: Token) -> Literal:

@@ -15,7 +15,8 @@ from lark import Lark, Token, Tree, UnexpectedToken
 from lark.lexer import PatternStr
 
 from triplewire.errors import QueryError
-from triplewire.languages.sparql.faults import FaultPlace, refusal, syntax_error
+from triplewire.languages.places import TextPlace
+from triplewire.languages.sparql.faults import LANGUAGE, place_of, refusal
 
 _UPDATES: Final = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
 _RENAMED: Final = {"MINUS": "SUBTRACT", **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), "COMPARISON")}
@@ -67,12 +68,12 @@ def parse(tokens: list[Token]) -> Tree[Token]:
 
 def _explained(token: Token, at_end: bool, accepted: set[str]) -> QueryError:
     if not at_end and token.upper() in _UPDATES and "SELECT" in accepted:
-        return refusal("an update", FaultPlace.of(token))
+        return refusal("an update", place_of(token))
     expected = _expected(accepted)
     if at_end:
-        place = FaultPlace(token.line or 1, (token.column or 1) + len(token))
-        return syntax_error("the query ends too early", place, expected=expected)
-    return syntax_error(f"found {token!s}", FaultPlace.of(token), expected=expected, hint=_hint(token))
+        place = TextPlace(LANGUAGE, token.line or 1, (token.column or 1) + len(token))
+        return place.wrong("the query ends too early", expected=expected)
+    return place_of(token).wrong(f"found {token!s}", expected=expected, hint=_hint(token))
 
 
 def _expected(accepted: set[str]) -> tuple[str, ...]:

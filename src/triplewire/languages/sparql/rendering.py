@@ -21,7 +21,7 @@ from triplewire.algebra.pattern import (
     columns_of,
 )
 from triplewire.errors import UnsupportedQuery
-from triplewire.languages.sparql.faults import unsupported
+from triplewire.languages.sparql.faults import LANGUAGE
 from triplewire.languages.sparql.operations import SERVED
 from triplewire.languages.sparql.tokens import LOCAL_NAME, VARIABLE_NAME
 from triplewire.model import RDF, RDFS, XSD, Term
@@ -65,7 +65,9 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 def _cannot(what: str) -> UnsupportedQuery:
-    return unsupported(f"{what} cannot be said in SPARQL", None, hint="Print the pattern in the language it came from")
+    return UnsupportedQuery(
+        f"{what} cannot be said in SPARQL", language=LANGUAGE, hint="Print the pattern in the language it came from"
+    )
 
 
 class _Writer:

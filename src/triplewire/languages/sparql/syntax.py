@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.languages.sparql.faults import FaultPlace
+from triplewire.languages.places import TextPlace
 
 Node = NamedNode | Literal | Variable
 
@@ -37,7 +37,7 @@ class Ascent:
     """`rdfs:subClassOf*` or `rdfs:subPropertyOf+`: up the taxonomy; `relation` is the algebra's is-a test."""
 
     relation: str
-    place: FaultPlace
+    place: TextPlace
 
 
 Path = NamedNode | Sequence | Alternatives | Inverse | Ascent
@@ -58,7 +58,7 @@ class Operation:
 
     function: str
     arguments: tuple[Expression, ...]
-    place: FaultPlace
+    place: TextPlace
     depth: int = field(init=False, compare=False, default=1)
     size: int = field(init=False, compare=False, default=1)
 
@@ -83,7 +83,7 @@ class Filter:
     """A condition on the group that it stands in."""
 
     condition: Expression
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class OptionalPart:
     """A group that adds columns."""
 
     group: GroupPattern
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Values:
 
     names: tuple[str, ...]
     rows: tuple[tuple[NamedNode | Literal | None, ...], ...]
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +132,4 @@ class SelectQuery:
     values: Values | None
     hidden: frozenset[str]
     used: frozenset[str]
-    place: FaultPlace
+    place: TextPlace

@@ -90,9 +90,7 @@ class SparqlTermReader(Transformer_NonRecursive[Token, Any]):
         """A number."""
         return names.number(children[0])
 
-    def signed(self, children: list[Any]) -> Literal:
-        """A number with its sign."""
-        return names.number(children[0])
+    signed = number
 
     def boolean(self, children: list[Any]) -> Literal:
         """`true` or `false`, in any case."""
