@@ -12,7 +12,7 @@ from dataclasses import replace
 from pyoxigraph import Variable
 
 from triplewire.algebra.conditions import arranged
-from triplewire.algebra.pattern import Conjunction, Expression, Node, TriplePattern, variables_of
+from triplewire.algebra.pattern import Conjunction, Expression, Node, TriplePattern, variable, variables_of
 from triplewire.algebra.substitution import replace_nodes, replace_variables
 
 MOST_STEPS = 30_000
@@ -112,7 +112,7 @@ class _Core:
             mapping, added = step
             if not self._keeps_conditions(mapping, added):
                 continue
-            moved = [name for name in added if not _is_itself(name, mapping[name])]
+            moved = [name for name in added if mapping[name] != variable(name)]
             more = [t for name in moved for t in self._concerned(name) if t not in scheduled]
             waiting = (*pending, *dict.fromkeys(more))
             if waiting:
@@ -179,7 +179,3 @@ class _Core:
                 ):
                     return False
         return True
-
-
-def _is_itself(name: str, image: Node) -> bool:
-    return isinstance(image, Variable) and image.value == name

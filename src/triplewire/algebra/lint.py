@@ -118,17 +118,13 @@ def parts_of(branch: Conjunction) -> list[list[TriplePattern]]:
     groups: list[tuple[set[object], list[TriplePattern]]] = []
     links: list[tuple[set[object], list[TriplePattern]]] = [
         *((_joints(triple), [triple]) for triple in branch.triples if triple.variables),
-        *((_compared(condition, branch), []) for condition in branch.conditions),
+        *((set[object](map(Variable, variables_of(c) & branch.variables)), []) for c in branch.conditions),
     ]
     for joints, triples in links:
         joined = [group for group in groups if group[0] & joints]
         groups = [group for group in groups if not group[0] & joints]
         groups.append((joints.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
     return [triples for _, triples in groups if triples]
-
-
-def _compared(condition: Expression, branch: Conjunction) -> set[object]:
-    return {Variable(name) for name in variables_of(condition) & branch.variables}
 
 
 def _joints(triple: TriplePattern) -> set[object]:

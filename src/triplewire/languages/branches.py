@@ -105,10 +105,8 @@ class Branch:
         for name in self._bindings.keys() & bound:
             self._conditions[Call("same", (variable(name), self._bindings.pop(name)))] = self._at  # type: ignore[arg-type]
         for condition in list(self._conditions):
-            if isinstance(condition, Call) and condition.function == "same":
-                left, right = condition.arguments
-                if _is_unbound(left, bound) and isinstance(right, NamedNode | Literal):
-                    assert isinstance(left, Variable)
+            match condition:
+                case Call("same", (Variable() as left, NamedNode() | Literal() as right)) if left.value not in bound:
                     if self._bindings.setdefault(left.value, right) == right:
                         del self._conditions[condition]
 
@@ -160,7 +158,3 @@ class Branch:
         """Fix a variable; one that is fixed already must be the same, which a condition says."""
         if self._bindings.setdefault(name, term) != term:
             self._conditions[Call("same", (variable(name), term))] = at  # type: ignore[arg-type]
-
-
-def _is_unbound(expression: Expression, bound: frozenset[str]) -> bool:
-    return isinstance(expression, Variable) and expression.value not in bound

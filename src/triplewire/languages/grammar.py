@@ -78,7 +78,7 @@ class Grammar:
             tree = _parser(self.language, self.starts).parse(text, start=start or self.starts[0])
             return reader.transform(tree)
         except VisitError as error:
-            raise _cause(error) from None
+            raise error.orig_exc from None
         except UnexpectedInput as error:
             raise self._explained(error, text) from None
 
@@ -107,10 +107,6 @@ def _expected(error: UnexpectedInput) -> tuple[str, ...]:
     else:
         terminals = error.allowed if isinstance(error, UnexpectedCharacters) else ()
     return tuple(sorted({_WORDS.get(name, name.strip("_").lower()) for name in terminals or ()}))
-
-
-def _cause(error: VisitError) -> BaseException:
-    return error.orig_exc
 
 
 @cache

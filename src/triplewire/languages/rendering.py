@@ -74,7 +74,7 @@ class Printer:
         """An IRI as shortly as the prefixes allow."""
         for prefix, namespace in sorted(namespaces(self.prefixes).items(), key=lambda pair: -len(pair[1])):
             local = iri.value.removeprefix(namespace)
-            if iri.value != local and _LOCAL.match(local) and _is_prefix(prefix):
+            if iri.value != local and _LOCAL.match(local) and (prefix == "" or _NAME.match(prefix)):
                 if prefix == "" and _NAME.match(local) and not is_keyword(local) and (bare or self.bare)(local):
                     return local
                 return f"{prefix}:{local}"
@@ -97,13 +97,9 @@ class Printer:
             return node.value if loose and _is_number(node) else self.literal(node)
         raise self.refused(f"{node} is nothing that this language can compare")
 
-    def triple(self, triple: TriplePattern) -> str:
-        """A triple in parentheses."""
-        return f"({', '.join(map(self.operand, triple))})"
-
     def triples(self, branch: Conjunction) -> list[str]:
-        """All triples of a branch."""
-        return [self.triple(triple) for triple in branch.triples]
+        """All triples of a branch, each in parentheses."""
+        return [f"({', '.join(map(self.operand, triple))})" for triple in branch.triples]
 
     def conditions(self, branch: Conjunction) -> list[str]:
         """All conditions of a branch, fixed bindings among them."""
@@ -141,10 +137,6 @@ def is_keyword(word: str) -> bool:
     return word.lower() in _KEYWORDS
 
 
-def _is_prefix(prefix: str) -> bool:
-    return prefix == "" or _NAME.match(prefix) is not None
-
-
 def _is_number(literal: Literal) -> bool:
     return literal.datatype.value in _NUMERIC and _NUMBER.match(literal.value) is not None
 
@@ -159,11 +151,8 @@ def any_of(alternatives: list[list[str]], printer: Printer) -> list[str]:
         shared, rest = [], alternatives
     if not all(rest):
         raise printer.refused("one branch of this pattern has no condition")
-    return [*shared, f"({' or '.join(_group(parts) for parts in rest)})"]
-
-
-def _group(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"({' and '.join(parts)})"
+    groups = [parts[0] if len(parts) == 1 else f"({' and '.join(parts)})" for parts in rest]
+    return [*shared, f"({' or '.join(groups)})"]
 
 
 def printable(pattern: Pattern, printer: Printer) -> list[Conjunction]:

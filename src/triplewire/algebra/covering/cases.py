@@ -121,7 +121,7 @@ def _draw(lines: Lines, told: Iterable[Assertion]) -> bool:
             lines.add(fact, positive)
         elif isinstance(fact, Holds) and positive and fact.test == "starts":
             following = _after_all_that_start_with(fact.part)
-            if following is not None and not _is_known(fact.text):
+            if following is not None and not isinstance(fact.text, Point) and variables_of(fact.text):
                 lines.within(fact.text, fact.part, following)
     lines.tie_numbers()
     lines.texts()
@@ -158,10 +158,6 @@ def _term(text: str, sort: Sort) -> Expression | None:
         return NamedNode(text)
     except ValueError:
         return None
-
-
-def _is_known(place: Place) -> bool:
-    return isinstance(place, Point) or (not isinstance(place, Variable) and not variables_of(place))
 
 
 def _texts_agree(lines: Lines, told: Iterable[Assertion], kinds: Mapping[str, TermKind]) -> bool:

@@ -94,9 +94,5 @@ def _reason(
 
 def _standing(core: tuple[Expression, ...], places: Places) -> str:
     names = sorted({name for condition in core for name in variables_of(condition)} & places.keys())
-    subjects = [f"?{name} is {_what(places, name)}" for name in names if len(places[name]) < 3]
-    return " and ".join(subjects)
-
-
-def _what(places: Places, name: str) -> str:
-    return "a predicate, always an IRI" if len(places[name]) == 1 else "a subject, never a literal"
+    words = {1: "a predicate, always an IRI", 2: "a subject, never a literal"}
+    return " and ".join(f"?{name} is {words[len(places[name])]}" for name in names if len(places[name]) in words)

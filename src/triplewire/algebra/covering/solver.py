@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 
 from pyoxigraph import Variable
 
@@ -41,10 +42,6 @@ class State:
     atoms: Atoms = field(default_factory=dict)
     choices: list[Demand] = field(default_factory=list)
 
-    def demands(self) -> list[Demand]:
-        """The atoms as demands again."""
-        return [Demand(atom, accepted) for atom, accepted in self.atoms.items()]
-
 
 class Solver:
     """Decides demands against one taxonomy, within one budget."""
@@ -65,12 +62,13 @@ class Solver:
         """False only if no terms meet all demands."""
         self.spend(_STEPS_OF_A_CASE)
         state = self._assume(demands, places)
-        if state is None or not self._possible(state):
+        if state is None or not all(self._possible(atoms, state.places) for atoms in _components(state.atoms)):
             return False
         if not state.choices:
             return True
         choice = min(state.choices, key=lambda demand: len(demand.parts()))
-        rest = [*state.demands(), *(other for other in state.choices if other is not choice)]
+        atoms = starmap(Demand, state.atoms.items())
+        rest = [*atoms, *(other for other in state.choices if other is not choice)]
         return any(self.satisfiable([part, *rest], state.places) for part in choice.parts())
 
     def spend(self, steps: int) -> None:
@@ -101,10 +99,7 @@ class Solver:
                 return None
         return state
 
-    def _possible(self, state: State) -> bool:
-        return all(self._component_possible(atoms, state.places) for atoms in _components(state.atoms))
-
-    def _component_possible(self, atoms: Atoms, places: Places) -> bool:
+    def _possible(self, atoms: Atoms, places: Places) -> bool:
         names = sorted({name for atom in atoms for name in variables_of(atom)})
         if len(names) == 1 and all(map(is_family_test, atoms)) and self._families.some_member(names[0], atoms, places):
             return True
@@ -114,7 +109,7 @@ class Solver:
             if family is not None:
                 members = [term for term in family if sort_of(term) in places.get(name, ANY)]
                 if len(members) <= FEW:
-                    return any(self.satisfiable(_with(atoms, {name: term}), places) for term in members)
+                    return any(self.satisfiable(_replaced(atoms.items(), {name: term}), places) for term in members)
                 narrowed[name] = frozenset(map(sort_of, members))
         return self._some_kinds(names, atoms, narrowed)
 
@@ -192,8 +187,8 @@ def _is_loose(atom: Expression) -> bool:
     return isinstance(atom, Call) and (atom.function in LOOSE or any(map(_is_loose, atom.arguments)))
 
 
-def _with(atoms: Atoms, values: Mapping[str, Node]) -> list[Demand]:
-    return [Demand(replace_variables(atom, values), accepted) for atom, accepted in atoms.items()]
+def _replaced(demands: Iterable[tuple[Expression, Accepted]], values: Mapping[str, Node]) -> list[Demand]:
+    return [Demand(replace_variables(expression, values), accepted) for expression, accepted in demands]
 
 
 def _substitute(state: State, pending: list[Demand], old: Variable, new: Expression) -> bool:
@@ -204,10 +199,10 @@ def _substitute(state: State, pending: list[Demand], old: Variable, new: Express
         state.places[new.value] = state.places.get(new.value, ANY) & sorts
     elif sort_of(new) not in sorts:  # type: ignore[arg-type]  # what is no variable here is a term
         return False
-    again = [*state.demands(), *state.choices, *pending]
+    again = [*state.atoms.items(), *state.choices, *pending]
     state.atoms.clear()
     state.choices.clear()
-    pending[:] = [Demand(replace_variables(d.expression, {name: new}), d.accepted) for d in again]  # type: ignore[dict-item]
+    pending[:] = _replaced(again, {name: new})  # type: ignore[dict-item]
     return True
 
 

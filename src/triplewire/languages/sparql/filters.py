@@ -145,19 +145,12 @@ def _connected(name: str, arguments: tuple[Expression, ...]) -> Expression:
         return decisive
     if all(found is ERROR or found is neutral for found in truths):
         return ERROR if ERROR in truths else neutral
-    left = [_flat(a, t) for a, t in zip(arguments, truths, strict=True) if t is not neutral]
-    left = list(dict.fromkeys(left))
+    known = zip(arguments, truths, strict=True)
+    left = tuple(dict.fromkeys(argument if t is None else t for argument, t in known if t is not neutral))
     if len(left) > 1:
-        return Call(name, tuple(left))
-    return left[0] if _is_boolean(left[0]) else Call(name, (left[0], neutral))
-
-
-def _flat(argument: Expression, constant: Expression | None) -> Expression:
-    return argument if constant is None else constant
-
-
-def _is_boolean(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.function in _TESTS
+        return Call(name, left)
+    (only,) = left
+    return only if isinstance(only, Call) and only.function in _TESTS else Call(name, (only, neutral))
 
 
 def _applied(call: Call) -> Expression:

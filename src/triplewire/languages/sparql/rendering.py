@@ -52,12 +52,8 @@ def _united(groups: list[list[str]]) -> list[str]:
         return ["FILTER(false)"]
     if len(groups) == 1:
         return groups[0]
-    lines = [["{" if first else "} UNION {", *_indented(group)] for first, group in _marked(groups)]
-    return [line for part in lines for line in part] + ["}"]
-
-
-def _marked(groups: list[list[str]]) -> Iterator[tuple[bool, list[str]]]:
-    return ((number == 0, group) for number, group in enumerate(groups))
+    lines = [line for group in groups for line in ("} UNION {", *_indented(group))]
+    return ["{", *lines[1:], "}"]
 
 
 def _indented(lines: list[str]) -> list[str]:

@@ -52,10 +52,7 @@ _TOKENS: Final = re.compile(
 )
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
+_words: Final = str.split
 KEYWORDS: Final = frozenset(
     _words(
         """BASE PREFIX SELECT DISTINCT REDUCED AS WHERE FROM NAMED ASK CONSTRUCT DESCRIBE GROUP BY HAVING ORDER ASC DESC

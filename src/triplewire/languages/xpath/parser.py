@@ -68,9 +68,6 @@ class Parser:
     def now(self) -> Token:
         return self.tokens[self.at]
 
-    def _follows(self, sign: str) -> bool:
-        return self.now.kind == "sign" and self.now.text == sign
-
     def _take(self, sign: str) -> Token | None:
         token = self.tokens[self.at]
         if token.text != sign or token.kind not in ("sign", "operator"):
@@ -155,7 +152,7 @@ class Parser:
         if token.kind == "variable":
             hint = "Write the value into the expression"
             self._refused(f"a standing query has no variables, and {token.text} is one", token, hint)
-        if token.kind in ("number", "text") or self._follows("(") or self._is_call():
+        if token.kind in ("number", "text") or (token.kind, token.text) == ("sign", "(") or self._is_call():
             return self._filtered()
         if self._take("//"):
             return Path(True, (_ANYWHERE, *self._steps()))
