@@ -35,14 +35,7 @@ _WHOLE_TYPES = frozenset(
 
 def flattened(conditions: Iterable[Expression]) -> tuple[Expression, ...]:
     """The conditions, spelled, with negations pushed down to the tests and without `and` around them; each once."""
-    found: dict[Expression, None] = {}
-    for condition in dict.fromkeys(conditions):
-        pushed = arranged(spelled(_pushed(condition)))
-        if isinstance(pushed, Call) and pushed.function == "and":
-            found.update(dict.fromkeys(pushed.arguments))
-        else:
-            found[pushed] = None
-    return tuple(found)
+    return _operands("and", [arranged(spelled(_pushed(condition))) for condition in dict.fromkeys(conditions)])
 
 
 class SplitWays(NamedTuple):
@@ -128,14 +121,16 @@ def _connected(name: str, arguments: Iterable[Expression]) -> Expression:
 
     The operands' order does not count, also with errors: one that decides wins over any number of errors.
     """
+    distinct = _operands(name, arguments)
+    return Call(name, distinct) if len(distinct) > 1 else distinct[0]
+
+
+def _operands(name: str, arguments: Iterable[Expression]) -> tuple[Expression, ...]:
     found: dict[Expression, None] = {}
     for argument in arguments:
-        if isinstance(argument, Call) and argument.function == name:
-            found.update(dict.fromkeys(argument.arguments))
-        else:
-            found[argument] = None
-    distinct = tuple(found)
-    return Call(name, distinct) if len(distinct) > 1 else distinct[0]
+        is_inner = isinstance(argument, Call) and argument.function == name
+        found.update(dict.fromkeys(argument.arguments if is_inner else (argument,)))  # type: ignore[union-attr]
+    return tuple(found)
 
 
 def arranged(condition: Expression) -> Expression:

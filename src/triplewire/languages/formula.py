@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import Conjunction
-from triplewire.errors import UnsupportedQuery
 from triplewire.languages.places import TextPlace
 from triplewire.model import RDF
 
@@ -138,11 +137,11 @@ def alternatives(formula: Formula, positive: bool = True) -> list[tuple[Atom, ..
         return alternatives(formula.parts[0], not positive)
     found = [alternatives(part, positive) for part in formula.parts]
     if (formula.kind == "either") is positive:
-        return _bounded([atoms for part in found for atoms in part], formula.at)
+        _check_alternatives(sum(map(len, found)), formula.at)
+        return [atoms for part in found for atoms in part]
     product: list[tuple[Atom, ...]] = [()]
     for part in found:
-        if len(product) * len(part) > MOST_BRANCHES:
-            raise _too_many(formula.at)
+        _check_alternatives(len(product) * len(part), formula.at)
         product = [_joined(left, right, formula.at) for left in product for right in part]
     return product
 
@@ -153,16 +152,10 @@ def _joined(left: tuple[Atom, ...], right: tuple[Atom, ...], at: TextPlace) -> t
     return left + right
 
 
-def _bounded(found: list[tuple[Atom, ...]], at: TextPlace) -> list[tuple[Atom, ...]]:
-    if len(found) > MOST_BRANCHES:
-        raise _too_many(at)
-    return found
-
-
-def _too_many(at: TextPlace) -> UnsupportedQuery:
-    return at.refused(
-        f"written out, the query has more than {MOST_BRANCHES} alternatives", "Split it into several subscriptions"
-    )
+def _check_alternatives(count: int, at: TextPlace) -> None:
+    if count > MOST_BRANCHES:
+        reason = f"written out, the query has more than {MOST_BRANCHES} alternatives"
+        raise at.refused(reason, "Split it into several subscriptions")
 
 
 def _negated(atom: Atom) -> Atom:

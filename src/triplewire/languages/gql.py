@@ -138,8 +138,6 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     """
     shortest = Printer(LANGUAGE, prefixes, sameness="is", relations=_IS_A_WORDS)
     branches = printable(pattern, shortest)
-    if not pattern.answer:
-        raise shortest.refused("a query of this language asks for at least one variable")
     most = max(map(_questions, branches))
     try:
         chosen = [branch for branch in branches if _questions(branch) == most]

@@ -91,8 +91,6 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     """The query of a pattern about one resource, whose branches differ in their conditions only."""
     printer = Printer(LANGUAGE, prefixes, capitals=True, bare=lambda local: not local[0].isupper())
     branches = printable(pattern, printer)
-    if not pattern.answer:
-        raise printer.refused("a query of this language asks for at least one variable")
     aligned = _aligned(branches, pattern.answer, printer)
     head = ", ".join(map(printer.variable, pattern.answer))
     formula = printer.triples(aligned[0]) + any_of([printer.conditions(branch) for branch in aligned], printer)

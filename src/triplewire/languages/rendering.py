@@ -163,6 +163,8 @@ def printable(pattern: Pattern, printer: Printer) -> list[Conjunction]:
         raise printer.refused("this pattern has a branch without triples")
     if any(branch.optionals for branch in pattern.branches):
         raise printer.refused("this language has no optional parts")
+    if not pattern.answer:
+        raise printer.refused("a query of this language asks for at least one variable")
     return [unbound(_writable(branch, pattern.answer)) for branch in pattern.branches]
 
 

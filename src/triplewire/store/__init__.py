@@ -6,8 +6,8 @@ never parses a document, matches a triple or decides what an event is. `schema` 
 
 What it keeps: `documents`, `access` lists, `terms`, `triples`; `subscriptions`, their `queries`, `atoms` and `crowds`;
 `rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `repeats`, `marks`, `images`,
-`settings`. `surveys` look around in it. A `store` gives `transactions`, which speak `sql`; `packing` and `spelling` say
-how values are kept. `urls` name stores; `migrations`, `checking`, `compaction`, `copying` and `leases` look after one,
+`settings`. `surveys` look around in it. A `store` gives `transactions`, which speak `sql`; `packing` says how values
+are kept. `urls` name stores; `migrations`, `checking`, `compaction`, `copying` and `leases` look after one,
 `privacy`, `folders` and a `watchdog` after its files and connections.
 """
 
@@ -42,7 +42,7 @@ from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.repeats import Repeat
 from triplewire.store.rows import NewRow, RowRecord
-from triplewire.store.spelling import is_storable
+from triplewire.store.sql import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer

@@ -6,8 +6,7 @@ from collections.abc import Collection
 from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import StorePart
+from triplewire.store.sql import StorePart, is_storable
 
 
 @dataclass(frozen=True, slots=True)

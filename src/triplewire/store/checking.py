@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -140,14 +140,38 @@ def _readable_versions(sql: Sql) -> Iterator[str]:
 
 
 def _statements(sql: Sql) -> Iterator[str]:
-    """What a document states is what its current version says."""
-    stated = groupby(sql.stream("SELECT document, s, p, o FROM statements ORDER BY document"), itemgetter(0))
-    written = _written(sql)
-    for document, uri, said, kept in _side_by_side(stated, written):
+    """What a document states is what its current version says; one that is not present states nothing."""
+    stated = _beside(sql.stream("SELECT document, s, p, o FROM statements ORDER BY document"))
+    for record, said in _written(sql):
+        kept = set(stated(record.id))
         if said - kept:
-            yield f"document {uri or document}: {len(said - kept)} triples of its content are not in the store"
+            yield f"document {record.uri}: {len(said - kept)} triples of its content are not in the store"
         if kept - said:
-            yield f"document {uri or document}: {len(kept - said)} triples in the store are not of its content"
+            yield f"document {record.uri}: {len(kept - said)} triples in the store are not of its content"
+    absent = (
+        "SELECT st.document, count(*) FROM statements st WHERE NOT EXISTS (SELECT 1 FROM documents d JOIN versions v"
+        " ON v.document = d.id AND v.version = d.version WHERE d.id = st.document AND v.content IS NOT NULL)"
+        " GROUP BY st.document ORDER BY st.document"
+    )
+    for document, count in sql.rows(absent):
+        yield f"document {document}: {count} triples in the store are not of its content"
+
+
+def _beside(rows: Iterator[Values]) -> Callable[[int], list[Values]]:
+    """What gives the rest of the rows that begin with a number: they are in the order in which numbers are asked for.
+
+    Rows of numbers that nothing asks for are passed over: `_references` tells of them.
+    """
+    groups = groupby(rows, itemgetter(0))
+    at, group = next(groups, (None, iter(())))
+
+    def of(number: int) -> list[Values]:
+        nonlocal at, group
+        while at is not None and at < number:
+            at, group = next(groups, (None, iter(())))
+        return [row[1:] for row in group] if at == number else []
+
+    return of
 
 
 def _written(sql: Sql) -> Iterator[tuple[DocumentRecord, set[Triple]]]:
@@ -167,25 +191,6 @@ def _readable(sql: Sql) -> Iterator[tuple[DocumentRecord, bytes]]:
         yield from DocumentReader(sql).everything()
     except zlib.error:
         return  # told by _readable_versions
-
-
-def _side_by_side(
-    stated: Iterator[tuple[int, Iterator[Values]]], written: Iterator[tuple[DocumentRecord, set[Triple]]]
-) -> Iterator[tuple[int, str, set[Triple], set[Triple]]]:
-    """Two lists in order of documents as one: number, uri, what the content says, what the store keeps."""
-    left = next(stated, None)
-    for record, said in written:
-        while left is not None and left[0] < record.id:
-            yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
-            left = next(stated, None)
-        kept: set[Triple] = set()
-        if left is not None and left[0] == record.id:
-            kept = {(s, p, o) for _, s, p, o in left[1]}
-            left = next(stated, None)
-        yield record.id, record.uri, said, kept
-    while left is not None:
-        yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
-        left = next(stated, None)
 
 
 def _predicates(sql: Sql) -> Iterator[str]:
@@ -246,13 +251,9 @@ def _atoms(sql: Sql) -> Iterator[str]:
 
 def _crowds(sql: Sql) -> Iterator[str]:
     """A crowd's list is in order, and its members are where the list has them."""
-    places = groupby(sql.stream("SELECT crowd, place, query FROM crowd_members ORDER BY crowd, place"), itemgetter(0))
-    at, group = next(places, (0, iter(())))
+    places = _beside(sql.stream("SELECT crowd, place, query FROM crowd_members ORDER BY crowd, place"))
     for number, key, count, packed in sql.stream("SELECT id, digest, members, queries FROM crowds ORDER BY id"):
-        while at and at < number:  # told by _references
-            at, group = next(places, (0, iter(())))
-        members = [(place, query) for _, place, query in group] if at == number else []
-        queries = unpack(packed)
+        members, queries = places(number), unpack(packed)
         if key != digest(packed):
             yield f"crowd {number} has the digest of another one"
         if list(queries) != sorted(set(queries)):
@@ -285,15 +286,12 @@ def _rows(sql: Sql) -> Iterator[str]:
     """A row's key is the digest of its terms, and it is bound by those of them that are resources."""
     terms = TermReader(sql, TermMemory(0))
     found = sql.stream("SELECT id, document, key, terms FROM rows ORDER BY id")
-    bound = groupby(sql.stream("SELECT row, term FROM bindings ORDER BY row, term"), itemgetter(0))
-    at, group = next(bound, (0, iter(())))
+    bound = _beside(sql.stream("SELECT row, term FROM bindings ORDER BY row, term"))
     while part := list(islice(found, _AT_ONCE)):
         distinct = list({number for row in part for number in unpack(row[3])} - {0})
         resources = _resources(terms, distinct)
         for number, _, key, packed in part:
-            while at and at < number:  # told by _references
-                at, group = next(bound, (0, iter(())))
-            kept = {term for _, term in group} if at == number else set()
+            kept = {term for (term,) in bound(number)}
             if key != digest(packed):
                 yield f"row {number} has the key of another one"
             if kept != resources.intersection(unpack(packed)):

@@ -13,8 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from triplewire.store import schema
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import StorePart, Value, Values
+from triplewire.store.sql import StorePart, Value, Values, is_storable
 
 _PROGRESS = ("cursor", "until", "delivered", "failed", "succeeded")
 _CONDITION = ("state", "reason", "due", "failures", "failing_since", "error")

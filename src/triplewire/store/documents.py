@@ -14,8 +14,7 @@ from itertools import starmap
 from triplewire.store import schema
 from triplewire.store.access import seen
 from triplewire.store.packing import digest
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql, StorePart
+from triplewire.store.sql import Sql, StorePart, is_storable
 
 _QUICK = 1
 _SMALL = 1 << 13

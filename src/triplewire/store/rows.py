@@ -83,11 +83,7 @@ class RowReader:
     def of_query(self, query: int) -> list[RowRecord]:
         """Everything on record of a query: a row once for each document that gives it."""
         own = self._sql.rows(f"SELECT {_COLUMNS} FROM rows r WHERE r.query = ?", query)
-        shared = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM crowd_members m CROSS JOIN rows r"
-            " WHERE m.query = ? AND r.crowd = m.crowd AND r.crowd <> 0",
-            query,
-        )
+        shared = self._sql.rows(f"SELECT {_COLUMNS} {_OF_CROWDS}", query)
         return [RowRecord(id, query, document, unpack(terms)) for id, _, _, document, terms in sorted([*own, *shared])]
 
     def of_documents(self, documents: Sequence[int]) -> list[list[RowRecord]]:

@@ -20,6 +20,13 @@ Values = tuple[Any, ...]
 _STREAMED = 5_000
 
 
+def is_storable(text: str) -> bool:
+    """False for a name that not every database can hold: with NUL, or with half of a surrogate pair."""
+    if "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 class Sql(ABC):
     """One open transaction; `writes` says whether it may hold what is not committed."""
 

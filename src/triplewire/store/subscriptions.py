@@ -21,8 +21,7 @@ from typing import NamedTuple
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.store import schema
 from triplewire.store.backfills import UNHEARD
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import StorePart, Values
+from triplewire.store.sql import StorePart, Values, is_storable
 
 HEARD_ON = UNHEARD
 """The cursor up to which a subscription hears its query, while it is not paused."""

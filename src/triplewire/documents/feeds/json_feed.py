@@ -53,13 +53,10 @@ def _entry(item: dict[str, Any]) -> etree._Element:
     entry = etree.Element(f"{{{ATOM}}}entry")
     if language := _text(item, "language"):
         entry.set(f"{{{_XML}}}lang", language)
-    _add(entry, "id", _text(item, "id"))
-    _add(entry, "title", _text(item, "title"))
-    _link(entry, "alternate", _text(item, "url"))
-    _link(entry, "related", _text(item, "external_url"))
-    _link(entry, "image", _text(item, "image"))
-    _add(entry, "published", _text(item, "date_published"))
-    _add(entry, "updated", _text(item, "date_modified"))
+    for relation, key in (("alternate", "url"), ("related", "external_url"), ("image", "image")):
+        _link(entry, relation, _text(item, key))
+    for name, key in (("id", "id"), ("title", "title"), ("published", "date_published"), ("updated", "date_modified")):
+        _add(entry, name, _text(item, key))
     html, text = _text(item, "content_html"), _text(item, "content_text")
     if summary := _text(item, "summary") or (text if html else ""):
         _add(entry, "summary", summary)
