@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -178,11 +179,7 @@ def _writable(branch: Conjunction, answer: Iterable[str]) -> Conjunction:
 def fresh_names(stem: str, taken: Iterable[str]) -> Iterator[str]:
     """stem1, stem2, … without those that are taken."""
     used = frozenset(taken)
-    number = 0
-    while True:
-        number += 1
-        if f"{stem}{number}" not in used:
-            yield f"{stem}{number}"
+    return (name for number in count(1) if (name := f"{stem}{number}") not in used)
 
 
 def unbound(branch: Conjunction) -> Conjunction:

@@ -1,4 +1,7 @@
-"""Batches: the ids of what was committed, so that a batch that comes again is recognised."""
+"""Batches and repeats: what was committed, so that a batch or a request that comes again is recognised.
+
+A batch is known by its id; a request by the key that its client gave it, each account's own.
+"""
 
 from __future__ import annotations
 
@@ -85,3 +88,42 @@ class BatchWriter(BatchReader):
         record = BatchRecord(self._sql.take("batches", 1)[0], id, committed, documents, events)
         self._sql.insert(schema.batches, [astuple(record)])
         return record
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request that was applied, when (in milliseconds since 1970), and its answer, as the service spells it."""
+
+    account: str
+    key: str
+    digest: bytes
+    batch: str
+    kept: int
+    answer: bytes
+
+
+class RepeatReader(StorePart):
+    """Requests by account and key."""
+
+    def find(self, account: str, key: str, since: int) -> Repeat | None:
+        """The request of an account with this key, if it is not from before a time."""
+        if not is_storable(key):
+            return None
+        found = self._sql.select(schema.repeats, "WHERE account = ? AND key = ? AND kept >= ?", account, key, since)
+        return Repeat(*found[0]) if found else None
+
+
+class RepeatWriter(RepeatReader):
+    """Requests, and new ones."""
+
+    def add(self, repeat: Repeat, *, since: int, most: int) -> None:
+        """Keep a request; away with those from before a time, and with the oldest of its account over so many."""
+        self._sql.run("DELETE FROM repeats WHERE kept < ?", since)
+        self._sql.replace(schema.repeats, [astuple(repeat)])
+        self._sql.run(
+            "DELETE FROM repeats WHERE account = ? AND kept < (SELECT kept FROM repeats WHERE account = ?"
+            " ORDER BY kept DESC LIMIT 1 OFFSET ?)",
+            repeat.account,
+            repeat.account,
+            most - 1,
+        )

@@ -7,16 +7,14 @@ from copy import copy
 from triplewire.store.access import AccessReader, AccessWriter
 from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.backfills import BackfillReader, BackfillWriter
-from triplewire.store.batches import BatchReader, BatchWriter
+from triplewire.store.batches import BatchReader, BatchWriter, RepeatReader, RepeatWriter
 from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
-from triplewire.store.log import LogReader, LogWriter
-from triplewire.store.marks import MarkReader, MarkWriter
+from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
-from triplewire.store.repeats import RepeatReader, RepeatWriter
 from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import SettingReader, SettingWriter
 from triplewire.store.sql import Sql

@@ -59,8 +59,7 @@ def _in_scope(group: syntax.GroupPattern) -> Iterator[str]:
     for part in group.parts:
         if isinstance(part, syntax.Triples):
             for statement in part.statements:
-                nodes = (statement.subject, statement.path, statement.object)
-                yield from (node.value for node in nodes if isinstance(node, Variable))
+                yield from statement.variables
         elif isinstance(part, syntax.Values):
             yield from part.names
         elif isinstance(part, syntax.OptionalPart):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import count, pairwise
 from typing import Any, Final
 
@@ -128,7 +128,7 @@ class _Reader(OperationReader, StatementReader):
         block = next(self._blocks)
         for part in parts:
             if isinstance(part, syntax.Triples):
-                self._settle_labels(_variables(part.statements), block)
+                self._settle_labels({name for statement in part.statements for name in statement.variables}, block)
             elif not isinstance(part, syntax.Filter):
                 block = next(self._blocks)
 
@@ -181,8 +181,3 @@ class _Reader(OperationReader, StatementReader):
 def _cells(terms: list[Any]) -> tuple[Any, ...]:
     """The values of a row; None for UNDEF, which is the only one that is still a token."""
     return tuple(None if isinstance(term, Token) else term for term in terms)
-
-
-def _variables(statements: Iterable[syntax.PathPattern]) -> set[str]:
-    nodes = (node for statement in statements for node in (statement.subject, statement.path, statement.object))
-    return {node.value for node in nodes if isinstance(node, Variable)}

@@ -51,6 +51,11 @@ class PathPattern:
     path: Path | Variable
     object: Node
 
+    @property
+    def variables(self) -> list[str]:
+        """The names of its variables, in order."""
+        return [node.value for node in (self.subject, self.path, self.object) if isinstance(node, Variable)]
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
