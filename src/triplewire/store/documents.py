@@ -123,11 +123,7 @@ class DocumentReader(StorePart):
 
     def history(self, document: int) -> list[VersionRecord]:
         """The versions that are kept, oldest first."""
-        found = self._sql.rows(
-            "SELECT document, version, batch, content IS NOT NULL FROM versions WHERE document = ? ORDER BY version",
-            document,
-        )
-        return [_version(row) for row in found]
+        return self._versions("WHERE document = ? ORDER BY version", document)
 
     def published_by(self) -> tuple[int, int, int]:
         """How many batches there were, the first and the last of them; with a viewer, of those that it can know of.
@@ -147,13 +143,11 @@ class DocumentReader(StorePart):
 
     def of_batches(self, after: int, until: int) -> list[VersionRecord]:
         """The versions of the batches with after < number <= until, in order of batch and document."""
-        found = self._sql.rows(
-            "SELECT document, version, batch, content IS NOT NULL FROM versions"
-            " WHERE batch > ? AND batch <= ? ORDER BY batch, document",
-            after,
-            until,
-        )
-        return [_version(row) for row in found]
+        return self._versions("WHERE batch > ? AND batch <= ? ORDER BY batch, document", after, until)
+
+    def _versions(self, rest: str, *values: int) -> list[VersionRecord]:
+        found = self._sql.rows(f"SELECT document, version, batch, content IS NOT NULL FROM versions {rest}", *values)
+        return [VersionRecord(document, version, batch, bool(present)) for document, version, batch, present in found]
 
     def listing(self, after: str = "", limit: int = 100, *, present: bool = True) -> list[DocumentRecord]:
         """Documents by uri, from the one that follows `after`; with present=False also the retracted ones."""
@@ -245,8 +239,3 @@ def _compressed(content: bytes | None) -> bytes | None:
     window, memory = (13, 6) if len(content) <= _SMALL else (15, 8)
     press = zlib.compressobj(_QUICK, zlib.DEFLATED, window, memory)
     return press.compress(content) + press.flush()
-
-
-def _version(row: tuple[int, int, int, int]) -> VersionRecord:
-    document, version, batch, present = row
-    return VersionRecord(document, version, batch, bool(present))

@@ -7,7 +7,7 @@ read those that do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from triplewire.store import schema
 from triplewire.store.atoms import AtomWriter
@@ -17,23 +17,12 @@ from triplewire.store.sql import Sql, StorePart, Values, columns_of
 
 
 @dataclass(frozen=True, slots=True)
-class QueryRecord:
-    """A query; `terms` are the numbers that are kept in mind for it, which no compaction drops.
-
-    It sees the documents that its `viewer` may read; None sees all.
-    """
-
-    id: int
-    scope: str
-    start: int
-    pattern: str
-    terms: tuple[int, ...]
-    viewer: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class NewQuery:
-    """A query to write; `digest` tells it from all others."""
+    """A query to write; `digest` tells it from all others.
+
+    `terms` are the numbers that are kept in mind for it, which no compaction drops. It sees the documents that its
+    `viewer` may read; None sees all.
+    """
 
     scope: str
     start: int
@@ -45,6 +34,13 @@ class NewQuery:
     def digest(self) -> bytes:
         """Equal for queries that ask the same, and see the same."""
         return digest_of(self.scope, self.start, self.pattern, *(() if self.viewer is None else (self.viewer,)))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord(NewQuery):
+    """A query that is written."""
+
+    id: int = field(kw_only=True)
 
 
 class QueryReader(StorePart):
@@ -86,7 +82,7 @@ class QueryWriter(QueryReader):
     def add(self, scope: str, start: int, pattern: str, terms: Sequence[int]) -> QueryRecord:
         """A new query; the caller has looked that it is not there."""
         (number,) = self.add_many([NewQuery(scope, start, pattern, tuple(terms))])
-        return QueryRecord(number, scope, start, pattern, tuple(terms))
+        return QueryRecord(scope, start, pattern, tuple(terms), id=number)
 
     def add_many(self, new: Sequence[NewQuery]) -> list[int]:
         """New queries, of which no two are equal; their numbers."""
@@ -111,4 +107,4 @@ class QueryWriter(QueryReader):
 
 def _query(row: Values) -> QueryRecord:
     number, _, scope, start, pattern, terms, viewer = row
-    return QueryRecord(number, scope, start, pattern, unpack(terms), viewer)
+    return QueryRecord(scope, start, pattern, unpack(terms), viewer, id=number)

@@ -74,7 +74,10 @@ class Terms:
             return True
         if not isinstance(a, Variable):
             a, b = b, a
-        if not isinstance(a, Variable) or not self._alike(self._kind(a), self._kind(b)):
+        if not isinstance(a, Variable):
+            return False
+        one, two = self._kind(a), self._kind(b)
+        if one.sort is not two.sort or (None not in (one.numeric, two.numeric) and one.numeric != two.numeric):
             return False
         self._of[a.value] = b
         return True
@@ -84,10 +87,6 @@ class Terms:
             return self._kinds[place.value]
         assert not isinstance(place, Call)
         return kind_of(place)
-
-    @staticmethod
-    def _alike(a: TermKind, b: TermKind) -> bool:
-        return a.sort is b.sort and (a.numeric is None or b.numeric is None or a.numeric == b.numeric)
 
     def names(self) -> dict[str, Expression]:
         """The variables that something else stands for, with what it is."""

@@ -15,11 +15,10 @@ from itertools import islice
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.budget import STEPS, Budget, TooHard
 from triplewire.algebra.covering.demands import UNTRUE, Demand, canonical, conjunction_of, demanded
 from triplewire.algebra.covering.facts import identity_of
 from triplewire.algebra.covering.mappings import Homomorphism, mappings, same
-from triplewire.algebra.covering.solver import Solver
+from triplewire.algebra.covering.solver import STEPS, Budget, Solver, TooHard
 from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, sort_of
 from triplewire.algebra.pattern import (
     Call,

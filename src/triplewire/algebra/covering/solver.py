@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
+from typing import Final
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.budget import Budget
 from triplewire.algebra.covering.cases import Assertion, consistent
 from triplewire.algebra.covering.demands import UNTRUE, Accepted, Demand, canonical, demanded, outcome
 from triplewire.algebra.covering.facts import identity_of, read
@@ -28,10 +28,47 @@ Places = Mapping[str, frozenset[Sort]]
 
 Atoms = dict[Expression, Accepted]
 
+STEPS: Final = 50_000
+"""The steps of one question."""
+_ASKING: Final = 50
+"""What a question costs before its first step, in steps of about two microseconds."""
 _STEPS_OF_A_CASE = 20
 """What a case costs, in comparisons of two triple patterns."""
 _ASSERTIONS_PER_STEP = 60
 """To put n comparisons on a line, with all that follows, takes about n⁴ operations; so many of them are a step."""
+
+
+class TooHard(Exception):
+    """The budget is spent, and nothing is proved."""
+
+
+class Budget:
+    """Steps that are left, of this budget and of the one that it is part of; beyond them, nothing is decided.
+
+    One question has a budget of its own, so that it cannot take long; a caller with many has one for all: a short text
+    can have hundreds of alternatives, and tens of thousands of pairs of them.
+    """
+
+    def __init__(self, steps: int = STEPS, whole: Budget | None = None) -> None:
+        self._steps, self._whole = steps, whole
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether something was not decided for lack of steps."""
+        return self._steps < 0
+
+    def spend(self, steps: int) -> None:
+        """Take some steps; TooHard when there were too many."""
+        self._steps -= steps
+        if self._whole is not None:
+            self._whole.spend(steps)
+        if self._steps < 0:
+            raise TooHard
+
+    def for_one(self) -> Budget:
+        """The budget of one question out of this; TooHard if there is nothing left for it."""
+        self.spend(_ASKING)
+        return Budget(STEPS, self)
 
 
 @dataclass
@@ -49,7 +86,7 @@ class Solver:
     def __init__(self, taxonomy: Taxonomy, budget: Budget) -> None:
         self._taxonomy = taxonomy
         self._families = Families(taxonomy)
-        self._budget = budget
+        self.spend = budget.spend
 
     def implies(self, premises: Iterable[Expression], conclusion: Expression, places: Places) -> bool:
         """True if the conclusion holds whenever all premises do."""
@@ -70,10 +107,6 @@ class Solver:
         atoms = starmap(Demand, state.atoms.items())
         rest = [*atoms, *(other for other in state.choices if other is not choice)]
         return any(self.satisfiable([part, *rest], state.places) for part in choice.parts())
-
-    def spend(self, steps: int) -> None:
-        """Take some steps; TooHard when there were too many."""
-        self._budget.spend(steps)
 
     def _assume(self, demands: Iterable[Demand], places: Places) -> State | None:
         """Take compound demands apart, put identities in; None if that alone is contradictory."""

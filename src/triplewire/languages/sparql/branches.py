@@ -166,13 +166,8 @@ def _finished_optional(optional: Optional, terms: Terms) -> Optional | None:
 
 
 def _fixed_conditions(conditions: tuple[Expression, ...], terms: Terms) -> tuple[Expression, ...] | None:
-    found: list[Expression] = []
-    for condition in conditions if terms else ():
-        parts = filters.fixed(condition, terms)
-        if parts is None:
-            return None
-        found += parts
-    return tuple(dict.fromkeys(found if terms else conditions))
+    found = filters.united(filters.fixed(condition, terms) for condition in conditions) if terms else conditions
+    return None if found is None else tuple(dict.fromkeys(found))
 
 
 def settled(branch: SparqlBranch) -> SparqlBranch:

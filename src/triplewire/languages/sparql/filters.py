@@ -6,7 +6,7 @@ may recover from it. What is constant is computed here, with the algebra's own f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,6 +51,16 @@ def conditions(expression: syntax.Expression, scope: Scope, place: TextPlace) ->
 def fixed(condition: Expression, terms: Mapping[str, Term]) -> tuple[Expression, ...] | None:
     """The conditions that are left of one when some variables are known terms; None if it never holds then."""
     return _split(_fix(condition, terms))
+
+
+def united(parts: Iterable[tuple[Expression, ...] | None]) -> tuple[Expression, ...] | None:
+    """The conditions of all parts together; None if one of them never holds."""
+    found: list[Expression] = []
+    for part in parts:
+        if part is None:
+            return None
+        found += part
+    return tuple(found)
 
 
 def _fix(expression: Expression, terms: Mapping[str, Term]) -> Expression:

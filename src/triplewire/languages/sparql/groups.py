@@ -168,25 +168,17 @@ def _check_size(branches: list[SparqlBranch], conditions: list[syntax.Filter]) -
 def _filtered(branch: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch | None:
     """The branch under its filters; None if one of them can never be true."""
     scope = filters.Scope(branch.certain, branch.perhaps)
-    found = list(branch.conditions)
-    for condition in conditions:
-        parts = filters.conditions(condition.condition, scope, condition.place)
-        if parts is None:
-            return None
-        found += parts
-    return replace(branch, conditions=tuple(dict.fromkeys(found)))
+    found = filters.united(filters.conditions(each.condition, scope, each.place) for each in conditions)
+    return None if found is None else replace(branch, conditions=tuple(dict.fromkeys((*branch.conditions, *found))))
 
 
 def _extended(branch: SparqlBranch, inner: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch:
     """LeftJoin: the filters of the OPTIONAL's group see the outer group's variables, too."""
     scope = filters.Scope(branch.certain | inner.certain, branch.perhaps - inner.certain, inside=True)
-    found = list(inner.conditions)
-    for condition in conditions:
-        parts = filters.conditions(condition.condition, scope, condition.place)
-        if parts is None:
-            return branch
-        found += parts
-    return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, tuple(found))))
+    found = filters.united(filters.conditions(each.condition, scope, each.place) for each in conditions)
+    if found is None:
+        return branch
+    return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, (*inner.conditions, *found))))
 
 
 def _check_optional(inner: SparqlBranch, place: TextPlace) -> None:
