@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
 from decimal import Decimal
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
@@ -16,6 +16,8 @@ from triplewire.algebra.values import XSD_DECIMAL, XSD_INTEGER, Incomparable, lo
 from triplewire.model import XSD
 from triplewire.model.numbers import number
 
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "same": "same"}
 _FLIPPED |= {"~" + op: "~" + other for op, other in _FLIPPED.items() if op != "same"}
 _OTHER = {"and": "or", "or": "and"}
@@ -36,6 +38,16 @@ _WHOLE_TYPES = frozenset(
 def flattened(conditions: Iterable[Expression]) -> tuple[Expression, ...]:
     """The conditions, spelled, with negations pushed down to the tests and without `and` around them; each once."""
     return _operands("and", [arranged(spelled(_pushed(condition))) for condition in dict.fromkeys(conditions)])
+
+
+def connected(items: Iterable[tuple[Collection[Key], Item]]) -> list[tuple[set[Key], list[Item]]]:
+    """The items in groups that share no key, each with its keys; the last one has the last item at its end."""
+    groups: list[tuple[set[Key], list[Item]]] = []
+    for keys, item in items:
+        joined = [group for group in groups if not group[0].isdisjoint(keys)]
+        groups = [group for group in groups if group[0].isdisjoint(keys)]
+        groups.append((set(keys).union(*(k for k, _ in joined)), [*(i for _, others in joined for i in others), item]))
+    return groups
 
 
 class SplitWays(NamedTuple):

@@ -13,13 +13,12 @@ A branch that can never hold is dropped on the way. Every stage keeps the meanin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra import core, labels
-from triplewire.algebra.conditions import SplitWays, arranged, flattened, spelled, split, tidy, ways_to_split
+from triplewire.algebra.conditions import SplitWays, arranged, connected, flattened, spelled, split, tidy, ways_to_split
 from triplewire.algebra.core import fold
 from triplewire.algebra.labels import label
 from triplewire.algebra.pattern import (
@@ -160,7 +159,7 @@ def _equalities(
         return {}, conditions
     swap: dict[str, Node] = {}
     kept: dict[Expression, None] = dict.fromkeys(c for c in conditions if c not in same)
-    for group in _groups(variables_of(c) for c in same):
+    for group, _ in connected((variables_of(c), c) for c in same):
         chosen, *others = sorted(group, key=lambda name: (name not in answer, name))
         for name in others:
             if name in answer:
@@ -186,15 +185,6 @@ def _is_same_variable(condition: Expression) -> bool:
     if not isinstance(condition, Call) or condition.function != "same":
         return False
     return all(isinstance(argument, Variable) for argument in condition.arguments)
-
-
-def _groups(pairs: Iterable[frozenset[str]]) -> list[set[str]]:
-    """The variables that a chain of pairs connects."""
-    group_of: dict[str, set[str]] = {}
-    for pair in pairs:
-        merged = set(pair).union(*(group_of[name] for name in pair if name in group_of))
-        group_of.update(dict.fromkeys(merged, merged))
-    return list({id(group): group for group in group_of.values()}.values())
 
 
 def _equal_only_to_itself(literal: Literal) -> bool:

@@ -26,9 +26,6 @@ from triplewire.model import XSD, parse_term
 from triplewire.model.prefixes import how_to_give
 
 _WORDS = {
-    "_AND": "and",
-    "_OR": "or",
-    "_NOT": "not",
     "OPERATOR": "a comparison (= != < <= > >= contains)",
     "RELATION": "an is-a relation (isa, instanceOf, ancestorOf)",
     "_COMMA": "a comma",
@@ -47,7 +44,6 @@ _WORDS = {
     "_DOT": "a dot and a property",
     "ANY": "the any-operator ?",
     "ALL": "*",
-    "MEMBER": "member",
     "_IF": ":-",
     "$END": "the end",
 }

@@ -22,53 +22,31 @@ from triplewire.store.terms import TermMemory, TermReader, key_of
 
 _AT_ONCE = 500
 
-_COUNTED = (
-    ("terms", "terms", "id"),
-    ("documents", "documents", "id"),
-    ("queries", "queries", "id"),
-    ("registry", "subscriptions", "number"),
-    ("registry", "alterations", "number"),
-    ("registry", "removals", "number"),
-    ("shapes", "shapes", "id"),
-    ("atoms", "atoms", "id"),
-    ("crowds", "crowds", "id"),
-    ("rows", "rows", "id"),
-    ("batches", "batches", "number"),
-    ("dead letters", "dead_letters", "number"),
-)
-"""A counter, and a column whose numbers it gave."""
+_COUNTED = {
+    "registry": ("subscriptions.number", "alterations.number", "removals.number"),
+    "batches": ("batches.number",),
+    "dead letters": ("dead_letters.number",),
+    **{name: (f"{name}.id",) for name in ("terms", "documents", "queries", "shapes", "atoms", "crowds", "rows")},
+}
+"""A counter, and the columns whose numbers it gave."""
 
-_REFERENCES = (
-    ("versions", "document", "documents", "id"),
-    ("versions", "batch", "batches", "number"),
-    ("statements", "document", "documents", "id"),
-    ("statements", "s", "terms", "id"),
-    ("statements", "p", "terms", "id"),
-    ("statements", "o", "terms", "id"),
-    ("access_lists", "document", "documents", "id"),
-    ("publishers", "document", "documents", "id"),
-    ("access_entries", "document", "access_lists", "document"),
-    ("subscriptions", "query", "queries", "id"),
-    ("spans", "number", "subscriptions", "number"),
-    ("backfills", "number", "subscriptions", "number"),
-    ("atoms", "shape", "shapes", "id"),
-    ("query_atoms", "atom", "atoms", "id"),
-    ("query_atoms", "query", "queries", "id"),
-    ("crowd_members", "query", "queries", "id"),
-    ("crowd_members", "crowd", "crowds", "id"),
-    ("past_members", "crowd", "crowds", "id"),
-    ("rows", "query", "queries", "id"),
-    ("rows", "crowd", "crowds", "id"),
-    ("bindings", "row", "rows", "id"),
-    ("bindings", "term", "terms", "id"),
-    ("events", "batch", "batches", "number"),
-    ("events", "crowd", "crowds", "id"),
-    ("deliveries", "subscription", "subscriptions", "id"),
-    ("dead_letters", "delivery", "deliveries", "id"),
-)
-"""A column whose numbers are all in another one."""
+_REFERENCES = {
+    "documents.id": ("versions.document", "statements.document", "access_lists.document", "publishers.document"),
+    "batches.number": ("versions.batch", "events.batch"),
+    "terms.id": ("statements.s", "statements.p", "statements.o", "bindings.term"),
+    "access_lists.document": ("access_entries.document",),
+    "queries.id": ("subscriptions.query", "query_atoms.query", "crowd_members.query", "rows.query"),
+    "subscriptions.number": ("spans.number", "backfills.number"),
+    "subscriptions.id": ("deliveries.subscription",),
+    "shapes.id": ("atoms.shape",),
+    "atoms.id": ("query_atoms.atom",),
+    "crowds.id": ("crowd_members.crowd", "past_members.crowd", "rows.crowd", "events.crowd"),
+    "rows.id": ("bindings.row",),
+    "deliveries.id": ("dead_letters.delivery",),
+}
+"""A column, and those whose numbers are all in it."""
 
-_MAY_BE_NOTHING = {("rows", "query"), ("rows", "crowd"), ("events", "crowd")}
+_MAY_BE_NOTHING = ("rows.query", "rows.crowd", "events.crowd")
 """Columns of these in which 0 stands for nothing."""
 
 
@@ -79,21 +57,25 @@ def problems(sql: Sql) -> Iterator[str]:
 
 
 def _counters(sql: Sql) -> Iterator[str]:
-    for name, table, column in _COUNTED:
-        last, given = sql.number(f"SELECT max({column}) FROM {table}"), sql.counter(name)
-        if last > given:
-            yield f"the counter {name} is at {given}, but {table}.{column} goes up to {last}"
+    for name, columns in _COUNTED.items():
+        for table, column in (place.split(".") for place in columns):
+            last, given = sql.number(f"SELECT max({column}) FROM {table}"), sql.counter(name)
+            if last > given:
+                yield f"the counter {name} is at {given}, but {table}.{column} goes up to {last}"
 
 
 def _references(sql: Sql) -> Iterator[str]:
-    for table, column, other, key in _REFERENCES:
-        something = f"t.{column} <> 0 AND" if (table, column) in _MAY_BE_NOTHING else ""
-        missing = sql.number(
-            f"SELECT count(*) FROM {table} t"
-            f" WHERE {something} NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
-        )
-        if missing:
-            yield f"{missing} of {table} have a {column} that is not in {other}"
+    for target, columns in _REFERENCES.items():
+        other, key = target.split(".")
+        for place in columns:
+            table, column = place.split(".")
+            something = f"t.{column} <> 0 AND" if place in _MAY_BE_NOTHING else ""
+            missing = sql.number(
+                f"SELECT count(*) FROM {table} t"
+                f" WHERE {something} NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
+            )
+            if missing:
+                yield f"{missing} of {table} have a {column} that is not in {other}"
 
 
 def _term_keys(sql: Sql) -> Iterator[str]:

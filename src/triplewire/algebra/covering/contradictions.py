@@ -2,8 +2,8 @@
 
 What a function makes of a term is a derived value: an unknown of its own, of a sort that the function tells.
 `lang(?x) = "en" and lang(?x) = "de"` contradict each other whatever ?x is: with `?l` for `lang(?x)` that is seen
-without knowing anything of languages. What the function is applied to must be of a sort that it takes, or the condition is an
-error, and an error is not a match.
+without knowing anything of languages. What the function is applied to must be of a sort that it takes, or the condition
+is an error, and an error is not a match.
 
 Invariant: whatever satisfies the conditions satisfies what they become with derived values; so a contradiction there is
 one here.

@@ -14,6 +14,7 @@ from typing import Final
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.conditions import connected
 from triplewire.algebra.covering.cases import Assertion, consistent
 from triplewire.algebra.covering.demands import UNTRUE, Accepted, Demand, canonical, demanded, outcome
 from triplewire.algebra.covering.facts import identity_of, read
@@ -241,29 +242,10 @@ def _substitute(state: State, pending: list[Demand], old: Variable, new: Express
 
 def _components(atoms: Atoms) -> list[Atoms]:
     """The atoms in groups that share no variable."""
-    groups: list[tuple[set[str], Atoms]] = []
-    for atom, accepted in atoms.items():
-        names, group = set(variables_of(atom)), {atom: accepted}
-        apart = []
-        for other_names, other in groups:
-            if names & other_names:
-                names |= other_names
-                group = {**other, **group}
-            else:
-                apart.append((other_names, other))
-        groups = [*apart, (names, group)]
-    return [group for _, group in groups]
+    return [dict(group) for _, group in connected((variables_of(atom[0]), atom) for atom in atoms.items())]
 
 
 def _connected(premises: Iterable[Expression], conclusion: Expression) -> list[Expression]:
     """The premises that have to do with the conclusion, over any number of shared variables."""
-    names = set(variables_of(conclusion))
-    left = [*premises]
-    found: list[Expression] = []
-    while True:
-        near = [premise for premise in left if variables_of(premise) & names]
-        if not near:
-            return found
-        found += near
-        left = [premise for premise in left if premise not in near]
-        names.update(*map(variables_of, near))
+    *near, _ = connected((variables_of(one), one) for one in (*premises, conclusion))[-1][1]
+    return near
