@@ -98,12 +98,9 @@ def truth(term: Term) -> bool:
     raise Incomparable
 
 
-_ZERO_OF = lru_cache(maxsize=None)(lambda datatype: number(Literal("1", datatype=datatype)) is not None)
-
-
 def _is_numeric_type(datatype: NamedNode) -> bool:
     """A numeric type, also when the literal at hand is not valid in it (the negative ones have no 1)."""
-    return _ZERO_OF(datatype) or number(Literal("-1", datatype=datatype)) is not None
+    return any(number(Literal(text, datatype=datatype)) is not None for text in ("1", "-1"))
 
 
 def _boolean(flag: bool) -> Literal:

@@ -92,16 +92,7 @@ class _Check:
     def end_element(self, _name: str) -> None:
         self.depth -= 1
 
-    def entity_declared(
-        self,
-        name: str,
-        _is_parameter: bool,
-        value: str | None,
-        _base: str | None,
-        _system_id: str | None,
-        _public_id: str | None,
-        _notation: str | None,
-    ) -> None:
+    def entity_declared(self, name: str, _is_parameter: bool, value: str | None, *_ids: str | None) -> None:
         if value is None:
             reason = f"the external entity {name!r} is never fetched; write its text into the document"
             self.refuse(reason, DocumentError)

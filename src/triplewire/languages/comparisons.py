@@ -15,7 +15,8 @@ SPELLINGS = {"≠": "!=", "≤": "<=", "≥": ">=", "⊒": "contains"}
 """The printed signs of the papers, and what is typed for them."""
 
 ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SYMMETRIC = ("=", "!=", "is", "is not")
+_TURNED = ORDERS | {operator: operator for operator in ("=", "!=", "is", "is not")}
+"""What an operator is when its sides change places."""
 
 
 def expression(operator: str, left: Expression, right: Expression, *, number: bool = False) -> Expression:
@@ -23,11 +24,8 @@ def expression(operator: str, left: Expression, right: Expression, *, number: bo
 
     A constant on the left changes sides, so that `64 < ?x` is `?x > 64`.
     """
-    if not isinstance(left, Variable) and isinstance(right, Variable):
-        if operator in _SYMMETRIC:
-            left, right = right, left
-        elif operator in ORDERS:
-            operator, left, right = ORDERS[operator], right, left
+    if not isinstance(left, Variable) and isinstance(right, Variable) and operator in _TURNED:
+        operator, left, right = _TURNED[operator], right, left
     if operator in IS_A:
         return Call(operator, (left, right))
     if operator == "starts":

@@ -79,12 +79,9 @@ def _explained(token: Token, at_end: bool, accepted: set[str]) -> QueryError:
 def _expected(accepted: set[str]) -> tuple[str, ...]:
     """What could stand here, in words: marks, then terms, then keywords, and not too many of them."""
     spelled = {name: f"'{spelling}'" for spelling, name in _spellings().items() if not spelling.isalpha()}
-    found = sorted({_SPOKEN.get(name) or spelled.get(name, name) for name in accepted}, key=_by_kind)
+    words = {_SPOKEN.get(name) or spelled.get(name, name) for name in accepted}
+    found = sorted(words, key=lambda word: (word.isupper(), not word.startswith("'"), word))
     return tuple(found[:_MOST_EXPECTED]) + (("…",) if len(found) > _MOST_EXPECTED else ())
-
-
-def _by_kind(words: str) -> tuple[bool, bool, str]:
-    return words.isupper(), not words.startswith("'"), words
 
 
 def _hint(token: Token) -> str | None:
