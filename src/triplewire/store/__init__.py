@@ -7,7 +7,7 @@ never parses a document, matches a triple or decides what an event is. `schema` 
 What it keeps: `documents`, `access` lists, `terms`, `triples`; `subscriptions`, their `queries`, `atoms` and `crowds`;
 `rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `images`, `settings`. `surveys` look
 around in it. A `store` gives `transactions`, which speak `sql`; `packing` says how values are kept. `urls` name stores;
-`migrations`, `checking`, `compaction`, `copying` and `leases` look after one, `privacy`, `folders` and a `watchdog`
+`migrations`, `checking`, `compaction`, `copying` and `leases` look after one, `files`, `folders` and a `watchdog`
 after its files and connections.
 """
 

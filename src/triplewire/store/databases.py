@@ -21,8 +21,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
 from triplewire.store.dialects import PostgresSql, SqliteSql
+from triplewire.store.files import private_store
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
-from triplewire.store.privacy import private_store
 from triplewire.store.sql import Sql
 from triplewire.store.watchdog import Watchdog
 
