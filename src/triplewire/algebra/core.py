@@ -30,10 +30,8 @@ def fold(branch: Conjunction, answer: frozenset[str], most_steps: int = MOST_STE
         branch = replace(branch, triples=triples)
     if not _may_fold(triples):
         return branch
-    fixed = set(answer)
-    for optional in branch.optionals:
-        fixed.update(name for triple in optional.triples for name in triple.variables)
-    free = branch.variables - fixed
+    optional = {name for part in branch.optionals for triple in part.triples for name in triple.variables}
+    free = branch.variables - answer - optional
     return _Core(branch, free, most_steps).found() if free else branch
 
 

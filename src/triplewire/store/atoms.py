@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from sqlalchemy import Table
 
@@ -106,21 +105,12 @@ class AtomWriter(AtomReader):
 
     def attach_many(self, users: Sequence[tuple[int, Sequence[AtomUse]]]) -> list[list[int]]:
         """Let queries use atoms; for each query the number of each use's atom."""
-        keys = [[use.digest for use in uses] for _, uses in users]
-        known = {row[1]: row for row in self._sql.where(schema.atoms, "digest", chain.from_iterable(keys))}
-        new = {
-            key: use
-            for (_, uses), own in zip(users, keys, strict=True)
-            for use, key in zip(uses, own, strict=True)
-            if key not in known
-        }
+        uses_of = [(query, use, use.digest) for query, uses in users for use in uses]
+        known = {row[1]: row for row in self._sql.where(schema.atoms, "digest", [key for _, _, key in uses_of])}
+        new = {key: use for _, use, key in uses_of if key not in known}
         made = dict(zip(new, self._sql.take("atoms", len(new)) if new else (), strict=True))
         numbers = {key: row[0] for key, row in known.items()} | made
-        used = {
-            (numbers[key], query, use.branch)
-            for (query, uses), own in zip(users, keys, strict=True)
-            for use, key in zip(uses, own, strict=True)
-        }
+        used = {(numbers[key], query, use.branch) for query, use, key in uses_of}
         self._sql.insert(schema.query_atoms, sorted(used))
         balance = Counter(atom for atom, _, _ in used)
         self._count(list(known.values()), balance)
@@ -128,7 +118,7 @@ class AtomWriter(AtomReader):
             schema.atoms,
             [(made[key], key, u.shape, u.position, u.definition, balance[made[key]]) for key, u in new.items()],
         )
-        return [[numbers[key] for key in own] for own in keys]
+        return [[numbers[use.digest] for use in uses] for _, uses in users]
 
     def detach(self, query: int) -> None:
         """Let a query use no atoms any more; atoms and shapes without users go."""

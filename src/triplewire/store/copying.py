@@ -17,8 +17,7 @@ from tempfile import TemporaryDirectory
 from triplewire.errors import DamagedStore, NotAStore, StoreError
 from triplewire.store import schema
 from triplewire.store.databases import Database, SqliteDatabase, file
-from triplewire.store.files import private_file
-from triplewire.store.folders import sync_folder
+from triplewire.store.files import private_file, sync_folder
 from triplewire.store.migrations import current_version, prepare, version_of
 from triplewire.store.sql import Sql, columns_of
 

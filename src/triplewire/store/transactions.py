@@ -11,12 +11,11 @@ from triplewire.store.batches import BatchReader, BatchWriter, RepeatReader, Rep
 from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
-from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
 from triplewire.store.rows import RowReader, RowWriter
-from triplewire.store.settings import SettingReader, SettingWriter
+from triplewire.store.settings import ImageReader, ImageWriter, SettingReader, SettingWriter
 from triplewire.store.sql import Sql
 from triplewire.store.subscriptions import SubscriptionReader, SubscriptionWriter
 from triplewire.store.surveys import SurveyReader

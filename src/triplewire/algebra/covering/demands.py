@@ -32,18 +32,15 @@ class Demand(NamedTuple):
 
     @property
     def is_choice(self) -> bool:
-        """True if one of its parts decides it: there are alternatives."""
-        return isinstance(self.expression, Call) and self.expression.function == _decided_by_one(self.accepted)
+        """True if one of its parts decides it: a true one an `or` to be true, one that is not an `and` not to be."""
+        return isinstance(self.expression, Call) and self.expression.function == (
+            "or" if True in self.accepted else "and"
+        )
 
     def parts(self) -> list[Demand]:
         """The demands on the parts of an `and`/`or`: all of them, or for a choice any one of them."""
         assert isinstance(self.expression, Call)
         return [Demand(argument, self.accepted) for argument in self.expression.arguments]
-
-
-def _decided_by_one(accepted: Accepted) -> str:
-    """One true part makes an `or` true, one part that is not true makes an `and` not true."""
-    return "or" if True in accepted else "and"
 
 
 def flipped(accepted: Accepted) -> Accepted:

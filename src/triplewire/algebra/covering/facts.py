@@ -164,11 +164,10 @@ def _comparison(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionRead
     left, right = (_operand(argument, kinds) for argument in condition.arguments)
     if left is None or right is None:
         return _opaque(condition)
-    for side in (left, right):
-        if not isinstance(side, Comparand):
-            return ConditionReading(None, side)
-    assert isinstance(left, Comparand)
-    assert isinstance(right, Comparand)
+    if not isinstance(left, Comparand):
+        return ConditionReading(None, left)
+    if not isinstance(right, Comparand):
+        return ConditionReading(None, right)
     if condition.function == "same":
         return _opaque(condition) if left.made or right.made else _identity(left, right, FALSE)
     if condition.function in LOOSE:

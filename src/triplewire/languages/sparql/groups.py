@@ -79,7 +79,6 @@ class _Translation:
         self._steps = (name for name in (f"_step{n}" for n in count(1)) if name not in used)
 
     def branches(self) -> list[SparqlBranch]:
-        """The branches of the whole query."""
         where, values = self._group(self._query.where), self._query.values
         return join([where, self._values(values)], values.place) if values else where
 
@@ -138,8 +137,10 @@ class _Translation:
 
     def _left_join(self, branches: list[SparqlBranch], part: syntax.OptionalPart) -> list[SparqlBranch]:
         inner, conditions = self._open(part.group)
-        for found in inner:
-            _check_optional(found, part.place)
+        if any(found.optionals for found in inner):
+            raise _refused("another OPTIONAL", part.place)
+        if any(found.bindings for found in inner):
+            raise _refused("VALUES", part.place)
         if len(inner) > 1:
             raise _refused("a UNION, a path with | or VALUES", part.place)
         if not inner or not inner[0].triples:
@@ -179,13 +180,6 @@ def _extended(branch: SparqlBranch, inner: SparqlBranch, conditions: list[syntax
     if found is None:
         return branch
     return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, (*inner.conditions, *found))))
-
-
-def _check_optional(inner: SparqlBranch, place: TextPlace) -> None:
-    if inner.optionals:
-        raise _refused("another OPTIONAL", place)
-    if inner.bindings:
-        raise _refused("VALUES", place)
 
 
 def _refused(what: str, place: TextPlace) -> Exception:

@@ -64,7 +64,6 @@ class _Reader(OperationReader, StatementReader):
         self.refusals.append(refusal(feature, place_of(token)))
 
     def start(self, children: list[Any]) -> Any:
-        """The query, after its prologue."""
         return children[-1]
 
     def select_clause(self, children: list[Any]) -> tuple[Token, tuple[str, ...] | None]:

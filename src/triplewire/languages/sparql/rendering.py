@@ -75,7 +75,6 @@ class _Writer:
         self._variables = _spellings(pattern)
 
     def prologue(self) -> list[str]:
-        """The prefixes that were used."""
         return [f"PREFIX {prefix}: <{space}>" for prefix, space in sorted(self._used.items())]
 
     def group(self, branch: Conjunction) -> Iterator[str]:
@@ -123,7 +122,6 @@ class _Writer:
         return f"({text})" if isinstance(expression, Call) and expression.function in _INFIX else text
 
     def node(self, node: Node | Term) -> str:
-        """A term or variable."""
         if isinstance(node, Variable):
             return self.variable(node.value)
         if isinstance(node, NamedNode):
