@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Iterable
 from decimal import Decimal
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
@@ -44,9 +44,10 @@ def connected(items: Iterable[tuple[Collection[Key], Item]]) -> list[tuple[set[K
     """The items in groups that share no key, each with its keys; the last one has the last item at its end."""
     groups: list[tuple[set[Key], list[Item]]] = []
     for keys, item in items:
+        apart = [group for group in groups if group[0].isdisjoint(keys)]
         joined = [group for group in groups if not group[0].isdisjoint(keys)]
-        groups = [group for group in groups if group[0].isdisjoint(keys)]
-        groups.append((set(keys).union(*(k for k, _ in joined)), [*(i for _, others in joined for i in others), item]))
+        shared = set(keys).union(*(others for others, _ in joined))
+        groups = [*apart, (shared, [*chain.from_iterable(others for _, others in joined), item])]
     return groups
 
 
@@ -140,8 +141,10 @@ def _connected(name: str, arguments: Iterable[Expression]) -> Expression:
 def _operands(name: str, arguments: Iterable[Expression]) -> tuple[Expression, ...]:
     found: dict[Expression, None] = {}
     for argument in arguments:
-        is_inner = isinstance(argument, Call) and argument.function == name
-        found.update(dict.fromkeys(argument.arguments if is_inner else (argument,)))  # type: ignore[union-attr]
+        if isinstance(argument, Call) and argument.function == name:
+            found.update(dict.fromkeys(argument.arguments))
+        else:
+            found[argument] = None
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import starmap
 
 from triplewire.store import schema
@@ -227,7 +227,7 @@ class DocumentWriter(DocumentReader):
                 DocumentRecord(number, uri, 0, 0, b"")
                 for number, uri in zip(self._sql.take("documents", len(new)), new, strict=True)
             ]
-            self._sql.insert(schema.documents, [astuple(record) for record in made])
+            self._sql.insert(schema.documents, [(r.id, r.uri, r.version, r.published, r.digest) for r in made])
             known.update((record.uri, record) for record in made)
         return [known[uri] for uri in uris]
 

@@ -33,9 +33,8 @@ class Demand(NamedTuple):
     @property
     def is_choice(self) -> bool:
         """True if one of its parts decides it: a true one an `or` to be true, one that is not an `and` not to be."""
-        return isinstance(self.expression, Call) and self.expression.function == (
-            "or" if True in self.accepted else "and"
-        )
+        decisive = "or" if True in self.accepted else "and"
+        return isinstance(self.expression, Call) and self.expression.function == decisive
 
     def parts(self) -> list[Demand]:
         """The demands on the parts of an `and`/`or`: all of them, or for a choice any one of them."""

@@ -51,7 +51,7 @@ def _operation(function: str, arguments: tuple[syntax.Expression, ...], place: T
     return made
 
 
-def _place_of(children: list[Any]) -> TextPlace:
+def _first_place(children: list[Any]) -> TextPlace:
     """Where the first operation among them stands: `&&` and `||` themselves keep no place."""
     return next((child.place for child in children if isinstance(child, syntax.Operation)), TextPlace(LANGUAGE, 1, 1))
 
@@ -67,11 +67,11 @@ class OperationReader(SparqlTermReader):
 
     def disjunction(self, children: list[Any]) -> syntax.Expression:
         """`||`."""
-        return _operation("or", tuple(children), _place_of(children))
+        return _operation("or", tuple(children), _first_place(children))
 
     def conjunction(self, children: list[Any]) -> syntax.Expression:
         """`&&`."""
-        return _operation("and", tuple(children), _place_of(children))
+        return _operation("and", tuple(children), _first_place(children))
 
     def comparison(self, children: list[Any]) -> syntax.Expression:
         """`=` and its kin."""
@@ -95,7 +95,7 @@ class OperationReader(SparqlTermReader):
         result, rest = children[0], iter(children[1:])
         for part in rest:
             if isinstance(part, _SignedProduct):
-                result = _operation("+", (result, part.product), _place_of([result]))
+                result = _operation("+", (result, part.product), _first_place([result]))
             else:
                 result = _operation(str(part), (result, next(rest)), place_of(part))
         return result  # type: ignore[no-any-return]
