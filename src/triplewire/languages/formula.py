@@ -51,7 +51,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`; the operators are those of `comparisons.expression`."""
+    """`left operator right`; the operators are those of `branches.expression`."""
 
     operator: str
     left: Operand
@@ -103,6 +103,8 @@ Formula = Atom | FormulaGroup
 _NEGATED = {"=": "!=", "<": ">=", "<=": ">", "contains": "not contains", "is": "is not"}
 NEGATED = _NEGATED | {negative: positive for positive, negative in _NEGATED.items()}
 """The operator that holds where another one does not."""
+ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The order that says the same when its sides change places."""
 
 
 def every(parts: Iterable[Formula], at: TextPlace) -> Formula:

@@ -28,9 +28,9 @@ from pyoxigraph import Literal, NamedNode, Variable
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages.branches import pattern_of
-from triplewire.languages.comparisons import ORDERS
 from triplewire.languages.context import Context
 from triplewire.languages.formula import (
+    ORDERS,
     TYPE,
     Comparison,
     Formula,

@@ -18,13 +18,14 @@ from pyoxigraph import BaseDirection, Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import variable
 from triplewire.errors import QuerySyntaxError
-from triplewire.languages.comparisons import SPELLINGS
 from triplewire.languages.context import Context, namespaces
 from triplewire.languages.formula import Comparison, Formula, Operand, Statement, either, every, negation
 from triplewire.languages.places import TextPlace
 from triplewire.model import XSD, parse_term
 from triplewire.model.prefixes import how_to_give
 
+_SPELLINGS = {"≠": "!=", "≤": "<=", "≥": ">=", "⊒": "contains"}
+"""The printed signs of the papers, and what is typed for them."""
 _WORDS = {
     "OPERATOR": "a comparison (= != < <= > >= contains)",
     "RELATION": "an is-a relation (isa, instanceOf, ancestorOf)",
@@ -141,7 +142,7 @@ class FormulaReader(Transformer_NonRecursive[Token, Any]):
         return negation(part, part.at)
 
     def comparison(self, left: Operand, operator: Token, right: Operand) -> Formula:
-        return Comparison(SPELLINGS.get(operator, operator.lower()), left, right, left.at)
+        return Comparison(_SPELLINGS.get(operator, operator.lower()), left, right, left.at)
 
     def statement(self, subject: Operand, predicate: Operand, object: Operand) -> Formula:
         """A triple; a bare number as its object stands for every text that is this number."""

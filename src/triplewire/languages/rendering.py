@@ -108,7 +108,7 @@ class Printer:
         return [self.condition(condition) for condition in (*branch.conditions, *fixed)]
 
     def condition(self, condition: Expression) -> str:
-        """A condition, the inverse of `comparisons.expression`."""
+        """A condition, the inverse of `branches.expression`."""
         match condition:
             case Call("not", (Call("contains") as inner,)):
                 return f"not {self.condition(inner)}"
