@@ -130,8 +130,7 @@ def _sniffed(raw: bytes, uri: str) -> Syntax:
 
     TriG is the answer when nothing else is recognised, since every Turtle and N-Triples text is TriG too.
     """
-    text = _peek(raw)
-    start = text[_leading(text) :]
+    start = _beginning(raw)
     if _HTML_START.match(start):
         raise html_not_served(uri)
     if _XML_START.match(start) or _is_element(start, raw):
@@ -164,18 +163,12 @@ def refuse_name(raw: bytes, uri: str) -> None:
 
 def refuse_html(raw: bytes, uri: str) -> None:
     """`DocumentError` if these bytes, whatever they were called, are a web page."""
-    text = _peek(raw)
-    if _HTML_START.match(text, _leading(text)):
+    if _HTML_START.match(_beginning(raw)):
         raise html_not_served(uri)
 
 
-def _leading(text: str) -> int:
-    match = _LEADING.match(text)
-    return match.end() if match else 0
-
-
-def _peek(raw: bytes) -> str:
+def _beginning(raw: bytes) -> str:
+    """The first characters that are neither white space nor a comment."""
     head = raw[:_PEEK]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return head.decode("utf-16", "ignore")
-    return head.decode("utf-8", "ignore")
+    encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    return _LEADING.sub("", head.decode(encoding, "ignore"), count=1)
