@@ -73,43 +73,25 @@ class Reader:
 class Writer(Reader):
     """The store, for the only one that writes now; it reads what it wrote."""
 
-    access: AccessWriter
-    terms: TermWriter
-    documents: DocumentWriter
-    triples: TripleWriter
-    queries: QueryWriter
-    atoms: AtomWriter
-    subscriptions: SubscriptionWriter
-    backfills: BackfillWriter
-    rows: RowWriter
-    log: LogWriter
-    batches: BatchWriter
-    images: ImageWriter
-    repeats: RepeatWriter
-    intake: IntakeWriter
-    deliveries: DeliveryWriter
-    marks: MarkWriter
-    settings: SettingWriter
-
     def __init__(self, sql: Sql, generations: Generations) -> None:
         self._sql = sql
         self.generation = sql.counter(GENERATION)
-        self.access = AccessWriter(sql)
-        self.terms = TermWriter(sql, generations.memory(self.generation))
-        self.documents = DocumentWriter(sql)
-        self.triples = TripleWriter(sql, self.documents)
-        self.atoms = AtomWriter(sql)
+        self.access: AccessWriter = AccessWriter(sql)
+        self.terms: TermWriter = TermWriter(sql, generations.memory(self.generation))
+        self.documents: DocumentWriter = DocumentWriter(sql)
+        self.triples: TripleWriter = TripleWriter(sql, self.documents)
+        self.atoms: AtomWriter = AtomWriter(sql)
         crowds = CrowdWriter(sql)
-        self.rows = RowWriter(sql, crowds, self.terms.last_known)
-        self.queries = QueryWriter(sql, self.atoms, self.rows)
-        self.subscriptions = SubscriptionWriter(sql)
-        self.backfills = BackfillWriter(sql)
-        self.log = LogWriter(sql, crowds)
-        self.batches = BatchWriter(sql)
-        self.images = ImageWriter(sql)
-        self.repeats = RepeatWriter(sql)
-        self.intake = IntakeWriter(sql)
-        self.deliveries = DeliveryWriter(sql)
-        self.marks = MarkWriter(sql)
-        self.settings = SettingWriter(sql)
+        self.rows: RowWriter = RowWriter(sql, crowds, self.terms.last_known)
+        self.queries: QueryWriter = QueryWriter(sql, self.atoms, self.rows)
+        self.subscriptions: SubscriptionWriter = SubscriptionWriter(sql)
+        self.backfills: BackfillWriter = BackfillWriter(sql)
+        self.log: LogWriter = LogWriter(sql, crowds)
+        self.batches: BatchWriter = BatchWriter(sql)
+        self.images: ImageWriter = ImageWriter(sql)
+        self.repeats: RepeatWriter = RepeatWriter(sql)
+        self.intake: IntakeWriter = IntakeWriter(sql)
+        self.deliveries: DeliveryWriter = DeliveryWriter(sql)
+        self.marks: MarkWriter = MarkWriter(sql)
+        self.settings: SettingWriter = SettingWriter(sql)
         self.surveys = SurveyReader(sql)
