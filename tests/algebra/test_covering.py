@@ -474,7 +474,7 @@ derived_atoms = st.one_of(
 def test_conditions_on_what_functions_make_of_a_term_are_never_called_impossible_where_some_term_meets_them(conditions):
     """X6
 
-    Invariant of `algebra.covering.derived`: what satisfies the conditions satisfies what they become.
+    Invariant of `algebra.covering.contradictions`: what satisfies the conditions satisfies what they become.
     """
     met = [value for value in WORLD_OF_DERIVED if all(holds(c, {"x": value}) for c in conditions)]
     event(f"met: {bool(met)}")

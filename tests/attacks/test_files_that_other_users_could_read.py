@@ -13,7 +13,7 @@ from triplewire import Hub
 from triplewire.intake.journal import Journal
 from triplewire.intake.logs import back_up
 from triplewire.store import Store
-from triplewire.store.privacy import private_folder
+from triplewire.store.files import private_folder
 
 
 @pytest.fixture

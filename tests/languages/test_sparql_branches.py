@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from strategies import NODES, PREDICATES, VARIABLES
 from triplewire.algebra.pattern import TriplePattern
+from triplewire.languages.places import TextPlace
 from triplewire.languages.sparql.branches import SparqlBranch, join
-from triplewire.languages.sparql.faults import FaultPlace
 
 ends = st.sampled_from([*VARIABLES, *NODES])
 triples = st.builds(TriplePattern, ends, st.sampled_from(PREDICATES), ends)
@@ -22,6 +22,6 @@ branches = st.one_of(
 @given(st.lists(st.lists(branches, min_size=1, max_size=2), max_size=5))
 def test_what_a_branch_binds_is_no_variable_of_its_triples(parts):
     """Invariant of `languages.sparql.branches`: no variable of `bindings` is left in `triples`."""
-    for branch in join(parts, FaultPlace(1, 1)):
+    for branch in join(parts, TextPlace("sparql", 1, 1)):
         bound = {name for name, _ in branch.bindings}
         assert not bound.intersection(name for triple in branch.triples for name in triple.variables)

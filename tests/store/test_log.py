@@ -4,7 +4,7 @@ import pytest
 
 from triplewire.errors import StoreError
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent
-from triplewire.store import images as module
+from triplewire.store import settings as module
 
 
 def commit(writer, name, *events):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
 from decimal import Decimal
-from itertools import product
-from typing import NamedTuple
+from itertools import chain, product
+from typing import NamedTuple, TypeVar
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 
@@ -16,6 +16,8 @@ from triplewire.algebra.values import XSD_DECIMAL, XSD_INTEGER, Incomparable, lo
 from triplewire.model import XSD
 from triplewire.model.numbers import number
 
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!=", "same": "same"}
 _FLIPPED |= {"~" + op: "~" + other for op, other in _FLIPPED.items() if op != "same"}
 _OTHER = {"and": "or", "or": "and"}
@@ -35,14 +37,18 @@ _WHOLE_TYPES = frozenset(
 
 def flattened(conditions: Iterable[Expression]) -> tuple[Expression, ...]:
     """The conditions, spelled, with negations pushed down to the tests and without `and` around them; each once."""
-    found: dict[Expression, None] = {}
-    for condition in dict.fromkeys(conditions):
-        pushed = arranged(spelled(_pushed(condition)))
-        if isinstance(pushed, Call) and pushed.function == "and":
-            found.update(dict.fromkeys(pushed.arguments))
-        else:
-            found[pushed] = None
-    return tuple(found)
+    return _operands("and", [arranged(spelled(_pushed(condition))) for condition in dict.fromkeys(conditions)])
+
+
+def connected(items: Iterable[tuple[Collection[Key], Item]]) -> list[tuple[set[Key], list[Item]]]:
+    """The items in groups that share no key, each with its keys; the last one has the last item at its end."""
+    groups: list[tuple[set[Key], list[Item]]] = []
+    for keys, item in items:
+        apart = [group for group in groups if group[0].isdisjoint(keys)]
+        joined = [group for group in groups if not group[0].isdisjoint(keys)]
+        shared = set(keys).union(*(others for others, _ in joined))
+        groups = [*apart, (shared, [*chain.from_iterable(others for _, others in joined), item])]
+    return groups
 
 
 class SplitWays(NamedTuple):
@@ -128,14 +134,18 @@ def _connected(name: str, arguments: Iterable[Expression]) -> Expression:
 
     The operands' order does not count, also with errors: one that decides wins over any number of errors.
     """
+    distinct = _operands(name, arguments)
+    return Call(name, distinct) if len(distinct) > 1 else distinct[0]
+
+
+def _operands(name: str, arguments: Iterable[Expression]) -> tuple[Expression, ...]:
     found: dict[Expression, None] = {}
     for argument in arguments:
         if isinstance(argument, Call) and argument.function == name:
             found.update(dict.fromkeys(argument.arguments))
         else:
             found[argument] = None
-    distinct = tuple(found)
-    return Call(name, distinct) if len(distinct) > 1 else distinct[0]
+    return tuple(found)
 
 
 def arranged(condition: Expression) -> Expression:

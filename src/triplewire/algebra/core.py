@@ -12,7 +12,7 @@ from dataclasses import replace
 from pyoxigraph import Variable
 
 from triplewire.algebra.conditions import arranged
-from triplewire.algebra.pattern import Conjunction, Expression, Node, TriplePattern, variables_of
+from triplewire.algebra.pattern import Conjunction, Expression, Node, TriplePattern, variable, variables_of
 from triplewire.algebra.substitution import replace_nodes, replace_variables
 
 MOST_STEPS = 30_000
@@ -30,10 +30,8 @@ def fold(branch: Conjunction, answer: frozenset[str], most_steps: int = MOST_STE
         branch = replace(branch, triples=triples)
     if not _may_fold(triples):
         return branch
-    fixed = set(answer)
-    for optional in branch.optionals:
-        fixed.update(name for triple in optional.triples for name in triple.variables)
-    free = branch.variables - fixed
+    optional = {name for part in branch.optionals for triple in part.triples for name in triple.variables}
+    free = branch.variables - answer - optional
     return _Core(branch, free, most_steps).found() if free else branch
 
 
@@ -112,7 +110,7 @@ class _Core:
             mapping, added = step
             if not self._keeps_conditions(mapping, added):
                 continue
-            moved = [name for name in added if not _is_itself(name, mapping[name])]
+            moved = [name for name in added if mapping[name] != variable(name)]
             more = [t for name in moved for t in self._concerned(name) if t not in scheduled]
             waiting = (*pending, *dict.fromkeys(more))
             if waiting:
@@ -179,7 +177,3 @@ class _Core:
                 ):
                     return False
         return True
-
-
-def _is_itself(name: str, image: Node) -> bool:
-    return isinstance(image, Variable) and image.value == name

@@ -98,27 +98,40 @@ def truth(term: Term) -> bool:
     raise Incomparable
 
 
-_ZERO_OF = lru_cache(maxsize=None)(lambda datatype: number(Literal("1", datatype=datatype)) is not None)
-
-
 def _is_numeric_type(datatype: NamedNode) -> bool:
     """A numeric type, also when the literal at hand is not valid in it (the negative ones have no 1)."""
-    return _ZERO_OF(datatype) or number(Literal("-1", datatype=datatype)) is not None
+    return any(number(Literal(text, datatype=datatype)) is not None for text in ("1", "-1"))
 
 
 def _boolean(flag: bool) -> Literal:
     return TRUE if flag else FALSE
 
 
+def _literal(term: Term) -> Literal:
+    if not isinstance(term, Literal):
+        raise Incomparable
+    return term
+
+
+def _string(term: Term) -> Literal:
+    if not is_string(term):
+        raise Incomparable
+    return _literal(term)
+
+
+def _number(term: Term) -> Number:
+    found = number(term)
+    if found is None:
+        raise Incomparable
+    return found
+
+
 def _text_pair(first: Term, second: Term) -> tuple[str, str]:
     """The texts of two string arguments that are compatible (SPARQL 1.1 section 17.4.3.1.2)."""
-    if not (is_string(first) and is_string(second)):
+    text, part = _string(first), _string(second)
+    if part.language is not None and part.language != text.language:
         raise Incomparable
-    assert isinstance(first, Literal)
-    assert isinstance(second, Literal)
-    if second.language is not None and second.language != first.language:
-        raise Incomparable
-    return first.value, second.value
+    return text.value, part.value
 
 
 _IDLE_SPACE = re.compile(r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\])|[ \t\r\n]+", re.DOTALL)
@@ -145,48 +158,23 @@ def _compiled(pattern: str, flags: str) -> Any:
 
 
 def _regex(text: Term, pattern: Term, flags: Term | None = None) -> Term:
-    if not is_string(text) or not is_string(pattern) or (flags is not None and not is_string(flags)):
-        raise Incomparable
-    compiled = _compiled(text_of(pattern), "" if flags is None else text_of(flags))
-    return _boolean(compiled.search(text_of(text)) is not None)
-
-
-def _lang(term: Term) -> Term:
-    if not isinstance(term, Literal):
-        raise Incomparable
-    return Literal(term.language or "")
+    compiled = _compiled(_string(pattern).value, "" if flags is None else _string(flags).value)
+    return _boolean(compiled.search(_string(text).value) is not None)
 
 
 def _langmatches(tag: Term, wanted: Term) -> Term:
-    if not (isinstance(tag, Literal) and isinstance(wanted, Literal)):
-        raise Incomparable
-    have, want = tag.value.lower(), wanted.value.lower()
+    have, want = _literal(tag).value.lower(), _literal(wanted).value.lower()
     if want == "*":
         return _boolean(have != "")
     return _boolean(have == want or have.startswith(want + "-"))
 
 
-def _datatype(term: Term) -> Term:
-    if not isinstance(term, Literal):
-        raise Incomparable
-    return term.datatype
-
-
 def _cased(change: Callable[[str], str]) -> Callable[[Term], Term]:
     def apply(term: Term) -> Term:
-        if not is_string(term):
-            raise Incomparable
-        assert isinstance(term, Literal)
-        changed = change(term.value)
-        return Literal(changed, language=term.language) if term.language else Literal(changed)
+        text = _string(term)
+        return Literal(change(text.value), language=text.language or None)
 
     return apply
-
-
-def _strlen(term: Term) -> Term:
-    if not is_string(term):
-        raise Incomparable
-    return Literal(str(len(text_of(term))), datatype=XSD_INTEGER)
 
 
 def _literal_of(result: Number) -> Literal:
@@ -205,10 +193,7 @@ def _float_text(result: float) -> str:
 
 def _arithmetic(name: str) -> Callable[[Term, Term], Term]:
     def apply(left: Term, right: Term) -> Term:
-        a, b = number(left), number(right)
-        if a is None or b is None:
-            raise Incomparable
-        a, b = promote(a, b)
+        a, b = promote(_number(left), _number(right))
         try:
             return _literal_of(_operate(name, a, b))
         except (ArithmeticError, ValueError):  # ValueError: an integer too long to be written down
@@ -235,9 +220,7 @@ def _operate(name: str, a: Any, b: Any) -> Number:
 
 
 def _negate(term: Term) -> Term:
-    found = number(term)
-    if found is None:
-        raise Incomparable
+    found = _number(term)
     return _literal_of(Single(-found) if isinstance(found, Single) else -found)
 
 
@@ -261,13 +244,13 @@ _FUNCTIONS: dict[str, Callable[..., Term]] = {
     "starts": _on_text(str.startswith),
     "ends": _on_text(str.endswith),
     "regex": _regex,
-    "lang": _lang,
+    "lang": lambda term: Literal(_literal(term).language or ""),
     "langmatches": _langmatches,
-    "datatype": _datatype,
+    "datatype": lambda term: _literal(term).datatype,
     "str": lambda term: Literal(text_of(term)),
     "lcase": _cased(str.lower),
     "ucase": _cased(str.upper),
-    "strlen": _strlen,
+    "strlen": lambda term: Literal(str(len(_string(term).value)), datatype=XSD_INTEGER),
     "isiri": lambda term: _boolean(isinstance(term, NamedNode)),
     "isblank": lambda term: _boolean(isinstance(term, BlankNode)),
     "isliteral": lambda term: _boolean(isinstance(term, Literal)),

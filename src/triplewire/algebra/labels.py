@@ -33,6 +33,8 @@ _MOST_DEPTH = 20
 """How many choices are tried in all ways; below, the first way is taken."""
 
 _UNORDERED = frozenset(("and", "or", *SYMMETRIC))
+_Fact = list[tuple[str, int]]
+"""Texts, each with the vertex that it stands for; -1 where there is none."""
 
 
 def label(branch: Conjunction, answer: frozenset[str], most_steps: int = MOST_STEPS) -> Conjunction:
@@ -75,7 +77,7 @@ class _Graph:
     def __init__(self, branch: Conjunction) -> None:
         self.numbers: dict[str, int] = {}
         self.vertices = 0
-        self.facts: list[tuple[list[str], list[int]]] = []
+        self.facts: list[_Fact] = []
         for triple in branch.triples:
             self._add("t", triple)
         for condition in branch.conditions:
@@ -87,37 +89,31 @@ class _Graph:
                 self._add(f"p{i}", (condition,))
 
     def _add(self, kind: str, nodes: tuple[Node | Call, ...]) -> None:
-        text, places = [kind], [-1]
+        fact = [(kind, -1)]
         for node in nodes:
-            self._write(node, text, places)
-        self.facts.append((text, places))
+            self._write(node, fact)
+        self.facts.append(fact)
 
-    def _write(self, node: Node | Call, text: list[str], places: list[int]) -> None:
-        """Append a node to a fact: its text and its vertex, -1 where there is none."""
+    def _write(self, node: Node | Call, fact: _Fact) -> None:
         if type(node) is Variable:
             number = self.numbers.get(node.value)
             if number is None:
                 number = self.numbers[node.value] = self._vertex()
-            text.append("?")
-            places.append(number)
+            fact.append(("?", number))
         elif not isinstance(node, Call):
-            text.append(str(node))
-            places.append(-1)
+            fact.append((str(node), -1))
         elif node.function in _UNORDERED:
             number = self._vertex()
             for argument in node.arguments:
-                fact = [f"({node.function}", "?"], [-1, number]
-                self._write(argument, *fact)
-                self.facts.append(fact)
-            text.append("?")
-            places.append(number)
+                inner = [(f"({node.function}", -1), ("?", number)]
+                self._write(argument, inner)
+                self.facts.append(inner)
+            fact.append(("?", number))
         else:
-            text.append(f"({node.function}")
-            places.append(-1)
+            fact.append((f"({node.function}", -1))
             for argument in node.arguments:
-                self._write(argument, text, places)
-            text.append(")")
-            places.append(-1)
+                self._write(argument, fact)
+            fact.append((")", -1))
 
     def _vertex(self) -> int:
         self.vertices += 1
@@ -130,10 +126,10 @@ class _Graph:
             return names
         looks: list[list[str]] = [[] for _ in range(self.vertices)]
         others: list[list[list[int]]] = [[] for _ in range(self.vertices)]
-        for text, places in self.facts:
-            for own in {place for place in places if place >= 0}:
-                looks[own].append("\t".join(["*" if p == own else t for t, p in zip(text, places, strict=True)]))
-                others[own].append([place for place in places if place >= 0 and place != own])
+        for fact in self.facts:
+            for own in {place for _, place in fact if place >= 0}:
+                looks[own].append("\t".join(["*" if place == own else text for text, place in fact]))
+                others[own].append([place for _, place in fact if place >= 0 and place != own])
         keys = [tuple(sorted(look)) for look in looks]
         colours = {key: i for i, key in enumerate(sorted(set(keys)))}
         if len(colours) == self.vertices:

@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 
 from pyoxigraph import Variable
 
+from triplewire.algebra.conditions import connected
 from triplewire.algebra.covering import Budget, contradiction, covers
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern, TriplePattern, columns_of, variables_of
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
@@ -115,20 +116,12 @@ def parts_of(branch: Conjunction) -> list[list[TriplePattern]]:
     What is said of resources that are named is one group, whichever they are: each has few statements. Triple patterns
     without variables are left out.
     """
-    groups: list[tuple[set[object], list[TriplePattern]]] = []
-    links: list[tuple[set[object], list[TriplePattern]]] = [
-        *((_joints(triple), [triple]) for triple in branch.triples if triple.variables),
-        *((_compared(condition, branch), []) for condition in branch.conditions),
+    links: list[tuple[set[object], TriplePattern | None]] = [
+        *((_joints(triple), triple) for triple in branch.triples if triple.variables),
+        *((set[object](map(Variable, variables_of(c) & branch.variables)), None) for c in branch.conditions),
     ]
-    for joints, triples in links:
-        joined = [group for group in groups if group[0] & joints]
-        groups = [group for group in groups if not group[0] & joints]
-        groups.append((joints.union(*(g[0] for g in joined)), [t for g in joined for t in g[1]] + triples))
-    return [triples for _, triples in groups if triples]
-
-
-def _compared(condition: Expression, branch: Conjunction) -> set[object]:
-    return {Variable(name) for name in variables_of(condition) & branch.variables}
+    groups = [[triple for triple in group if triple is not None] for _, group in connected(links)]
+    return [triples for triples in groups if triples]
 
 
 def _joints(triple: TriplePattern) -> set[object]:

@@ -13,13 +13,12 @@ A branch that can never hold is dropped on the way. Every stage keeps the meanin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra import core, labels
-from triplewire.algebra.conditions import SplitWays, arranged, flattened, spelled, split, tidy, ways_to_split
+from triplewire.algebra.conditions import SplitWays, arranged, connected, flattened, spelled, split, tidy, ways_to_split
 from triplewire.algebra.core import fold
 from triplewire.algebra.labels import label
 from triplewire.algebra.pattern import (
@@ -101,7 +100,7 @@ def _normalize_branch(branch: Conjunction, answer: frozenset[str], siblings: int
         if substituted is None:
             return None
         branch = substituted
-    if any(type(triple.subject) is Literal or type(triple.predicate) is Literal for triple in branch.triples):
+    if not all(triple.is_possible for triple in branch.triples):
         return None
     return label(fold(branch, answer, core.MOST_STEPS // siblings), answer, labels.MOST_STEPS // siblings)
 
@@ -138,7 +137,9 @@ def _substitute(branch: Conjunction, answer: frozenset[str]) -> Conjunction | No
             break
         fixed.update((name, node) for name, node in swap.items() if not isinstance(node, Variable))
     kept = tuple((name, fixed[name]) for name in sorted(fixed.keys() & answer))
-    possible = tuple(_tidy_optional(optional) for optional in optionals if not _is_broken(optional))
+    possible = tuple(
+        _tidy_optional(optional) for optional in optionals if all(triple.is_possible for triple in optional.triples)
+    )
     return Conjunction(triples, conditions, kept, possible)
 
 
@@ -158,7 +159,7 @@ def _equalities(
         return {}, conditions
     swap: dict[str, Node] = {}
     kept: dict[Expression, None] = dict.fromkeys(c for c in conditions if c not in same)
-    for group in _groups(variables_of(c) for c in same):
+    for group, _ in connected((variables_of(c), c) for c in same):
         chosen, *others = sorted(group, key=lambda name: (name not in answer, name))
         for name in others:
             if name in answer:
@@ -186,22 +187,9 @@ def _is_same_variable(condition: Expression) -> bool:
     return all(isinstance(argument, Variable) for argument in condition.arguments)
 
 
-def _groups(pairs: Iterable[frozenset[str]]) -> list[set[str]]:
-    """The variables that a chain of pairs connects."""
-    group_of: dict[str, set[str]] = {}
-    for pair in pairs:
-        merged = set(pair).union(*(group_of[name] for name in pair if name in group_of))
-        group_of.update(dict.fromkeys(merged, merged))
-    return list({id(group): group for group in group_of.values()}.values())
-
-
 def _equal_only_to_itself(literal: Literal) -> bool:
     """Text has one spelling: `= "x"` and sameTerm say the same. Numbers and times have many."""
     return literal.language is not None or literal.datatype == XSD_STRING
-
-
-def _is_broken(optional: Optional) -> bool:
-    return any(isinstance(t.subject, Literal) or isinstance(t.predicate, Literal) for t in optional.triples)
 
 
 def _tidy_optional(optional: Optional) -> Optional:

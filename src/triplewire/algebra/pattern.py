@@ -61,7 +61,7 @@ class Call:
 Expression = Variable | NamedNode | Literal | Call
 """A value that is computed from a row: a variable, a constant, or a function of these."""
 
-_ONE, _TWO, _MANY = range(1, 2), range(2, 3), range(2, 1_000_000)
+_ONE, _TWO = range(1, 2), range(2, 3)
 
 STRICT = ("=", "!=", "<", "<=", ">", ">=")
 """Comparisons with SPARQL's typing: values of types that do not compare are an error, and an error is not a match."""
@@ -76,30 +76,11 @@ FUNCTIONS: dict[str, range] = {
     **dict.fromkeys(STRICT, _TWO),
     **dict.fromkeys(LOOSE, _TWO),
     **dict.fromkeys(IS_A, _TWO),
-    "same": _TWO,
-    "and": _MANY,
-    "or": _MANY,
-    "not": _ONE,
-    "contains": _TWO,
-    "starts": _TWO,
-    "ends": _TWO,
+    **dict.fromkeys(("and", "or"), range(2, 1_000_000)),
+    **dict.fromkeys(("same", "contains", "starts", "ends", "langmatches", "+", "-", "*", "/"), _TWO),
+    **dict.fromkeys(("not", "negate", "lang", "datatype", "str", "lcase", "ucase", "strlen"), _ONE),
+    **dict.fromkeys(("isiri", "isblank", "isliteral", "isnumeric"), _ONE),
     "regex": range(2, 4),
-    "lang": _ONE,
-    "langmatches": _TWO,
-    "datatype": _ONE,
-    "str": _ONE,
-    "lcase": _ONE,
-    "ucase": _ONE,
-    "strlen": _ONE,
-    "isiri": _ONE,
-    "isblank": _ONE,
-    "isliteral": _ONE,
-    "isnumeric": _ONE,
-    "+": _TWO,
-    "-": _TWO,
-    "*": _TWO,
-    "/": _TWO,
-    "negate": _ONE,
 }
 
 
@@ -125,6 +106,11 @@ class TriplePattern(NamedTuple):
         object = () if self.predicate == _TYPE and type(self.object) is not Variable else (self.object,)
         predicate = (self.predicate,) if type(self.predicate) is Variable else ()
         return frozenset((self.subject, *predicate, *object))
+
+    @property
+    def is_possible(self) -> bool:
+        """False if it has a literal where no triple has one: only objects are literals."""
+        return type(self.subject) is not Literal and type(self.predicate) is not Literal
 
     def __str__(self) -> str:
         return f"{self.subject} {self.predicate} {self.object}"

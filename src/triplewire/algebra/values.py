@@ -106,8 +106,7 @@ def _same_term(left: Term, right: Term, known: bool) -> bool:
 
 def _distinct_by_kind(left: Literal, right: Literal) -> bool:
     """Text with a language is never equal to another text with one, nor to a value of a known type."""
-    kinds = [term.language is not None or typed(term) is not None for term in (left, right)]
-    return all(kinds)
+    return all(term.language is not None or typed(term) is not None for term in (left, right))
 
 
 def typed(term: Term) -> tuple[str, Any] | None:

@@ -11,8 +11,8 @@ It never touches a network or a file: no remote JSON-LD context, no external XML
 more than its `Limits`: what is too large, too deep or too symmetric is refused before the work is done. And whatever
 the bytes are, nothing but a `DocumentError` comes out.
 
-The way of the data: `encoding` (bytes to UTF-8), `formats` (which syntax), `nesting`, `markup`, `contexts`, `prefixes`
-(what would be too dear to parse), `xml` (lxml), `reader` (pyoxigraph, and `xml_literals`), `blank_nodes` (their names,
+The way of the data: `encoding` (bytes to UTF-8), `formats` (which syntax), `nesting`, `markup`, `contexts` (what would
+be too dear to parse), `xml` (lxml), `reader` (pyoxigraph, and `xml_literals`), `blank_nodes` (their names,
 with `surroundings`, `refinement` and `effort`), all tied together in `parsing`, within `limits`. `feeds` are read into
 documents of their items.
 """

@@ -1,13 +1,15 @@
-"""What the contexts of a JSON-LD text would cost, found before pyoxigraph reads it.
+"""What the contexts of a JSON-LD text would cost, and the prefixes of a Turtle text, found before pyoxigraph reads it.
 
 A context is copied, with all that it inherits, wherever another one is met; and a term is stored in full, vocabulary
 included. So a hundred kilobytes can ask for minutes (many terms, many small contexts beneath) or for gigabytes
-(a long vocabulary, many terms). Both are plain products and are reckoned here.
+(a long vocabulary, many terms). Both are plain products and are reckoned here. Of Turtle, each prefix is stored
+resolved against the base, so that a long base and many prefixes multiply.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +18,9 @@ from triplewire.errors import DocumentError, DocumentTooLarge
 
 _TERMS_PER_MICROSECOND = 8  # measured on pyoxigraph 0.5.13
 _BYTES_PER_TERM = 100  # copying a name of so many bytes costs as much as the term itself
+_PREFIX = re.compile(rb"prefix\b", re.IGNORECASE)
+_BASE = re.compile(rb"base\s*<([^<>]*)>", re.IGNORECASE)
+_FEW = 1000  # so many are not worth looking at, whatever the base
 
 
 class _Object(list[tuple[str, Any]]):
@@ -44,6 +49,20 @@ def check(text: bytes, *, uri: str, limits: Limits) -> None:
             raise _too_large("are copied too often", "effort", uri)
         if scope.terms * scope.longest > limits.expanded:
             raise _too_large("expand to too many bytes", "expanded", uri)
+
+
+def check_prefixes(text: bytes, *, uri: str, limits: Limits) -> None:
+    """`DocumentTooLarge` if the prefixes would take more than `limits.expanded` bytes."""
+    if text.count(b":") <= _FEW or (count := len(_PREFIX.findall(text))) <= _FEW:
+        return
+    # A base is resolved against the one before it, so that together they may be as long as their sum.
+    longest = len(uri) + sum(len(base) for base in _BASE.findall(text))
+    if count * longest > limits.expanded:
+        reason = (
+            f"{count} prefixes on a base of up to {longest} bytes take too much memory; "
+            "shorten the base, or raise Limits(expanded=...)"
+        )
+        raise DocumentTooLarge(reason, uri=uri)
 
 
 def _too_large(what: str, limit: str, uri: str) -> DocumentTooLarge:

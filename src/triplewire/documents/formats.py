@@ -16,57 +16,44 @@ class Syntax:
 
     format: RdfFormat
     name: str
+    media_types: tuple[str, ...]
+    suffixes: tuple[str, ...]
     has_graphs: bool = False
     can_grow: bool = True
     """Whether its triples may be much longer than its text."""
 
 
-TURTLE = Syntax(RdfFormat.TURTLE, "Turtle")
-TRIG = Syntax(RdfFormat.TRIG, "TriG", has_graphs=True)
-N_TRIPLES = Syntax(RdfFormat.N_TRIPLES, "N-Triples", can_grow=False)
-N_QUADS = Syntax(RdfFormat.N_QUADS, "N-Quads", has_graphs=True, can_grow=False)
-RDF_XML = Syntax(RdfFormat.RDF_XML, "RDF/XML")
-XML = Syntax(RdfFormat.RDF_XML, "XML")
+TURTLE = Syntax(
+    RdfFormat.TURTLE, "Turtle", ("text/turtle", "application/turtle", "application/x-turtle"), ("ttl", "turtle")
+)
+TRIG = Syntax(RdfFormat.TRIG, "TriG", ("application/trig", "application/x-trig"), ("trig",), has_graphs=True)
+N_TRIPLES = Syntax(RdfFormat.N_TRIPLES, "N-Triples", ("application/n-triples",), ("nt",), can_grow=False)
+N_QUADS = Syntax(
+    RdfFormat.N_QUADS, "N-Quads", ("application/n-quads", "text/x-nquads"), ("nq",), has_graphs=True, can_grow=False
+)
+RDF_XML = Syntax(RdfFormat.RDF_XML, "RDF/XML", ("application/rdf+xml",), ("rdf",))
+XML = Syntax(
+    RdfFormat.RDF_XML,
+    "XML",
+    ("application/owl+xml", "application/xml", "text/xml", "application/rss+xml", "application/atom+xml"),
+    ("owl", "xml", "rss", "atom"),
+)
 """XML that may be RDF/XML, a feed, or of any other vocabulary: its root tells."""
-JSON_LD = Syntax(RdfFormat.JSON_LD, "JSON-LD", has_graphs=True)
-
 # `application/json` is what servers really send for JSON-LD. Feeds are known before this is asked; what is called one
 # and is none is read as what it may be instead.
-_BY_MEDIA_TYPE = {
-    "text/turtle": TURTLE,
-    "application/turtle": TURTLE,
-    "application/x-turtle": TURTLE,
-    "application/n-triples": N_TRIPLES,
-    "application/n-quads": N_QUADS,
-    "text/x-nquads": N_QUADS,
-    "application/trig": TRIG,
-    "application/x-trig": TRIG,
-    "application/rdf+xml": RDF_XML,
-    "application/owl+xml": XML,
-    "application/xml": XML,
-    "text/xml": XML,
-    "application/rss+xml": XML,
-    "application/atom+xml": XML,
-    "application/ld+json": JSON_LD,
-    "application/json": JSON_LD,
-    "application/feed+json": JSON_LD,
-}
+JSON_LD = Syntax(
+    RdfFormat.JSON_LD,
+    "JSON-LD",
+    ("application/ld+json", "application/json", "application/feed+json"),
+    ("jsonld", "json"),
+    has_graphs=True,
+)
+
+_SYNTAXES = (TURTLE, N_TRIPLES, N_QUADS, TRIG, RDF_XML, XML, JSON_LD)
+_BY_MEDIA_TYPE = {media_type: syntax for syntax in _SYNTAXES for media_type in syntax.media_types}
+_BY_SUFFIX = {suffix: syntax for syntax in _SYNTAXES for suffix in syntax.suffixes}
 _SAYS_NOTHING = frozenset({"", "text/plain", "application/octet-stream"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_BY_SUFFIX = {
-    "ttl": TURTLE,
-    "turtle": TURTLE,
-    "nt": N_TRIPLES,
-    "nq": N_QUADS,
-    "trig": TRIG,
-    "rdf": RDF_XML,
-    "owl": XML,
-    "xml": XML,
-    "rss": XML,
-    "atom": XML,
-    "jsonld": JSON_LD,
-    "json": JSON_LD,
-}
 SUFFIXES = tuple(_BY_SUFFIX)
 """What the names of files with documents end in, after the dot."""
 
@@ -116,7 +103,7 @@ def media_type_of(name: str) -> str | None:
     ('application/n-triples', None)
     """
     syntax = _BY_SUFFIX.get(name.rpartition(".")[2].lower()) if "." in name else None
-    return next((kind for kind, known in _BY_MEDIA_TYPE.items() if known is syntax), None) if syntax else None
+    return syntax.media_types[0] if syntax else None
 
 
 def essence(media_type: str | None) -> str:
@@ -143,8 +130,7 @@ def _sniffed(raw: bytes, uri: str) -> Syntax:
 
     TriG is the answer when nothing else is recognised, since every Turtle and N-Triples text is TriG too.
     """
-    text = _peek(raw)
-    start = text[_leading(text) :]
+    start = _beginning(raw)
     if _HTML_START.match(start):
         raise html_not_served(uri)
     if _XML_START.match(start) or _is_element(start, raw):
@@ -177,18 +163,12 @@ def refuse_name(raw: bytes, uri: str) -> None:
 
 def refuse_html(raw: bytes, uri: str) -> None:
     """`DocumentError` if these bytes, whatever they were called, are a web page."""
-    text = _peek(raw)
-    if _HTML_START.match(text, _leading(text)):
+    if _HTML_START.match(_beginning(raw)):
         raise html_not_served(uri)
 
 
-def _leading(text: str) -> int:
-    match = _LEADING.match(text)
-    return match.end() if match else 0
-
-
-def _peek(raw: bytes) -> str:
+def _beginning(raw: bytes) -> str:
+    """The first characters that are neither white space nor a comment."""
     head = raw[:_PEEK]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return head.decode("utf-16", "ignore")
-    return head.decode("utf-8", "ignore")
+    encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    return _LEADING.sub("", head.decode(encoding, "ignore"), count=1)

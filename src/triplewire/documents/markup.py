@@ -64,6 +64,10 @@ class _Check:
     def place(self) -> tuple[int, int]:
         return self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
 
+    def refuse(self, reason: str, kind: type[DocumentError] = DocumentTooLarge) -> NoReturn:
+        line, column = self.place()
+        raise kind(reason, uri=self.uri, line=line, column=column)
+
     def start_element(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
         self.elements += 1 + len(attributes)
@@ -71,18 +75,15 @@ class _Check:
             if "Triple" in attributes.values():
                 self.refuse_triple_terms(attributes)
             if max(map(len, attributes.values())) > self.limits.attribute:
-                self.too_large(f"an attribute of over {self.limits.attribute:,} characters", "attribute")
+                most = f"{self.limits.attribute:,} characters"
+                self.refuse(f"it has an attribute of over {most}; split it, or raise Limits(attribute=...)")
         if self.elements > self.limits.elements:
-            self.too_large(f"over {self.limits.elements:,} elements and attributes", "elements")
+            most = f"{self.limits.elements:,} elements and attributes"
+            self.refuse(f"it has over {most}; split it, or raise Limits(elements=...)")
         if not self.root:
             self.root, self.attributes = name, attributes
         if self.depth > self.limits.nesting:
             raise too_deep(self.uri, self.limits, *self.place())
-
-    def too_large(self, what: str, limit: str) -> NoReturn:
-        line, column = self.place()
-        reason = f"it has {what}; split it, or raise Limits({limit}=...)"
-        raise DocumentTooLarge(reason, uri=self.uri, line=line, column=column)
 
     def refuse_triple_terms(self, attributes: dict[str, str]) -> None:
         if any(name.endswith(":parseType") and value == "Triple" for name, value in attributes.items()):
@@ -91,20 +92,10 @@ class _Check:
     def end_element(self, _name: str) -> None:
         self.depth -= 1
 
-    def entity_declared(
-        self,
-        name: str,
-        _is_parameter: bool,
-        value: str | None,
-        _base: str | None,
-        _system_id: str | None,
-        _public_id: str | None,
-        _notation: str | None,
-    ) -> None:
+    def entity_declared(self, name: str, _is_parameter: bool, value: str | None, *_ids: str | None) -> None:
         if value is None:
-            line, column = self.place()
             reason = f"the external entity {name!r} is never fetched; write its text into the document"
-            raise DocumentError(reason, uri=self.uri, line=line, column=column)
+            self.refuse(reason, DocumentError)
         # Which of two declarations counts differs between parsers: the larger one is safe.
         self.entities[name] = max(self.entities.get(name, 0), self.expansion(value.encode()))
         self.check_expansion(self.entities[name])
@@ -121,8 +112,5 @@ class _Check:
 
     def check_expansion(self, size: int) -> None:
         if size > self.limits.expanded:
-            line, column = self.place()
-            reason = (
-                f"its entities expand to over {self.limits.expanded} bytes; raise Limits(expanded=...) if this is meant"
-            )
-            raise DocumentTooLarge(reason, uri=self.uri, line=line, column=column)
+            most = f"{self.limits.expanded} bytes"
+            self.refuse(f"its entities expand to over {most}; raise Limits(expanded=...) if this is meant")

@@ -17,7 +17,7 @@ from operator import attrgetter
 from pyoxigraph import Quad, RdfFormat, Triple, serialize
 from pyoxigraph import parse as parse_rdf
 
-from triplewire.documents import contexts, markup, nesting, prefixes, xml_literals
+from triplewire.documents import contexts, markup, nesting, xml_literals
 from triplewire.documents.formats import JSON_LD, RDF_XML, TRIG, TURTLE, Syntax
 from triplewire.documents.limits import Limits
 from triplewire.errors import DocumentError, DocumentTooLarge
@@ -62,7 +62,7 @@ def _check(text: bytes, syntax: Syntax, uri: str, limits: Limits) -> None:
     if syntax is JSON_LD:
         contexts.check(text, uri=uri, limits=limits)
     elif syntax is TURTLE or syntax is TRIG:
-        prefixes.check(text, uri=uri, limits=limits)
+        contexts.check_prefixes(text, uri=uri, limits=limits)
 
 
 def _tell_earlier_mistake(text: bytes, syntax: Syntax, refusal: DocumentError, uri: str, limits: Limits) -> None:

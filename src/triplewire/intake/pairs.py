@@ -27,7 +27,7 @@ from triplewire.intake.journal.journal import held
 from triplewire.intake.journal.mark import MARK
 from triplewire.intake.journal.survey import survey
 from triplewire.store import Reader, Store, WaitingEntry, Writer, sync_folder
-from triplewire.store.privacy import private_folder
+from triplewire.store.files import private_folder
 
 log = logging.getLogger("triplewire.hub")
 

@@ -72,7 +72,8 @@ def in_child(
     finally:
         os.close(reading)
         if seconds is not None:
-            _kill(child)  # it has said what it had to say, or its time is over
+            # It has said what it had to say, or its time is over; until it is waited for, the number is its own.
+            os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     if told is None:
         return Died(status, is_late=True)
@@ -94,10 +95,6 @@ def _all_of(pipe: int, seconds: float | None) -> bytes | None:
         if not part:
             return b"".join(parts)
         parts.append(part)
-
-
-def _kill(child: int) -> None:
-    os.kill(child, signal.SIGKILL)  # a child that ended stays until it is waited for, so the number is still its own
 
 
 def _work_and_leave(work: Callable[[Item], Result], item: Item, writing: int, confinement: Confinement | None) -> None:

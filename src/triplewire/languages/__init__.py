@@ -4,9 +4,9 @@ Each module has `compile(text, context) -> Pattern` and `render(pattern, prefixe
 by name, and normalizes what they give, so that equivalent queries become the same pattern whatever they were written
 in, with the canonical bytes that an index reads. It never evaluates anything, never does IO.
 
-The papers' languages (`gql`, `rules`, `qel`, `conjunctive`) share a `grammar`; each text is a `formula` with
-`comparisons`, which becomes `branches`, and `rendering` goes back (`paths`, for rules). `sparql` and `xpath` are read
-in their own ways. The `context` has prefixes, named rules and limits.
+The papers' languages (`gql`, `rules`, `qel`, `conjunctive`) share a `grammar`; each text is a `formula`, which becomes
+`branches`, and `rendering` goes back (`paths`, for rules). `sparql` and `xpath` are read in their own ways. The
+`context` has prefixes, named rules and limits; errors are made by the `places` they point to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""From formulas to patterns: each alternative becomes one branch."""
+"""From formulas to patterns: each alternative becomes one branch, and each comparison an expression of the algebra.
+
+The papers compare text that looks like a number as a number (MDV section 3.3.4 stores constants as strings and converts
+them when it joins). So a number that is written bare compares loosely, and so does every order. Equality with a
+quoted text, a name or another variable is equality of terms: it can be looked up.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from collections.abc import Iterable
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import (
+    IS_A,
     Call,
     Conjunction,
     Expression,
@@ -19,8 +25,8 @@ from triplewire.algebra.pattern import (
     variables_of,
 )
 from triplewire.algebra.substitution import renamed
-from triplewire.languages.comparisons import expression
 from triplewire.languages.formula import (
+    ORDERS,
     Atom,
     Comparison,
     Embedding,
@@ -28,13 +34,15 @@ from triplewire.languages.formula import (
     Operand,
     PropertyStep,
     Statement,
-    TextPlace,
 )
+from triplewire.languages.places import TextPlace
 from triplewire.model import Term
 
 MOST_TRIPLES = 256
 MOST_CONDITIONS = 256
 MOST_ANSWERS = 256
+_TURNED = ORDERS | {operator: operator for operator in ("=", "!=", "is", "is not")}
+"""What an operator is when its sides change places."""
 
 
 def pattern_of(found: list[tuple[Atom, ...]], answer: Iterable[Operand] | None, at: TextPlace) -> Pattern:
@@ -105,10 +113,8 @@ class Branch:
         for name in self._bindings.keys() & bound:
             self._conditions[Call("same", (variable(name), self._bindings.pop(name)))] = self._at  # type: ignore[arg-type]
         for condition in list(self._conditions):
-            if isinstance(condition, Call) and condition.function == "same":
-                left, right = condition.arguments
-                if _is_unbound(left, bound) and isinstance(right, NamedNode | Literal):
-                    assert isinstance(left, Variable)
+            match condition:
+                case Call("same", (Variable() as left, NamedNode() | Literal() as right)) if left.value not in bound:
                     if self._bindings.setdefault(left.value, right) == right:
                         del self._conditions[condition]
 
@@ -162,5 +168,32 @@ class Branch:
             self._conditions[Call("same", (variable(name), term))] = at  # type: ignore[arg-type]
 
 
-def _is_unbound(expression: Expression, bound: frozenset[str]) -> bool:
-    return isinstance(expression, Variable) and expression.value not in bound
+def expression(operator: str, left: Expression, right: Expression, *, number: bool = False) -> Expression:
+    """`left operator right`; `number` says that one of them was written as a bare number.
+
+    A constant on the left changes sides, so that `64 < ?x` is `?x > 64`.
+    """
+    if not isinstance(left, Variable) and isinstance(right, Variable) and operator in _TURNED:
+        operator, left, right = _TURNED[operator], right, left
+    if operator in IS_A:
+        return Call(operator, (left, right))
+    if operator == "starts":
+        return Call("starts", (Call("str", (left,)), right))
+    if operator == "contains":
+        return Call("contains", (Call("str", (left,)), _text(right)))
+    if operator == "not contains":
+        return Call("not", (expression("contains", left, right),))
+    return _ordered_or_equal(operator, left, right, number)
+
+
+def _ordered_or_equal(operator: str, left: Expression, right: Expression, number: bool) -> Expression:
+    if operator == "is" or (operator == "=" and not number):
+        return Call("same", (left, right))
+    if operator == "is not" or (operator == "!=" and any(isinstance(side, NamedNode) for side in (left, right))):
+        return Call("not", (Call("same", (left, right)),))
+    return Call("~" + operator, (left, right))
+
+
+def _text(part: Expression) -> Expression:
+    """What is looked for inside a text: only its characters count, not its language or type."""
+    return Literal(part.value) if isinstance(part, Literal | NamedNode) else Call("str", (part,))

@@ -35,8 +35,6 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     branches = printable(pattern, printer)
     if len(branches) != 1:
         raise printer.refused("a conjunctive query has no `or`, and this pattern has several branches")
-    if not pattern.answer:
-        raise printer.refused("a conjunctive query asks for at least one variable")
     head = ", ".join(map(printer.variable, pattern.answer))
     body = printer.triples(branches[0]) + printer.conditions(branches[0])
     return checked(f"{head} : {' ^ '.join(body)}", pattern, printer, compile)

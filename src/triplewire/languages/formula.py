@@ -12,30 +12,13 @@ from dataclasses import dataclass, field, replace
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import Conjunction
-from triplewire.errors import QuerySyntaxError, UnsupportedQuery
+from triplewire.languages.places import TextPlace
 from triplewire.model import RDF
 
 TYPE = NamedNode(RDF + "type")
 MOST_BRANCHES = 256
 MOST_DEPTH = 100
 MOST_ATOMS = 512
-
-
-@dataclass(frozen=True, slots=True)
-class TextPlace:
-    """Where in a text something was written; it makes the errors that point there."""
-
-    language: str
-    line: int
-    column: int
-
-    def wrong(self, reason: str, hint: str | None = None) -> QuerySyntaxError:
-        """The error for what is not a sentence of the language."""
-        return QuerySyntaxError(reason, language=self.language, line=self.line, column=self.column, hint=hint)
-
-    def refused(self, reason: str, hint: str | None = None) -> UnsupportedQuery:
-        """The error for what is valid and not served."""
-        return UnsupportedQuery(reason, language=self.language, line=self.line, column=self.column, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +51,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`; the operators are those of `comparisons.expression`."""
+    """`left operator right`; the operators are those of `branches.expression`."""
 
     operator: str
     left: Operand
@@ -120,6 +103,8 @@ Formula = Atom | FormulaGroup
 _NEGATED = {"=": "!=", "<": ">=", "<=": ">", "contains": "not contains", "is": "is not"}
 NEGATED = _NEGATED | {negative: positive for positive, negative in _NEGATED.items()}
 """The operator that holds where another one does not."""
+ORDERS = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The order that says the same when its sides change places."""
 
 
 def every(parts: Iterable[Formula], at: TextPlace) -> Formula:
@@ -154,11 +139,11 @@ def alternatives(formula: Formula, positive: bool = True) -> list[tuple[Atom, ..
         return alternatives(formula.parts[0], not positive)
     found = [alternatives(part, positive) for part in formula.parts]
     if (formula.kind == "either") is positive:
-        return _bounded([atoms for part in found for atoms in part], formula.at)
+        _check_alternatives(sum(map(len, found)), formula.at)
+        return [atoms for part in found for atoms in part]
     product: list[tuple[Atom, ...]] = [()]
     for part in found:
-        if len(product) * len(part) > MOST_BRANCHES:
-            raise _too_many(formula.at)
+        _check_alternatives(len(product) * len(part), formula.at)
         product = [_joined(left, right, formula.at) for left in product for right in part]
     return product
 
@@ -169,16 +154,10 @@ def _joined(left: tuple[Atom, ...], right: tuple[Atom, ...], at: TextPlace) -> t
     return left + right
 
 
-def _bounded(found: list[tuple[Atom, ...]], at: TextPlace) -> list[tuple[Atom, ...]]:
-    if len(found) > MOST_BRANCHES:
-        raise _too_many(at)
-    return found
-
-
-def _too_many(at: TextPlace) -> UnsupportedQuery:
-    return at.refused(
-        f"written out, the query has more than {MOST_BRANCHES} alternatives", "Split it into several subscriptions"
-    )
+def _check_alternatives(count: int, at: TextPlace) -> None:
+    if count > MOST_BRANCHES:
+        reason = f"written out, the query has more than {MOST_BRANCHES} alternatives"
+        raise at.refused(reason, "Split it into several subscriptions")
 
 
 def _negated(atom: Atom) -> Atom:

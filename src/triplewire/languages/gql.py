@@ -28,9 +28,9 @@ from pyoxigraph import Literal, NamedNode, Variable
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Pattern
 from triplewire.errors import UnsupportedQuery
 from triplewire.languages.branches import pattern_of
-from triplewire.languages.comparisons import ORDERS
 from triplewire.languages.context import Context
 from triplewire.languages.formula import (
+    ORDERS,
     TYPE,
     Comparison,
     Formula,
@@ -138,8 +138,6 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     """
     shortest = Printer(LANGUAGE, prefixes, sameness="is", relations=_IS_A_WORDS)
     branches = printable(pattern, shortest)
-    if not pattern.answer:
-        raise shortest.refused("a query of this language asks for at least one variable")
     most = max(map(_questions, branches))
     try:
         chosen = [branch for branch in branches if _questions(branch) == most]

@@ -18,16 +18,15 @@ from pyoxigraph import BaseDirection, Literal, NamedNode, Variable
 
 from triplewire.algebra.pattern import variable
 from triplewire.errors import QuerySyntaxError
-from triplewire.languages.comparisons import SPELLINGS
 from triplewire.languages.context import Context, namespaces
-from triplewire.languages.formula import Comparison, Formula, Operand, Statement, TextPlace, either, every, negation
+from triplewire.languages.formula import Comparison, Formula, Operand, Statement, either, every, negation
+from triplewire.languages.places import TextPlace
 from triplewire.model import XSD, parse_term
 from triplewire.model.prefixes import how_to_give
 
+_SPELLINGS = {"≠": "!=", "≤": "<=", "≥": ">=", "⊒": "contains"}
+"""The printed signs of the papers, and what is typed for them."""
 _WORDS = {
-    "_AND": "and",
-    "_OR": "or",
-    "_NOT": "not",
     "OPERATOR": "a comparison (= != < <= > >= contains)",
     "RELATION": "an is-a relation (isa, instanceOf, ancestorOf)",
     "_COMMA": "a comma",
@@ -46,7 +45,6 @@ _WORDS = {
     "_DOT": "a dot and a property",
     "ANY": "the any-operator ?",
     "ALL": "*",
-    "MEMBER": "member",
     "_IF": ":-",
     "$END": "the end",
 }
@@ -77,22 +75,16 @@ class Grammar:
             tree = _parser(self.language, self.starts).parse(text, start=start or self.starts[0])
             return reader.transform(tree)
         except VisitError as error:
-            raise _cause(error) from None
+            raise error.orig_exc from None
         except UnexpectedInput as error:
             raise self._explained(error, text) from None
 
     def _explained(self, error: UnexpectedInput, text: str) -> QuerySyntaxError:
         ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         position = len(text) if ended else (error.pos_in_stream or 0)
-        before = text[:position]
-        return QuerySyntaxError(
-            "the text ends too early" if ended else f"did not expect {_found(text[position:])}",
-            language=self.language,
-            line=before.count("\n") + 1,
-            column=position - before.rfind("\n"),
-            expected=_expected(error),
-            hint=_hint(text, position) or f"For example: {self.example}",
-        )
+        reason = "the text ends too early" if ended else f"did not expect {_found(text[position:])}"
+        hint = _hint(text, position) or f"For example: {self.example}"
+        return TextPlace.at(self.language, text, position).wrong(reason, hint, _expected(error))
 
 
 def _found(rest: str) -> str:
@@ -114,10 +106,6 @@ def _expected(error: UnexpectedInput) -> tuple[str, ...]:
     return tuple(sorted({_WORDS.get(name, name.strip("_").lower()) for name in terminals or ()}))
 
 
-def _cause(error: VisitError) -> BaseException:
-    return error.orig_exc
-
-
 @cache
 def _parser(language: str, starts: tuple[str, ...]) -> Lark:
     folder = files("triplewire.languages")
@@ -137,7 +125,7 @@ class FormulaReader(Transformer_NonRecursive[Token, Any]):
 
     def at(self, token: Token) -> TextPlace:
         """The place of a token."""
-        return TextPlace(self.language, token.line or 1, token.column or 1)
+        return TextPlace.of(self.language, token)
 
     def fresh(self, stem: str, at: TextPlace) -> Operand:
         """A variable that no text can name: the middle dot is no word character."""
@@ -154,7 +142,7 @@ class FormulaReader(Transformer_NonRecursive[Token, Any]):
         return negation(part, part.at)
 
     def comparison(self, left: Operand, operator: Token, right: Operand) -> Formula:
-        return Comparison(SPELLINGS.get(operator, operator.lower()), left, right, left.at)
+        return Comparison(_SPELLINGS.get(operator, operator.lower()), left, right, left.at)
 
     def statement(self, subject: Operand, predicate: Operand, object: Operand) -> Formula:
         """A triple; a bare number as its object stands for every text that is this number."""

@@ -21,8 +21,6 @@ from triplewire.languages.rendering import Printer, any_of, fresh_names, is_keyw
 def rule_text(pattern: Pattern, printer: Printer) -> str:
     """The rule that says the pattern, as far as paths can."""
     branches = [_without_fixed_subjects(branch) for branch in printable(pattern, printer)]
-    if not pattern.answer:
-        raise printer.refused("a rule registers at least one variable")
     roots = {name: _common_class(name, branches, printer) for name in pattern.answer}
     plans = [_Plan(branch, roots, printer) for branch in branches]
     if len(plans) == 1:

@@ -91,8 +91,6 @@ def render(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
     """The query of a pattern about one resource, whose branches differ in their conditions only."""
     printer = Printer(LANGUAGE, prefixes, capitals=True, bare=lambda local: not local[0].isupper())
     branches = printable(pattern, printer)
-    if not pattern.answer:
-        raise printer.refused("a query of this language asks for at least one variable")
     aligned = _aligned(branches, pattern.answer, printer)
     head = ", ".join(map(printer.variable, pattern.answer))
     formula = printer.triples(aligned[0]) + any_of([printer.conditions(branch) for branch in aligned], printer)
@@ -107,7 +105,10 @@ def _aligned(branches: list[Conjunction], answer: tuple[str, ...], printer: Prin
     """
     if any(branch.bindings for branch in branches):
         raise printer.refused("a variable of the answer stands in no triple")
-    tables = [sorted(branch.triples, key=_predicate_first) for branch in branches]
+    tables = [
+        sorted(branch.triples, key=lambda t: (str(t.predicate), isinstance(t.object, Variable), str(t.object)))
+        for branch in branches
+    ]
     if len({tuple(triple.predicate for triple in table) for table in tables}) != 1:
         raise printer.refused("the branches of this pattern have different predicates")
     spare = fresh_names("V", answer)
@@ -117,10 +118,6 @@ def _aligned(branches: list[Conjunction], answer: tuple[str, ...], printer: Prin
         for row in zip(*tables, strict=True)
     )
     return [_moved(branch, table, triples) for branch, table in zip(branches, tables, strict=True)]
-
-
-def _predicate_first(triple: TriplePattern) -> tuple[str, bool, str]:
-    return str(triple.predicate), isinstance(triple.object, Variable), str(triple.object)
 
 
 def _one_node(nodes: list[Node], answer: tuple[str, ...], spare: Iterator[str]) -> Node:

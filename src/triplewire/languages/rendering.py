@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 from pyoxigraph import Literal, NamedNode, Variable
 
@@ -74,7 +75,7 @@ class Printer:
         """An IRI as shortly as the prefixes allow."""
         for prefix, namespace in sorted(namespaces(self.prefixes).items(), key=lambda pair: -len(pair[1])):
             local = iri.value.removeprefix(namespace)
-            if iri.value != local and _LOCAL.match(local) and _is_prefix(prefix):
+            if iri.value != local and _LOCAL.match(local) and (prefix == "" or _NAME.match(prefix)):
                 if prefix == "" and _NAME.match(local) and not is_keyword(local) and (bare or self.bare)(local):
                     return local
                 return f"{prefix}:{local}"
@@ -97,13 +98,9 @@ class Printer:
             return node.value if loose and _is_number(node) else self.literal(node)
         raise self.refused(f"{node} is nothing that this language can compare")
 
-    def triple(self, triple: TriplePattern) -> str:
-        """A triple in parentheses."""
-        return f"({', '.join(map(self.operand, triple))})"
-
     def triples(self, branch: Conjunction) -> list[str]:
-        """All triples of a branch."""
-        return [self.triple(triple) for triple in branch.triples]
+        """All triples of a branch, each in parentheses."""
+        return [f"({', '.join(map(self.operand, triple))})" for triple in branch.triples]
 
     def conditions(self, branch: Conjunction) -> list[str]:
         """All conditions of a branch, fixed bindings among them."""
@@ -111,7 +108,7 @@ class Printer:
         return [self.condition(condition) for condition in (*branch.conditions, *fixed)]
 
     def condition(self, condition: Expression) -> str:
-        """A condition, the inverse of `comparisons.expression`."""
+        """A condition, the inverse of `branches.expression`."""
         match condition:
             case Call("not", (Call("contains") as inner,)):
                 return f"not {self.condition(inner)}"
@@ -141,10 +138,6 @@ def is_keyword(word: str) -> bool:
     return word.lower() in _KEYWORDS
 
 
-def _is_prefix(prefix: str) -> bool:
-    return prefix == "" or _NAME.match(prefix) is not None
-
-
 def _is_number(literal: Literal) -> bool:
     return literal.datatype.value in _NUMERIC and _NUMBER.match(literal.value) is not None
 
@@ -159,11 +152,8 @@ def any_of(alternatives: list[list[str]], printer: Printer) -> list[str]:
         shared, rest = [], alternatives
     if not all(rest):
         raise printer.refused("one branch of this pattern has no condition")
-    return [*shared, f"({' or '.join(_group(parts) for parts in rest)})"]
-
-
-def _group(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"({' and '.join(parts)})"
+    groups = [parts[0] if len(parts) == 1 else f"({' and '.join(parts)})" for parts in rest]
+    return [*shared, f"({' or '.join(groups)})"]
 
 
 def printable(pattern: Pattern, printer: Printer) -> list[Conjunction]:
@@ -174,6 +164,8 @@ def printable(pattern: Pattern, printer: Printer) -> list[Conjunction]:
         raise printer.refused("this pattern has a branch without triples")
     if any(branch.optionals for branch in pattern.branches):
         raise printer.refused("this language has no optional parts")
+    if not pattern.answer:
+        raise printer.refused("a query of this language asks for at least one variable")
     return [unbound(_writable(branch, pattern.answer)) for branch in pattern.branches]
 
 
@@ -187,11 +179,7 @@ def _writable(branch: Conjunction, answer: Iterable[str]) -> Conjunction:
 def fresh_names(stem: str, taken: Iterable[str]) -> Iterator[str]:
     """stem1, stem2, … without those that are taken."""
     used = frozenset(taken)
-    number = 0
-    while True:
-        number += 1
-        if f"{stem}{number}" not in used:
-            yield f"{stem}{number}"
+    return (name for number in count(1) if (name := f"{stem}{number}") not in used)
 
 
 def unbound(branch: Conjunction) -> Conjunction:

@@ -39,7 +39,6 @@ from triplewire.languages.formula import (
     Operand,
     PropertyStep,
     Statement,
-    TextPlace,
     alternatives,
     atoms_of,
     either,
@@ -47,6 +46,7 @@ from triplewire.languages.formula import (
 )
 from triplewire.languages.grammar import FormulaReader, Grammar
 from triplewire.languages.paths import rule_text
+from triplewire.languages.places import TextPlace
 from triplewire.languages.rendering import Printer, checked
 from triplewire.model import XSD
 

@@ -1,10 +1,10 @@
-"""A subscription: what a person or a program registers."""
+"""A subscription: what a person or a program registers; and its summary, as a list shows it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from triplewire.errors import SubscriptionError
 
@@ -13,6 +13,11 @@ Scope = Literal["document", "graph"]
 
 Start = Literal["now", "ever"]
 """What counts: only triples published since the subscription was made (S4), or what was there before as well."""
+
+Sort = Literal[
+    "id", "-id", "title", "-title", "created", "-created", "answers", "-answers", "last_event", "-last_event"
+]
+"""By what summaries are sorted, and with a minus the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +67,23 @@ class Subscription:
         return (
             f"{self.id}{owner} ({self.language}, scope {self.scope}, start {self.start}): {' '.join(self.text.split())}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A subscription (without its pattern), its columns, its answers and the time of its last event.
+
+    `answers` is counted up to 1,000; None, as the time is, for a viewer who may not see them.
+    """
+
+    subscription: Subscription
+    columns: tuple[str, ...]
+    answers: int | None
+    last_event: datetime | None
+
+
+class SummaryPage(NamedTuple):
+    """Some summaries; `next` is the `after` of the next page, None on the last."""
+
+    summaries: list[Summary]
+    next: str | None

@@ -6,13 +6,13 @@ properties are strong references. It infers nothing, refuses nothing by itself, 
 which holds the other documents, hands in what is known of their resources.
 
 The way of the data: `vocabulary` (the words), `declarations` (triples to what they declare), `datatypes` (which text is
-a value of which type), `rules` (these, laid out for checking), `conformance` (a document against them) and its
-`violation`s, all tied together in `schema`.
+a value of which type), `rules` (these, laid out for checking) and `conformance` (a document against them, and its
+violations), all tied together in `schema`.
 """
 
+from triplewire.schema.conformance import Violation
 from triplewire.schema.declarations import Limit
 from triplewire.schema.schema import Schema
-from triplewire.schema.violation import Violation
 from triplewire.schema.vocabulary import SCHEMA
 
 __all__ = ["SCHEMA", "Limit", "Schema", "Violation"]

@@ -1,9 +1,10 @@
-"""One document against the rules of a schema."""
+"""One document against the rules of a schema: what is wrong with it, and what to do about it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -12,7 +13,6 @@ from triplewire.schema import vocabulary as v
 from triplewire.schema.datatypes import is_plain, is_spelled
 from triplewire.schema.declarations import Limit
 from triplewire.schema.rules import NOTHING, Rules
-from triplewire.schema.violation import Violation
 
 Known = Callable[[str], Iterable[str] | None]
 """The classes that are known of a resource from elsewhere; none, or None, where nothing is."""
@@ -21,6 +21,23 @@ Counts = Mapping[tuple[object, str], Mapping[object, Triple]]
 """For a resource and a property: the statement of each value."""
 
 _LANG_STRING = RDF + "langString"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One statement that breaks the schema; `reason` is a sentence that says what to do.
+
+    `triple` is the statement; for a value that is missing, the one that gives the resource its class.
+    """
+
+    resource: Term
+    property: NamedNode
+    value: Term | None
+    reason: str
+    triple: Triple
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Conformance:

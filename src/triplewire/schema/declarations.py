@@ -57,7 +57,8 @@ def declarations(triples: Iterable[Triple]) -> Declarations:
             properties[subject.value] = found
             limits |= _own_limits(subject.value, statements, found)
     limits |= {limit for statement in stated.items() for limit in _restrictions(*statement, stated)}
-    for name in {limit.property for limit in limits} | _objects(stated, v.SUB_PROPERTY):
+    broader = {iri for statements in stated.values() for iri in _iris(statements.get(v.SUB_PROPERTY, ()))}
+    for name in {limit.property for limit in limits} | broader:
         properties.setdefault(name, Property())
     named = {iri for found in properties.values() for iri in found.domains | found.ranges}
     declared, datatypes = _classes(stated)
@@ -70,10 +71,6 @@ def _grouped(triples: Iterable[Triple]) -> Statements:
     for triple in triples:
         stated[triple.subject][triple.predicate.value].append(triple.object)
     return stated
-
-
-def _objects(stated: Statements, word: str) -> set[str]:
-    return {iri for statements in stated.values() for iri in _iris(statements.get(word, ()))}
 
 
 def _iris(values: Iterable[object]) -> frozenset[str]:

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from pyoxigraph import Quad, Triple
 
-from triplewire.schema.conformance import Conformance, Known
+from triplewire.schema.conformance import Conformance, Known, Violation
 from triplewire.schema.declarations import Limit, declarations
 from triplewire.schema.rules import Rules, below
-from triplewire.schema.violation import Violation
 
 
 class Schema:

@@ -5,24 +5,23 @@ database it speaks to (SQLite or PostgreSQL, see `databases` and `dialects`) and
 never parses a document, matches a triple or decides what an event is. `schema` has the tables.
 
 What it keeps: `documents`, `access` lists, `terms`, `triples`; `subscriptions`, their `queries`, `atoms` and `crowds`;
-`rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `repeats`, `marks`, `images`,
-`settings`. `surveys` look around in it. A `store` gives `transactions`, which speak `sql`; `packing` and `spelling` say
-how values are kept. `urls` name stores; `migrations`, `checking`, `compaction`, `copying` and `leases` look after one,
-`privacy`, `folders` and a `watchdog` after its files and connections.
+`rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `settings` and images. `surveys` look
+around in it. A `store` gives `transactions`, which speak `sql`; `packing` says how values are kept. `urls` name stores;
+`migrations`, `checking`, `compaction`, `copying` and `leases` look after one, `files` and a `watchdog` after its files
+and connections.
 """
 
 from __future__ import annotations
 
 from triplewire.model.spelling import scoped, triples_of
 from triplewire.store.access import EVERYBODY
-from triplewire.store.atoms import AtomRecord, AtomUse, ShapeRecord
+from triplewire.store.atoms import AtomUse
 from triplewire.store.backfills import UNHEARD, BackfillRecord
-from triplewire.store.batches import BatchRecord
-from triplewire.store.compaction import Compacted
+from triplewire.store.batches import BatchRecord, Repeat
 from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
-from triplewire.store.folders import sync_folder
+from triplewire.store.files import sync_folder
 from triplewire.store.intake import (
     ELSEWHERE,
     FILE,
@@ -41,9 +40,8 @@ from triplewire.store.leases import Lease
 from triplewire.store.log import ALL_EVENTS, CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Only
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
-from triplewire.store.repeats import Repeat
 from triplewire.store.rows import NewRow, RowRecord
-from triplewire.store.spelling import is_storable
+from triplewire.store.sql import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
 from triplewire.store.transactions import Reader, Writer
@@ -65,11 +63,9 @@ __all__ = [
     "UNHEARD",
     "UNMATCHED",
     "UNREAD",
-    "AtomRecord",
     "AtomUse",
     "BackfillRecord",
     "BatchRecord",
-    "Compacted",
     "DeadLetter",
     "DeliveryRecord",
     "DocumentRecord",
@@ -89,7 +85,6 @@ __all__ = [
     "Rejection",
     "Repeat",
     "RowRecord",
-    "ShapeRecord",
     "Store",
     "Stretch",
     "SubscriptionRecord",

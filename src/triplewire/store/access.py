@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from triplewire.model.access import Access
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, StorePart
 
 EVERYBODY = ""
 """A viewer whom no list names: it sees what is for everybody. Nobody has this name."""
@@ -29,11 +29,11 @@ def seen(viewer: str | None, document: str) -> tuple[str, tuple[str, ...]]:
     return f" AND ({unlisted} OR {named})", (viewer,)
 
 
-class AccessReader:
+class AccessReader(StorePart):
     """Lists by document; what is asked of every batch is read once in a transaction."""
 
     def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+        super().__init__(sql)
         self._has_lists: bool | None = None
         self._named: frozenset[str] | None = None
 
@@ -66,27 +66,16 @@ class AccessReader:
 
     def of(self, documents: Iterable[int]) -> dict[int, Access]:
         """The lists of those of the documents that have one."""
-        wanted = [(document,) for document in dict.fromkeys(documents)] if self.has_lists else []
-        if not wanted:
-            return {}
-        text = "WITH k(a) AS ({keys}) SELECT al.document FROM k CROSS JOIN access_lists al WHERE al.document = k.a"
-        listed = self._sql.keyed(text, wanted)
-        text = (
-            "WITH k(a) AS ({keys}) SELECT ae.document, ae.account, ae.writes"
-            " FROM k CROSS JOIN access_entries ae WHERE ae.document = k.a"
-        )
-        readers: dict[int, list[str]] = {document: [] for (document,) in listed}
-        writers: dict[int, list[str]] = {document: [] for (document,) in listed}
-        for document, account, writes in self._sql.keyed(text, listed):
+        listed = [d for (d,) in self._sql.where(schema.access_lists, "document", documents)] if self.has_lists else []
+        readers: dict[int, list[str]] = {document: [] for document in listed}
+        writers: dict[int, list[str]] = {document: [] for document in listed}
+        for document, account, writes in self._sql.where(schema.access_entries, "document", listed):
             (writers if writes else readers)[document].append(account)
         return {document: Access(readers[document], writers[document]) for document in readers}
 
     def publishers(self, documents: Iterable[int]) -> dict[int, str]:
         """Who published each of the documents first, where that is known."""
-        text = (
-            "WITH k(a) AS ({keys}) SELECT p.document, p.account FROM k CROSS JOIN publishers p WHERE p.document = k.a"
-        )
-        return dict(self._sql.keyed(text, [(document,) for document in dict.fromkeys(documents)]))
+        return dict(self._sql.where(schema.publishers, "document", documents))
 
     def listed(self) -> list[int]:
         """The documents that have a list."""

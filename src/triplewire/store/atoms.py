@@ -7,15 +7,15 @@ seeds it. Equal ones are one, and an atom counts its users, so that the last use
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sqlalchemy import Table
+
 from triplewire.store import schema
 from triplewire.store.packing import digest_of
-from triplewire.store.sql import Sql, Values
-
-_COLUMNS = "t.id, t.digest, t.shape, t.position, t.definition, t.users"
+from triplewire.store.sql import StorePart, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +58,24 @@ def _digest(shape: int, position: int, definition: str) -> bytes:
     return digest_of(shape, position, definition)
 
 
-class AtomReader:
+class AtomReader(StorePart):
     """Shapes, atoms, and who uses them."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def shapes(self, ids: Sequence[int] | None = None) -> list[ShapeRecord]:
         """These shapes, or all, by number."""
-        if ids is None:
-            found = self._sql.rows("SELECT id, definition FROM shapes ORDER BY id")
-        else:
-            text = "WITH k(a) AS ({keys}) SELECT t.id, t.definition FROM k CROSS JOIN shapes t WHERE t.id = k.a"
-            found = sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(ids)]))
-        return [ShapeRecord(*row) for row in found]
+        return [ShapeRecord(number, definition) for number, _, definition in self._all_or(schema.shapes, ids)]
 
     def atoms(self, ids: Sequence[int] | None = None) -> list[AtomRecord]:
         """These atoms, or all, by number."""
-        if ids is None:
-            found = self._sql.rows(f"SELECT {_COLUMNS} FROM atoms t ORDER BY t.id")
-        else:
-            text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.id = k.a"
-            found = sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(ids)]))
-        return [_atom(row) for row in found]
+        return [AtomRecord(number, *about) for number, _, *about in self._all_or(schema.atoms, ids)]
+
+    def _all_or(self, table: Table, ids: Sequence[int] | None) -> list[Values]:
+        return self._sql.select(table, "ORDER BY id") if ids is None else sorted(self._sql.where(table, "id", ids))
 
     def of_queries(self, queries: Sequence[int]) -> list[list[tuple[int, int]]]:
         """The (atom, branch) pairs of each query."""
         found: dict[int, list[tuple[int, int]]] = {}
-        text = (
-            "WITH k(a) AS ({keys}) SELECT t.query, t.atom, t.branch FROM k CROSS JOIN query_atoms t WHERE t.query = k.a"
-        )
-        for query, atom, branch in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
+        for atom, query, branch in self._sql.where(schema.query_atoms, "query", queries):
             found.setdefault(query, []).append((atom, branch))
         return [sorted(found.get(query, ()), key=lambda pair: (pair[1], pair[0])) for query in queries]
 
@@ -104,8 +91,7 @@ class AtomWriter(AtomReader):
     def shape_ids(self, definitions: Sequence[str]) -> list[int]:
         """The number of each shape; new ones get one."""
         keys = {definition: digest_of(definition) for definition in definitions}
-        text = "WITH k(a) AS ({keys}) SELECT t.digest, t.id FROM k CROSS JOIN shapes t WHERE t.digest = k.a"
-        known: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in keys.values()]))
+        known: dict[bytes, int] = dict(self._sql.where(schema.shapes, "digest", keys.values(), "digest, id"))
         new = [(key, definition) for definition, key in keys.items() if key not in known]
         if new:
             numbers = self._sql.take("shapes", len(new))
@@ -119,21 +105,12 @@ class AtomWriter(AtomReader):
 
     def attach_many(self, users: Sequence[tuple[int, Sequence[AtomUse]]]) -> list[list[int]]:
         """Let queries use atoms; for each query the number of each use's atom."""
-        keys = [[use.digest for use in uses] for _, uses in users]
-        known = self._known({key for own in keys for key in own})
-        new = {
-            key: use
-            for (_, uses), own in zip(users, keys, strict=True)
-            for use, key in zip(uses, own, strict=True)
-            if key not in known
-        }
+        uses_of = [(query, use, use.digest) for query, uses in users for use in uses]
+        known = {row[1]: row for row in self._sql.where(schema.atoms, "digest", [key for _, _, key in uses_of])}
+        new = {key: use for _, use, key in uses_of if key not in known}
         made = dict(zip(new, self._sql.take("atoms", len(new)) if new else (), strict=True))
         numbers = {key: row[0] for key, row in known.items()} | made
-        used = {
-            (numbers[key], query, use.branch)
-            for (query, uses), own in zip(users, keys, strict=True)
-            for use, key in zip(uses, own, strict=True)
-        }
+        used = {(numbers[key], query, use.branch) for query, use, key in uses_of}
         self._sql.insert(schema.query_atoms, sorted(used))
         balance = Counter(atom for atom, _, _ in used)
         self._count(list(known.values()), balance)
@@ -141,21 +118,16 @@ class AtomWriter(AtomReader):
             schema.atoms,
             [(made[key], key, u.shape, u.position, u.definition, balance[made[key]]) for key, u in new.items()],
         )
-        return [[numbers[key] for key in own] for own in keys]
+        return [[numbers[use.digest] for use in uses] for _, uses in users]
 
     def detach(self, query: int) -> None:
         """Let a query use no atoms any more; atoms and shapes without users go."""
         pairs = self.of_queries([query])[0]
         self._sql.delete(schema.query_atoms, ("query",), [(query,)])
         lost = Counter(atom for atom, _ in pairs)
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.id = k.a"
-        found = self._sql.keyed(text, [(atom,) for atom in lost])
+        found = self._sql.where(schema.atoms, "id", lost)
         self._count(found, Counter({atom: -count for atom, count in lost.items()}))
         self._drop_empty_shapes({row[2] for row in found})
-
-    def _known(self, keys: Iterable[bytes]) -> dict[bytes, Values]:
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN atoms t WHERE t.digest = k.a"
-        return {row[1]: row for row in self._sql.keyed(text, [(key,) for key in keys])}
 
     def _count(self, atoms: Sequence[Values], balance: Counter[int]) -> None:
         """Invariant: an atom's users are its rows in query_atoms, and no atom has none."""
@@ -164,11 +136,5 @@ class AtomWriter(AtomReader):
         self._sql.delete(schema.atoms, ("id",), [(row[0],) for row in after if row[5] <= 0])
 
     def _drop_empty_shapes(self, shapes: set[int]) -> None:
-        text = "WITH k(a) AS ({keys}) SELECT DISTINCT t.shape FROM k CROSS JOIN atoms t WHERE t.shape = k.a"
-        used = {shape for (shape,) in self._sql.keyed(text, [(shape,) for shape in shapes])}
+        used = {shape for (shape,) in self._sql.where(schema.atoms, "shape", shapes, "DISTINCT t.shape")}
         self._sql.delete(schema.shapes, ("id",), [(shape,) for shape in sorted(shapes - used)])
-
-
-def _atom(row: Values) -> AtomRecord:
-    number, _, shape, position, definition, users = row
-    return AtomRecord(number, shape, position, definition, users)

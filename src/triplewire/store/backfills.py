@@ -10,13 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart
 
 QUEUED, RUNNING, DONE, FAILED = "queued", "running", "done", "failed"
 UNHEARD = 1 << 62
 """The cursor after which a subscription hears its query, while it hears nothing."""
-
-_COLUMNS = "t.number, t.subscription, t.query, t.state, t.reason, t.rows, t.asked, t.ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +31,13 @@ class BackfillRecord:
     ended: str | None
 
 
-class BackfillReader:
+class BackfillReader(StorePart):
     """Backfills by state and by query."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def queued(self, limit: int) -> list[BackfillRecord]:
         """Those that were not begun yet, in the order in which they came."""
-        text = f"SELECT {_COLUMNS} FROM backfills t WHERE t.state = ? ORDER BY t.number LIMIT ?"
-        return [BackfillRecord(*row) for row in self._sql.rows(text, QUEUED, limit)]
+        found = self._sql.select(schema.backfills, "WHERE state = ? ORDER BY number LIMIT ?", QUEUED, limit)
+        return [BackfillRecord(*row) for row in found]
 
     def counts(self) -> dict[str, int]:
         """How many there are in each state."""
@@ -51,14 +46,13 @@ class BackfillReader:
 
     def listing(self, limit: int = 100, *, state: str | None = None) -> list[BackfillRecord]:
         """The last ones, or the last of one state, newest first."""
-        only, values = ("", ()) if state is None else ("WHERE t.state = ?", (state,))
-        text = f"SELECT {_COLUMNS} FROM backfills t {only} ORDER BY t.number DESC LIMIT ?"
-        return [BackfillRecord(*row) for row in self._sql.rows(text, *values, limit)]
+        only, values = ("", ()) if state is None else ("WHERE state = ?", (state,))
+        found = self._sql.select(schema.backfills, f"{only} ORDER BY number DESC LIMIT ?", *values, limit)
+        return [BackfillRecord(*row) for row in found]
 
     def unfinished(self, queries: Collection[int]) -> list[BackfillRecord]:
         """Those of these queries that have not come to a good end."""
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN backfills t WHERE t.query = k.a"
-        found = [BackfillRecord(*row) for row in self._sql.keyed(text, [(query,) for query in sorted(queries)])]
+        found = [BackfillRecord(*row) for row in self._sql.where(schema.backfills, "query", queries)]
         return sorted((one for one in found if one.state != DONE), key=lambda one: one.number)
 
 

@@ -1,4 +1,7 @@
-"""Batches: the ids of what was committed, so that a batch that comes again is recognised."""
+"""Batches and repeats: what was committed, so that a batch or a request that comes again is recognised.
+
+A batch is known by its id; a request by the key that its client gave it, each account's own.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,7 @@ from collections.abc import Collection
 from dataclasses import astuple, dataclass
 
 from triplewire.store import schema
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql
-
-_COLUMNS = "number, id, committed, documents, events"
+from triplewire.store.sql import StorePart, is_storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +23,15 @@ class BatchRecord:
     events: int
 
 
-class BatchReader:
+class BatchReader(StorePart):
     """Batches by id and in their order."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def find(self, id: str) -> BatchRecord | None:
         """The batch with this id, when it was committed."""
         if not is_storable(id):
             return None
-        found = self._sql.first(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", id)
-        return BatchRecord(*found) if found else None
+        found = self._sql.select(schema.batches, "WHERE id = ?", id)
+        return BatchRecord(*found[0]) if found else None
 
     def last(self) -> int:
         """The number of the last batch; 0 before the first."""
@@ -42,15 +39,12 @@ class BatchReader:
 
     def listing(self, after: int = 0, limit: int = 100) -> list[BatchRecord]:
         """Batches in their order, with a greater number."""
-        text = f"SELECT {_COLUMNS} FROM batches WHERE number > ? ORDER BY number LIMIT ?"
-        return [BatchRecord(*row) for row in self._sql.rows(text, after, limit)]
+        found = self._sql.select(schema.batches, "WHERE number > ? ORDER BY number LIMIT ?", after, limit)
+        return [BatchRecord(*row) for row in found]
 
     def by_numbers(self, numbers: Collection[int]) -> dict[int, BatchRecord]:
         """These batches."""
-        text = "WITH k(a) AS ({keys}) SELECT b.number, b.id, b.committed, b.documents, b.events"
-        text += " FROM k CROSS JOIN batches b WHERE b.number = k.a"
-        found = self._sql.keyed(text, [(number,) for number in sorted(numbers)])
-        return {row[0]: BatchRecord(*row) for row in found}
+        return {row[0]: BatchRecord(*row) for row in self._sql.where(schema.batches, "number", numbers)}
 
     def within(self, since: str, until: str) -> tuple[int, int] | None:
         """The first and the last batch that was committed from one time to before another; None if none was.
@@ -94,3 +88,42 @@ class BatchWriter(BatchReader):
         record = BatchRecord(self._sql.take("batches", 1)[0], id, committed, documents, events)
         self._sql.insert(schema.batches, [astuple(record)])
         return record
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A request that was applied, when (in milliseconds since 1970), and its answer, as the service spells it."""
+
+    account: str
+    key: str
+    digest: bytes
+    batch: str
+    kept: int
+    answer: bytes
+
+
+class RepeatReader(StorePart):
+    """Requests by account and key."""
+
+    def find(self, account: str, key: str, since: int) -> Repeat | None:
+        """The request of an account with this key, if it is not from before a time."""
+        if not is_storable(key):
+            return None
+        found = self._sql.select(schema.repeats, "WHERE account = ? AND key = ? AND kept >= ?", account, key, since)
+        return Repeat(*found[0]) if found else None
+
+
+class RepeatWriter(RepeatReader):
+    """Requests, and new ones."""
+
+    def add(self, repeat: Repeat, *, since: int, most: int) -> None:
+        """Keep a request; away with those from before a time, and with the oldest of its account over so many."""
+        self._sql.run("DELETE FROM repeats WHERE kept < ?", since)
+        self._sql.replace(schema.repeats, [astuple(repeat)])
+        self._sql.run(
+            "DELETE FROM repeats WHERE account = ? AND kept < (SELECT kept FROM repeats WHERE account = ?"
+            " ORDER BY kept DESC LIMIT 1 OFFSET ?)",
+            repeat.account,
+            repeat.account,
+            most - 1,
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -22,53 +22,31 @@ from triplewire.store.terms import TermMemory, TermReader, key_of
 
 _AT_ONCE = 500
 
-_COUNTED = (
-    ("terms", "terms", "id"),
-    ("documents", "documents", "id"),
-    ("queries", "queries", "id"),
-    ("registry", "subscriptions", "number"),
-    ("registry", "alterations", "number"),
-    ("registry", "removals", "number"),
-    ("shapes", "shapes", "id"),
-    ("atoms", "atoms", "id"),
-    ("crowds", "crowds", "id"),
-    ("rows", "rows", "id"),
-    ("batches", "batches", "number"),
-    ("dead letters", "dead_letters", "number"),
-)
-"""A counter, and a column whose numbers it gave."""
+_COUNTED = {
+    "registry": ("subscriptions.number", "alterations.number", "removals.number"),
+    "batches": ("batches.number",),
+    "dead letters": ("dead_letters.number",),
+    **{name: (f"{name}.id",) for name in ("terms", "documents", "queries", "shapes", "atoms", "crowds", "rows")},
+}
+"""A counter, and the columns whose numbers it gave."""
 
-_REFERENCES = (
-    ("versions", "document", "documents", "id"),
-    ("versions", "batch", "batches", "number"),
-    ("statements", "document", "documents", "id"),
-    ("statements", "s", "terms", "id"),
-    ("statements", "p", "terms", "id"),
-    ("statements", "o", "terms", "id"),
-    ("access_lists", "document", "documents", "id"),
-    ("publishers", "document", "documents", "id"),
-    ("access_entries", "document", "access_lists", "document"),
-    ("subscriptions", "query", "queries", "id"),
-    ("spans", "number", "subscriptions", "number"),
-    ("backfills", "number", "subscriptions", "number"),
-    ("atoms", "shape", "shapes", "id"),
-    ("query_atoms", "atom", "atoms", "id"),
-    ("query_atoms", "query", "queries", "id"),
-    ("crowd_members", "query", "queries", "id"),
-    ("crowd_members", "crowd", "crowds", "id"),
-    ("past_members", "crowd", "crowds", "id"),
-    ("rows", "query", "queries", "id"),
-    ("rows", "crowd", "crowds", "id"),
-    ("bindings", "row", "rows", "id"),
-    ("bindings", "term", "terms", "id"),
-    ("events", "batch", "batches", "number"),
-    ("events", "crowd", "crowds", "id"),
-    ("deliveries", "subscription", "subscriptions", "id"),
-    ("dead_letters", "delivery", "deliveries", "id"),
-)
-"""A column whose numbers are all in another one."""
+_REFERENCES = {
+    "documents.id": ("versions.document", "statements.document", "access_lists.document", "publishers.document"),
+    "batches.number": ("versions.batch", "events.batch"),
+    "terms.id": ("statements.s", "statements.p", "statements.o", "bindings.term"),
+    "access_lists.document": ("access_entries.document",),
+    "queries.id": ("subscriptions.query", "query_atoms.query", "crowd_members.query", "rows.query"),
+    "subscriptions.number": ("spans.number", "backfills.number"),
+    "subscriptions.id": ("deliveries.subscription",),
+    "shapes.id": ("atoms.shape",),
+    "atoms.id": ("query_atoms.atom",),
+    "crowds.id": ("crowd_members.crowd", "past_members.crowd", "rows.crowd", "events.crowd"),
+    "rows.id": ("bindings.row",),
+    "deliveries.id": ("dead_letters.delivery",),
+}
+"""A column, and those whose numbers are all in it."""
 
-_MAY_BE_NOTHING = {("rows", "query"), ("rows", "crowd"), ("events", "crowd")}
+_MAY_BE_NOTHING = ("rows.query", "rows.crowd", "events.crowd")
 """Columns of these in which 0 stands for nothing."""
 
 
@@ -79,21 +57,25 @@ def problems(sql: Sql) -> Iterator[str]:
 
 
 def _counters(sql: Sql) -> Iterator[str]:
-    for name, table, column in _COUNTED:
-        last, given = sql.number(f"SELECT max({column}) FROM {table}"), sql.counter(name)
-        if last > given:
-            yield f"the counter {name} is at {given}, but {table}.{column} goes up to {last}"
+    for name, columns in _COUNTED.items():
+        for table, column in (place.split(".") for place in columns):
+            last, given = sql.number(f"SELECT max({column}) FROM {table}"), sql.counter(name)
+            if last > given:
+                yield f"the counter {name} is at {given}, but {table}.{column} goes up to {last}"
 
 
 def _references(sql: Sql) -> Iterator[str]:
-    for table, column, other, key in _REFERENCES:
-        something = f"t.{column} <> 0 AND" if (table, column) in _MAY_BE_NOTHING else ""
-        missing = sql.number(
-            f"SELECT count(*) FROM {table} t"
-            f" WHERE {something} NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
-        )
-        if missing:
-            yield f"{missing} of {table} have a {column} that is not in {other}"
+    for target, columns in _REFERENCES.items():
+        other, key = target.split(".")
+        for place in columns:
+            table, column = place.split(".")
+            something = f"t.{column} <> 0 AND" if place in _MAY_BE_NOTHING else ""
+            missing = sql.number(
+                f"SELECT count(*) FROM {table} t"
+                f" WHERE {something} NOT EXISTS (SELECT 1 FROM {other} x WHERE x.{key} = t.{column})"
+            )
+            if missing:
+                yield f"{missing} of {table} have a {column} that is not in {other}"
 
 
 def _term_keys(sql: Sql) -> Iterator[str]:
@@ -140,14 +122,38 @@ def _readable_versions(sql: Sql) -> Iterator[str]:
 
 
 def _statements(sql: Sql) -> Iterator[str]:
-    """What a document states is what its current version says."""
-    stated = groupby(sql.stream("SELECT document, s, p, o FROM statements ORDER BY document"), itemgetter(0))
-    written = _written(sql)
-    for document, uri, said, kept in _side_by_side(stated, written):
+    """What a document states is what its current version says; one that is not present states nothing."""
+    stated = _beside(sql.stream("SELECT document, s, p, o FROM statements ORDER BY document"))
+    for record, said in _written(sql):
+        kept = set(stated(record.id))
         if said - kept:
-            yield f"document {uri or document}: {len(said - kept)} triples of its content are not in the store"
+            yield f"document {record.uri}: {len(said - kept)} triples of its content are not in the store"
         if kept - said:
-            yield f"document {uri or document}: {len(kept - said)} triples in the store are not of its content"
+            yield f"document {record.uri}: {len(kept - said)} triples in the store are not of its content"
+    absent = (
+        "SELECT st.document, count(*) FROM statements st WHERE NOT EXISTS (SELECT 1 FROM documents d JOIN versions v"
+        " ON v.document = d.id AND v.version = d.version WHERE d.id = st.document AND v.content IS NOT NULL)"
+        " GROUP BY st.document ORDER BY st.document"
+    )
+    for document, count in sql.rows(absent):
+        yield f"document {document}: {count} triples in the store are not of its content"
+
+
+def _beside(rows: Iterator[Values]) -> Callable[[int], list[Values]]:
+    """What gives the rest of the rows that begin with a number: they are in the order in which numbers are asked for.
+
+    Rows of numbers that nothing asks for are passed over: `_references` tells of them.
+    """
+    groups = groupby(rows, itemgetter(0))
+    at, group = next(groups, (None, iter(())))
+
+    def of(number: int) -> list[Values]:
+        nonlocal at, group
+        while at is not None and at < number:
+            at, group = next(groups, (None, iter(())))
+        return [row[1:] for row in group] if at == number else []
+
+    return of
 
 
 def _written(sql: Sql) -> Iterator[tuple[DocumentRecord, set[Triple]]]:
@@ -167,25 +173,6 @@ def _readable(sql: Sql) -> Iterator[tuple[DocumentRecord, bytes]]:
         yield from DocumentReader(sql).everything()
     except zlib.error:
         return  # told by _readable_versions
-
-
-def _side_by_side(
-    stated: Iterator[tuple[int, Iterator[Values]]], written: Iterator[tuple[DocumentRecord, set[Triple]]]
-) -> Iterator[tuple[int, str, set[Triple], set[Triple]]]:
-    """Two lists in order of documents as one: number, uri, what the content says, what the store keeps."""
-    left = next(stated, None)
-    for record, said in written:
-        while left is not None and left[0] < record.id:
-            yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
-            left = next(stated, None)
-        kept: set[Triple] = set()
-        if left is not None and left[0] == record.id:
-            kept = {(s, p, o) for _, s, p, o in left[1]}
-            left = next(stated, None)
-        yield record.id, record.uri, said, kept
-    while left is not None:
-        yield left[0], "", set(), {(s, p, o) for _, s, p, o in left[1]}
-        left = next(stated, None)
 
 
 def _predicates(sql: Sql) -> Iterator[str]:
@@ -246,13 +233,9 @@ def _atoms(sql: Sql) -> Iterator[str]:
 
 def _crowds(sql: Sql) -> Iterator[str]:
     """A crowd's list is in order, and its members are where the list has them."""
-    places = groupby(sql.stream("SELECT crowd, place, query FROM crowd_members ORDER BY crowd, place"), itemgetter(0))
-    at, group = next(places, (0, iter(())))
+    places = _beside(sql.stream("SELECT crowd, place, query FROM crowd_members ORDER BY crowd, place"))
     for number, key, count, packed in sql.stream("SELECT id, digest, members, queries FROM crowds ORDER BY id"):
-        while at and at < number:  # told by _references
-            at, group = next(places, (0, iter(())))
-        members = [(place, query) for _, place, query in group] if at == number else []
-        queries = unpack(packed)
+        members, queries = places(number), unpack(packed)
         if key != digest(packed):
             yield f"crowd {number} has the digest of another one"
         if list(queries) != sorted(set(queries)):
@@ -285,15 +268,12 @@ def _rows(sql: Sql) -> Iterator[str]:
     """A row's key is the digest of its terms, and it is bound by those of them that are resources."""
     terms = TermReader(sql, TermMemory(0))
     found = sql.stream("SELECT id, document, key, terms FROM rows ORDER BY id")
-    bound = groupby(sql.stream("SELECT row, term FROM bindings ORDER BY row, term"), itemgetter(0))
-    at, group = next(bound, (0, iter(())))
+    bound = _beside(sql.stream("SELECT row, term FROM bindings ORDER BY row, term"))
     while part := list(islice(found, _AT_ONCE)):
         distinct = list({number for row in part for number in unpack(row[3])} - {0})
         resources = _resources(terms, distinct)
         for number, _, key, packed in part:
-            while at and at < number:  # told by _references
-                at, group = next(bound, (0, iter(())))
-            kept = {term for _, term in group} if at == number else set()
+            kept = {term for (term,) in bound(number)}
             if key != digest(packed):
                 yield f"row {number} has the key of another one"
             if kept != resources.intersection(unpack(packed)):

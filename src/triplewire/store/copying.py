@@ -14,14 +14,11 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import Table
-
 from triplewire.errors import DamagedStore, NotAStore, StoreError
 from triplewire.store import schema
 from triplewire.store.databases import Database, SqliteDatabase, file
-from triplewire.store.folders import sync_folder
+from triplewire.store.files import private_file, sync_folder
 from triplewire.store.migrations import current_version, prepare, version_of
-from triplewire.store.privacy import private_file
 from triplewire.store.sql import Sql, columns_of
 
 _AT_ONCE = 10_000
@@ -133,12 +130,8 @@ def _up_to_date(path: Path) -> Iterator[Database]:
 
 
 def _expect_empty(database: Database, sql: Sql) -> None:
-    filled = [
-        table.name for table in schema.tables.sorted_tables if table is not schema.settings and _has_rows(sql, table)
-    ]
-    if filled:
-        raise StoreError(f"{database.name}: a backup is restored into an empty store, and this one has {filled[0]}")
-
-
-def _has_rows(sql: Sql, table: Table) -> bool:
-    return bool(sql.rows(f"SELECT 1 FROM {table.name} LIMIT 1"))
+    for table in schema.tables.sorted_tables:
+        if table is not schema.settings and sql.rows(f"SELECT 1 FROM {table.name} LIMIT 1"):
+            raise StoreError(
+                f"{database.name}: a backup is restored into an empty store, and this one has {table.name}"
+            )

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 from triplewire.store import schema
 from triplewire.store.packing import digest, pack, unpack
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, StorePart
 
 Queries = tuple[int, ...]
 """Numbers of queries, in their order."""
@@ -21,11 +21,11 @@ FEWEST = 3
 """Fewer queries are no crowd: each has its own records, which cost less than finding or making a crowd."""
 
 
-class CrowdReader:
+class CrowdReader(StorePart):
     """Who belongs to crowds; what was read is kept while the transaction lasts."""
 
     def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+        super().__init__(sql)
         self._lists: dict[int, Queries] = {}
         self._members: dict[int, Queries] = {}
 
@@ -40,8 +40,7 @@ class CrowdReader:
         return {crowd: self._members[crowd] for crowd in crowds if crowd in self._members}
 
     def _read(self, crowds: Sequence[int]) -> None:
-        text = "WITH k(a) AS ({keys}) SELECT c.id, c.members, c.queries FROM k CROSS JOIN crowds c WHERE c.id = k.a"
-        for crowd, count, packed in self._sql.keyed(text, [(crowd,) for crowd in crowds]):
+        for crowd, _, count, packed in self._sql.where(schema.crowds, "id", crowds):
             queries = self._lists[crowd] = unpack(packed)
             self._members[crowd] = queries if count == len(queries) else self._left(crowd, queries)
 
@@ -64,8 +63,7 @@ class CrowdWriter(CrowdReader):
         if unknown:
             packed = {group: pack(group) for group in unknown}
             keys = {group: digest(content) for group, content in packed.items()}
-            text = "WITH k(a) AS ({keys}) SELECT c.digest, c.id FROM k CROSS JOIN crowds c WHERE c.digest = k.a"
-            known: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in keys.values()]))
+            known: dict[bytes, int] = dict(self._sql.where(schema.crowds, "digest", keys.values(), "digest, id"))
             new = [group for group in unknown if keys[group] not in known]
             made = zip(new, self._sql.take("crowds", len(new)) if new else (), strict=True)
             self._numbers.update((group, known[keys[group]]) for group in unknown if keys[group] in known)

@@ -21,8 +21,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
 from triplewire.store.dialects import PostgresSql, SqliteSql
+from triplewire.store.files import private_store
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
-from triplewire.store.privacy import private_store
 from triplewire.store.sql import Sql
 from triplewire.store.watchdog import Watchdog
 
@@ -60,12 +60,16 @@ class Database(ABC):
         self.timeout = timeout
 
     @abstractmethod
+    def transaction(self, *, writes: bool) -> AbstractContextManager[Sql]:
+        """One that writes, or reads alone."""
+
     def reading(self) -> AbstractContextManager[Sql]:
         """A transaction that sees one state of the database, whatever others write meanwhile."""
+        return self.transaction(writes=False)
 
-    @abstractmethod
     def writing(self) -> AbstractContextManager[Sql]:
         """A transaction that is the only one to write."""
+        return self.transaction(writes=True)
 
     def appending(self) -> AbstractContextManager[Sql]:
         """A transaction that only adds to the intake log."""
@@ -114,16 +118,8 @@ class Database(ABC):
 class SqliteDatabase(Database):
     """A file."""
 
-    def reading(self) -> AbstractContextManager[Sql]:
-        """See `Database.reading`."""
-        return self._transaction(writes=False)
-
-    def writing(self) -> AbstractContextManager[Sql]:
-        """See `Database.writing`."""
-        return self._transaction(writes=True)
-
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[Sql]:
+    def transaction(self, *, writes: bool) -> Iterator[Sql]:
         with self.connected() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             if writes:
@@ -136,11 +132,9 @@ class SqliteDatabase(Database):
             connection.commit()
 
     def lease(self, name: str) -> Lease:
-        """See `Database.lease`."""
         return FileLease(Path(f"{self.name}.{name}"))
 
     def table_names(self, sql: Sql) -> set[str]:
-        """See `Database.table_names`."""
         return {name for (name,) in sql.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def settle(self) -> None:
@@ -175,7 +169,6 @@ class SqliteDatabase(Database):
         return [line for (line,) in sql.rows("PRAGMA integrity_check") if line != "ok"]
 
     def fault(self, error: BaseException) -> StoreError | None:
-        """See `Database.fault`."""
         reason = str(error)
         if "locked" in reason or "busy" in reason:
             return StoreBusy(self.name, self.timeout)
@@ -206,19 +199,12 @@ class MemoryDatabase(SqliteDatabase):
         self._turn = RLock()
         self._open: Sql | None = None
 
-    def reading(self) -> AbstractContextManager[Sql]:
-        """See `Database.reading`; inside a writer of the same thread it sees what that one wrote."""
-        return self._in_turn(writes=False)
-
-    def writing(self) -> AbstractContextManager[Sql]:
-        """See `Database.writing`."""
-        return self._in_turn(writes=True)
-
     @contextmanager
-    def _in_turn(self, *, writes: bool) -> Iterator[Sql]:
+    def transaction(self, *, writes: bool) -> Iterator[Sql]:
+        """See `Database.transaction`; inside a writer of the same thread, a reader sees what that one wrote."""
         with self._turn:
             if self._open is None:
-                with self._transaction(writes=writes) as sql:
+                with super().transaction(writes=writes) as sql:
                     self._open = sql
                     try:
                         yield sql
@@ -230,11 +216,9 @@ class MemoryDatabase(SqliteDatabase):
                 raise StoreError("a store in memory has one connection: end what is open in this thread, then write")
 
     def lease(self, name: str) -> Lease:
-        """See `Database.lease`."""
         return NoOthers()
 
     def tidy(self) -> None:
-        """See `Database.tidy`."""
         with self._turn:
             super().tidy()
 
@@ -243,20 +227,17 @@ class PostgresDatabase(Database):
     """A database of a PostgreSQL server."""
 
     @contextmanager
-    def reading(self) -> Iterator[Sql]:
-        """See `Database.reading`."""
-        with self.connected() as connection:
-            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            yield PostgresSql(connection)
+    def transaction(self, *, writes: bool) -> Iterator[Sql]:
+        """See `Database.transaction`.
 
-    @contextmanager
-    def writing(self) -> Iterator[Sql]:
-        """See `Database.writing`.
-
-        Why read committed: the lock is waited for inside the transaction, and what is seen must be what the
-        writer before left, not what was there when the waiting began.
+        Why a writer reads what is committed: the lock is waited for inside the transaction, and what is seen must be
+        what the writer before left, not what was there when the waiting began.
         """
         with self.connected() as connection:
+            if not writes:
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+                yield PostgresSql(connection)
+                return
             sql = self._patient(connection)
             sql.rows("SELECT pg_advisory_xact_lock(?)", _WRITERS)
             yield sql
@@ -280,21 +261,17 @@ class PostgresDatabase(Database):
             connection.commit()
 
     def lease(self, name: str) -> Lease:
-        """See `Database.lease`."""
         return ServerLease(self.engine, name)
 
     def table_names(self, sql: Sql) -> set[str]:
-        """See `Database.table_names`."""
         return {name for (name,) in sql.rows("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
 
     def tidy(self) -> None:
-        """See `Database.tidy`."""
         with self.connected() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.exec_driver_sql("VACUUM ANALYZE").close()
 
     def fault(self, error: BaseException) -> StoreError | None:
-        """See `Database.fault`."""
         state = getattr(error, "sqlstate", None)
         if state == "55P03":
             return StoreBusy(self.name, self.timeout)

@@ -13,12 +13,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from triplewire.store import schema
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql, Values
+from triplewire.store.sql import StorePart, Value, Values, is_storable
 
-_WHAT = "id, subscription, kind, settings, secrets, created, revision, holder"
-_HOW = "cursor, until, delivered, failed, succeeded, state, reason, due, failures, failing_since, error"
-_LETTER = "number, delivery, message, cursor, media_type, content, reason, attempts, died, replay"
 _PROGRESS = ("cursor", "until", "delivered", "failed", "succeeded")
 _CONDITION = ("state", "reason", "due", "failures", "failing_since", "error")
 _REVISION = "deliveries"
@@ -73,11 +69,8 @@ class DeadLetter:
     replay: bool = False
 
 
-class DeliveryReader:
+class DeliveryReader(StorePart):
     """Deliveries by id, by subscription, by holder; and dead letters."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def revision(self) -> int:
         """The number of the last change that a person made to a delivery, its dead letters, or their number."""
@@ -85,41 +78,35 @@ class DeliveryReader:
 
     def find(self, id: str) -> DeliveryRecord | None:
         """The delivery of an id."""
-        if not is_storable(id):
-            return None
-        found = self._sql.first(f"SELECT {_WHAT}, {_HOW} FROM deliveries WHERE id = ?", id)
-        return _record(found) if found else None
+        return next(iter(self._select("WHERE id = ?", id)), None) if is_storable(id) else None
 
     def of_subscription(self, subscription: str) -> list[DeliveryRecord]:
         """All deliveries of a subscription, by id."""
-        text = f"SELECT {_WHAT}, {_HOW} FROM deliveries WHERE subscription = ? ORDER BY id"
-        return [_record(row) for row in self._sql.rows(text, subscription)]
+        return self._select("WHERE subscription = ? ORDER BY id", subscription)
 
     def listing(self, after: str = "", limit: int = 100, *, owner: str | None = None) -> list[DeliveryRecord]:
         """Deliveries by id, from the one that follows `after`; of all subscriptions or of one owner's."""
-        whose = "" if owner is None else "AND subscription IN (SELECT id FROM subscriptions WHERE owner = ?)"
-        found = self._sql.rows(
-            f"SELECT {_WHAT}, {_HOW} FROM deliveries WHERE id > ? {whose} ORDER BY id LIMIT ?",
-            after,
-            *(() if owner is None else (owner,)),
-            limit,
-        )
-        return [_record(row) for row in found]
+        if owner is None:
+            return self._select("WHERE id > ? ORDER BY id LIMIT ?", after, limit)
+        whose = "subscription IN (SELECT id FROM subscriptions WHERE owner = ?)"
+        return self._select(f"WHERE id > ? AND {whose} ORDER BY id LIMIT ?", after, owner, limit)
 
     def held_by(self, holder: str) -> list[DeliveryRecord]:
         """The deliveries that a deliverer works on."""
-        text = f"SELECT {_WHAT}, {_HOW} FROM deliveries WHERE holder = ?"
-        return [_record(row) for row in self._sql.rows(text, holder)]
+        return self._select("WHERE holder = ?", holder)
+
+    def _select(self, rest: str, *values: Value) -> list[DeliveryRecord]:
+        return [_record(row) for row in self._sql.select(schema.deliveries, rest, *values)]
 
     def dead(self, delivery: str, after: int = 0, limit: int = 100) -> list[DeadLetter]:
         """What a delivery could not deliver, in the order in which it was given up, with a greater number."""
-        text = f"SELECT {_LETTER} FROM dead_letters WHERE delivery = ? AND number > ? ORDER BY number LIMIT ?"
-        return [_letter(row) for row in self._sql.rows(text, delivery, after, limit)]
+        which = "WHERE delivery = ? AND number > ? ORDER BY number LIMIT ?"
+        return [_letter(row) for row in self._sql.select(schema.dead_letters, which, delivery, after, limit)]
 
     def to_replay(self, delivery: str, limit: int) -> list[DeadLetter]:
         """The first of those that shall be tried again."""
-        text = f"SELECT {_LETTER} FROM dead_letters WHERE delivery = ? AND replay = 1 ORDER BY number LIMIT ?"
-        return [_letter(row) for row in self._sql.rows(text, delivery, limit)]
+        which = "WHERE delivery = ? AND replay = 1 ORDER BY number LIMIT ?"
+        return [_letter(row) for row in self._sql.select(schema.dead_letters, which, delivery, limit)]
 
     def replaying(self) -> set[str]:
         """The deliveries that have dead letters to try again."""
@@ -167,18 +154,17 @@ class DeliveryWriter(DeliveryReader):
 
     def replay(self, delivery: str, numbers: Sequence[int] | None = None) -> int:
         """Let dead letters be tried again, these or all; how many."""
-        self._next()
-        if numbers is None:
-            return self._sql.run("UPDATE dead_letters SET replay = 1 WHERE delivery = ?", delivery)
-        text = "UPDATE dead_letters SET replay = 1 WHERE delivery = ? AND number = ?"
-        return sum(self._sql.run(text, delivery, number) for number in dict.fromkeys(numbers))
+        return self._do_with_dead("UPDATE dead_letters SET replay = 1", delivery, numbers)
 
     def drop(self, delivery: str, numbers: Sequence[int] | None = None) -> int:
         """Away with dead letters, these or all; how many."""
+        return self._do_with_dead("DELETE FROM dead_letters", delivery, numbers)
+
+    def _do_with_dead(self, what: str, delivery: str, numbers: Sequence[int] | None) -> int:
         self._next()
         if numbers is None:
-            return self._sql.run("DELETE FROM dead_letters WHERE delivery = ?", delivery)
-        text = "DELETE FROM dead_letters WHERE delivery = ? AND number = ?"
+            return self._sql.run(f"{what} WHERE delivery = ?", delivery)
+        text = f"{what} WHERE delivery = ? AND number = ?"
         return sum(self._sql.run(text, delivery, number) for number in dict.fromkeys(numbers))
 
     def _next(self) -> int:
@@ -218,8 +204,8 @@ class DeliveryWriter(DeliveryReader):
         Only for what it still holds; and where a person changed the delivery meanwhile, their word counts, but not
         over what has arrived.
         """
-        text = "WITH k(a) AS ({keys}) SELECT t.id, t.holder, t.revision FROM k CROSS JOIN deliveries t WHERE t.id = k.a"
-        known = {id: (holder, revision) for id, holder, revision in self._sql.keyed(text, [(r.id,) for r in records])}
+        found = self._sql.where(schema.deliveries, "id", [record.id for record in records], "id, holder, revision")
+        known = {id: (holder, revision) for id, holder, revision in found}
         held = [record for record in records if known.get(record.id, ("", 0))[0] == deliverer]
         same = [record for record in held if known[record.id][1] == record.revision]
         self._sql.update(schema.deliveries, _PROGRESS, [(*_parts(r, _PROGRESS), r.id) for r in held])

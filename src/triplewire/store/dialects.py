@@ -26,7 +26,6 @@ class SqliteSql(Sql):
         return text
 
     def keyed(self, text: str, keys: Sequence[Values], *values: Value) -> list[Values]:
-        """See `Sql.keyed`."""
         found: list[Values] = []
         for part in _parts(keys):
             size = 1 << (len(part) - 1).bit_length()
@@ -36,20 +35,16 @@ class SqliteSql(Sql):
         return found
 
     def insert(self, table: Table, rows: Sequence[Values]) -> None:
-        """See `Sql.insert`."""
         self._many(_insertion(table), rows)
 
     def replace(self, table: Table, rows: Sequence[Values]) -> None:
-        """See `Sql.replace`."""
         self._many(f"{_insertion(table)} {assignments(table)}", rows)
 
     def update(self, table: Table, columns: tuple[str, ...], rows: Sequence[Values]) -> None:
-        """See `Sql.update`."""
         values = ", ".join(f"{name} = ?" for name in columns)
         self._many(f"UPDATE {table.name} SET {values} WHERE " + " AND ".join(f"{k} = ?" for k in key_of(table)), rows)
 
     def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
-        """See `Sql.delete`."""
         self._many(f"DELETE FROM {table.name} WHERE " + " AND ".join(f"{name} = ?" for name in columns), keys)
 
     def _many(self, text: str, rows: Sequence[Values]) -> None:
@@ -65,14 +60,12 @@ class PostgresSql(Sql):
         return _percent(text)
 
     def keyed(self, text: str, keys: Sequence[Values], *values: Value) -> list[Values]:
-        """See `Sql.keyed`."""
         if not keys:
             return []
         kinds = [_ARRAYS[type(value)] for value in keys[0]]
         return self._with_arrays(text.replace("{keys}", _unnest(kinds)), keys, values)
 
     def insert(self, table: Table, rows: Sequence[Values]) -> None:
-        """See `Sql.insert`."""
         if not rows:
             return
         driver = self.connection.connection.driver_connection
@@ -82,12 +75,10 @@ class PostgresSql(Sql):
                 copy.write_row(row)
 
     def replace(self, table: Table, rows: Sequence[Values]) -> None:
-        """See `Sql.replace`."""
         source = _unnest([_array(table, column.name) for column in table.columns])
         self._change(f"INSERT INTO {table.name} ({columns_of(table)}) {source} {assignments(table)}", rows)
 
     def update(self, table: Table, columns: tuple[str, ...], rows: Sequence[Values]) -> None:
-        """See `Sql.update`."""
         names = (*columns, *key_of(table))
         source = _unnest([_array(table, name) for name in names])
         values = ", ".join(f"{name} = k.{name}" for name in columns)
@@ -95,7 +86,6 @@ class PostgresSql(Sql):
         self._change(f"UPDATE {table.name} t SET {values} FROM ({source}) AS k({', '.join(names)}) WHERE {same}", rows)
 
     def delete(self, table: Table, columns: tuple[str, ...], keys: Sequence[Values]) -> None:
-        """See `Sql.delete`."""
         source = _unnest([_array(table, name) for name in columns])
         same = " AND ".join(f"t.{name} = k.{name}" for name in columns)
         self._change(f"DELETE FROM {table.name} t USING ({source}) AS k({', '.join(columns)}) WHERE {same}", keys)

@@ -7,14 +7,14 @@ without content. Contents are compressed, quickly rather than well: a batch has 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
 from triplewire.store import schema
 from triplewire.store.access import seen
 from triplewire.store.packing import digest
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, StorePart, is_storable
 
 _QUICK = 1
 _SMALL = 1 << 13
@@ -47,21 +47,16 @@ class VersionRecord:
     present: bool
 
 
-class DocumentReader:
+class DocumentReader(StorePart):
     """Documents, their versions and contents; with a `viewer`, only documents are found that it may read."""
 
     def __init__(self, sql: Sql, viewer: str | None = None) -> None:
-        self._sql = sql
+        super().__init__(sql)
         self._seen, self._viewer = seen(viewer, "d.id")
 
     def current(self, uris: Sequence[str]) -> list[DocumentRecord | None]:
         """The record of each uri; None for one that was never heard of."""
-        found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.uri = k.a{self._seen}",
-            [(uri,) for uri in uris if is_storable(uri)],
-            *self._viewer,
-        )
-        records = {row[1]: DocumentRecord(*row) for row in found}
+        records = {record.uri: record for record in self._seen_with("uri", [uri for uri in uris if is_storable(uri)])}
         return [records.get(uri) for uri in uris]
 
     def by_ids(self, ids: Sequence[int]) -> list[DocumentRecord]:
@@ -74,33 +69,31 @@ class DocumentReader:
 
     def current_of(self, ids: Sequence[int]) -> list[DocumentRecord | None]:
         """The record of each number; None for one that the viewer may not read."""
-        found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.id = k.a{self._seen}",
-            [(number,) for number in dict.fromkeys(ids)],
-            *self._viewer,
-        )
-        records = {row[0]: DocumentRecord(*row) for row in found}
+        records = {record.id: record for record in self._seen_with("id", ids)}
         return [records.get(number) for number in ids]
+
+    def _seen_with(self, column: str, keys: Iterable[int | str]) -> Iterator[DocumentRecord]:
+        text = f"SELECT {_COLUMNS} FROM k CROSS JOIN documents d WHERE d.{column} = k.a{self._seen}"
+        wanted = [(key,) for key in dict.fromkeys(keys)]
+        return starmap(DocumentRecord, self._sql.keyed(f"WITH k(a) AS ({{keys}}) {text}", wanted, *self._viewer))
 
     def contents(self, versions: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The content of each (document, version); None when it was retracted, compacted away or never there."""
-        found = self._sql.keyed(
-            "WITH k(a, b) AS ({keys}) SELECT v.document, v.version, v.content"
-            " FROM k CROSS JOIN versions v WHERE v.document = k.a AND v.version = k.b",
-            versions,
-        )
-        contents = {(document, version): _opened(content) for document, version, content in found}
-        return [contents.get(version) for version in versions]
+        kept = self._kept("content", versions)
+        return [kept.get(version) for version in versions]
 
     def xml(self, versions: Sequence[tuple[int, int]]) -> list[bytes]:
         """The XML of each (document, version); nothing for those that have none."""
+        kept = self._kept("xml", versions)
+        return [kept.get(version, b"") for version in versions]
+
+    def _kept(self, column: str, versions: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes]:
         found = self._sql.keyed(
-            "WITH k(a, b) AS ({keys}) SELECT v.document, v.version, v.xml"
-            " FROM k CROSS JOIN versions v WHERE v.document = k.a AND v.version = k.b AND v.xml IS NOT NULL",
+            f"WITH k(a, b) AS ({{keys}}) SELECT v.document, v.version, v.{column} FROM k CROSS JOIN versions v"
+            f" WHERE v.document = k.a AND v.version = k.b AND v.{column} IS NOT NULL",
             versions,
         )
-        known = {(document, version): _opened(xml) for document, version, xml in found}
-        return [known.get(version) or b"" for version in versions]
+        return {(document, version): zlib.decompress(kept) for document, version, kept in found}
 
     def with_xml(self, after: int = 0) -> list[int]:
         """The numbers of present documents that have XML now, and were published after a batch; newest first."""
@@ -130,11 +123,7 @@ class DocumentReader:
 
     def history(self, document: int) -> list[VersionRecord]:
         """The versions that are kept, oldest first."""
-        found = self._sql.rows(
-            "SELECT document, version, batch, content IS NOT NULL FROM versions WHERE document = ? ORDER BY version",
-            document,
-        )
-        return [_version(row) for row in found]
+        return self._versions("WHERE document = ? ORDER BY version", document)
 
     def published_by(self) -> tuple[int, int, int]:
         """How many batches there were, the first and the last of them; with a viewer, of those that it can know of.
@@ -154,34 +143,26 @@ class DocumentReader:
 
     def of_batches(self, after: int, until: int) -> list[VersionRecord]:
         """The versions of the batches with after < number <= until, in order of batch and document."""
-        found = self._sql.rows(
-            "SELECT document, version, batch, content IS NOT NULL FROM versions"
-            " WHERE batch > ? AND batch <= ? ORDER BY batch, document",
-            after,
-            until,
-        )
-        return [_version(row) for row in found]
+        return self._versions("WHERE batch > ? AND batch <= ? ORDER BY batch, document", after, until)
+
+    def _versions(self, rest: str, *values: int) -> list[VersionRecord]:
+        found = self._sql.rows(f"SELECT document, version, batch, content IS NOT NULL FROM versions {rest}", *values)
+        return [VersionRecord(document, version, batch, bool(present)) for document, version, batch, present in found]
 
     def listing(self, after: str = "", limit: int = 100, *, present: bool = True) -> list[DocumentRecord]:
         """Documents by uri, from the one that follows `after`; with present=False also the retracted ones."""
-        only = "AND d.digest <> ?" if present else ""
-        found = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM documents d WHERE d.uri > ? {only}{self._seen} ORDER BY d.uri LIMIT ?",
-            after,
-            *((b"",) if present else ()),
-            *self._viewer,
-            limit,
-        )
-        return [DocumentRecord(*row) for row in found]
+        only, values = ("AND d.digest <> ?", (b"",)) if present else ("", ())
+        text = f"SELECT {_COLUMNS} FROM documents d WHERE d.uri > ? {only}{self._seen} ORDER BY d.uri LIMIT ?"
+        return [DocumentRecord(*row) for row in self._sql.rows(text, after, *values, *self._viewer, limit)]
 
     def beginning_with(self, prefix: str, *, present: bool = True) -> list[str]:
         """The uris of documents that begin with a prefix, in order; with present=False also of the retracted ones."""
         if not is_storable(prefix):
             return []
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        only = "AND d.digest <> ?" if present else ""
+        only, values = ("AND d.digest <> ?", (b"",)) if present else ("", ())
         text = f"SELECT d.uri FROM documents d WHERE d.uri >= ? AND d.uri < ? {only}{self._seen} ORDER BY d.uri"
-        return [uri for (uri,) in self._sql.rows(text, prefix, end, *((b"",) if present else ()), *self._viewer)]
+        return [uri for (uri,) in self._sql.rows(text, prefix, end, *values, *self._viewer)]
 
     def everything(self, after: int = 0) -> Iterator[tuple[DocumentRecord, bytes]]:
         """All present documents with their contents, by number; those that were published after a batch."""
@@ -258,12 +239,3 @@ def _compressed(content: bytes | None) -> bytes | None:
     window, memory = (13, 6) if len(content) <= _SMALL else (15, 8)
     press = zlib.compressobj(_QUICK, zlib.DEFLATED, window, memory)
     return press.compress(content) + press.flush()
-
-
-def _opened(content: bytes | None) -> bytes | None:
-    return None if content is None else zlib.decompress(content)
-
-
-def _version(row: tuple[int, int, int, int]) -> VersionRecord:
-    document, version, batch, present = row
-    return VersionRecord(document, version, batch, bool(present))

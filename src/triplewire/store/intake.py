@@ -14,14 +14,11 @@ from typing import NamedTuple
 
 from triplewire.model import spelled
 from triplewire.store import schema
-from triplewire.store.sql import Sql
+from triplewire.store.sql import StorePart, columns_of
 
 UNREAD, READ, RETRACT, FILE, RESTRICT = 1, 2, 3, 4, 5
 """Kinds of entries: a document as it was sent, one that was parsed already, a retraction, a file's path to read, and
 another access list."""
-
-_COLUMNS = "position, item, kind, uri, media_type, content, received"
-_REJECTED = "number, uri, kind, media_type, content, reason, rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +75,8 @@ class Rejection:
     rejected: str
 
 
-class IntakeReader:
+class IntakeReader(StorePart):
     """What waits, and what was set aside."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def last(self) -> int:
         """The position of the last submission, whether it still waits or not; 0 before the first."""
@@ -119,9 +113,8 @@ class IntakeReader:
 
     def entries(self, after: int, until: int) -> Iterator[WaitingEntry]:
         """The entries with after < position <= until, in order."""
-        found = self._sql.stream(
-            f"SELECT {_COLUMNS} FROM intake WHERE position > ? AND position <= ? ORDER BY position, item", after, until
-        )
+        text = f"SELECT {columns_of(schema.intake)} FROM intake WHERE position > ? AND position <= ?"
+        found = self._sql.stream(f"{text} ORDER BY position, item", after, until)
         return (WaitingEntry(row[0], NewEntry(*row[2:6]), row[1], row[6], log=INTAKE) for row in found)
 
     def landed(self) -> dict[str, str]:
@@ -130,8 +123,8 @@ class IntakeReader:
 
     def rejected(self, after: int = 0, limit: int = 100) -> list[Rejection]:
         """What was set aside, in order, with a greater number."""
-        text = f"SELECT {_REJECTED} FROM rejected WHERE number > ? ORDER BY number LIMIT ?"
-        return [Rejection(*row) for row in self._sql.rows(text, after, limit)]
+        found = self._sql.select(schema.rejected, "WHERE number > ? ORDER BY number LIMIT ?", after, limit)
+        return [Rejection(*row) for row in found]
 
     def count_rejected(self) -> int:
         """How many are set aside."""
@@ -143,29 +136,23 @@ class IntakeWriter(IntakeReader):
 
     def append(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
         """Add one submission; gives its position."""
-        received = received or _now()
-        position = self._sql.take("intake", 1)[0]
-        self._sql.insert(
-            schema.intake,
-            [
-                (position, item, entry.kind, entry.uri, entry.media_type, entry.content, received)
-                for item, entry in enumerate(entries)
-            ],
-        )
+        (position,) = self._sql.take("intake", 1)
+        self._insert([(position, item) for item in range(len(entries))], entries, received)
         return position
 
     def append_each(self, entries: Sequence[NewEntry], received: str | None = None) -> int:
         """A submission for each; the last position."""
-        received = received or _now()
-        positions = self._sql.take("intake", len(entries)) if entries else ()
-        self._sql.insert(
-            schema.intake,
-            [
-                (position, 0, entry.kind, entry.uri, entry.media_type, entry.content, received)
-                for position, entry in zip(positions, entries, strict=True)
-            ],
-        )
+        if entries:
+            self._insert([(position, 0) for position in self._sql.take("intake", len(entries))], entries, received)
         return self.last()
+
+    def _insert(self, places: list[tuple[int, int]], entries: Sequence[NewEntry], received: str | None) -> None:
+        received = received or _now()
+        rows = [
+            (*place, entry.kind, entry.uri, entry.media_type, entry.content, received)
+            for place, entry in zip(places, entries, strict=True)
+        ]
+        self._sql.insert(schema.intake, rows)
 
     def take(self, until: int) -> None:
         """Away with the submissions up to a position: they are applied, or set aside."""

@@ -43,11 +43,10 @@ class NoOthers(Lease):
     """The lease of a store in memory, which no other process sees."""
 
     def hold(self) -> bool:
-        """See `Lease.hold`."""
         return True
 
     def release(self) -> None:
-        """See `Lease.release`."""
+        return
 
 
 class FileLease(Lease):
@@ -58,14 +57,12 @@ class FileLease(Lease):
         self._file: int | None = None
 
     def hold(self) -> bool:
-        """See `Lease.hold`."""
         if self._file is None:
             self._file = self._locked(waits=False)
         return self._file is not None
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """See `Lease.turn`."""
         file = self._locked(waits=True)
         try:
             yield
@@ -74,7 +71,6 @@ class FileLease(Lease):
                 os.close(file)
 
     def release(self) -> None:
-        """See `Lease.release`."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -104,7 +100,6 @@ class ServerLease(Lease):
         self._asked = 0.0
 
     def hold(self) -> bool:
-        """See `Lease.hold`."""
         try:
             if self._connection is None:
                 return self._acquired()
@@ -131,7 +126,6 @@ class ServerLease(Lease):
         return bool(is_ours)
 
     def release(self) -> None:
-        """See `Lease.release`."""
         if self._connection is not None:
             with suppress(DBAPIError):
                 self._connection.invalidate()  # the server ends the session, and with it the lock

@@ -2,7 +2,8 @@
 
 The cursor of an event is its place in that order. Events name terms, triples and documents by their numbers; the
 texts of before and after are in the versions. What several queries are told alike is written once (see `crowds`): the
-line has the cursor of the first of them, and those of the others follow.
+line has the cursor of the first of them, and those of the others follow. A mark is the cursor up to which an account
+has looked at the events of its subscriptions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from triplewire.store import crowds, schema
 from triplewire.store.crowds import CrowdReader, CrowdWriter, Queries
 from triplewire.store.packing import Made, Triple, pack, pack_triples, unpack, unpack_triples
-from triplewire.store.sql import Sql, Values
+from triplewire.store.sql import Sql, StorePart, Values
 
 MATCHED, CHANGED, UNMATCHED = 1, 2, 3
 
@@ -222,6 +223,22 @@ class LogWriter(LogReader):
             cursor += len(queries)
         self._sql.insert(schema.events, lines)
         return cursors
+
+
+class MarkReader(StorePart):
+    """Marks by account; nobody has the empty name."""
+
+    def of(self, account: str) -> int:
+        """The cursor up to which an account has looked; 0 if it never did."""
+        return self._sql.number("SELECT cursor FROM marks WHERE account = ?", account)
+
+
+class MarkWriter(MarkReader):
+    """Marks, and new ones."""
+
+    def set(self, account: str, cursor: int) -> None:
+        """An account has looked up to here."""
+        self._sql.replace(schema.marks, [(account, cursor)])
 
 
 def _event(row: Sequence[Any]) -> EventRecord:

@@ -7,35 +7,22 @@ read those that do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from triplewire.store import schema
 from triplewire.store.atoms import AtomWriter
 from triplewire.store.packing import digest_of, pack, unpack
 from triplewire.store.rows import RowWriter
-from triplewire.store.sql import Sql, Values
-
-_COLUMNS = "q.id, q.scope, q.start, q.pattern, q.terms, q.viewer"
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRecord:
-    """A query; `terms` are the numbers that are kept in mind for it, which no compaction drops.
-
-    It sees the documents that its `viewer` may read; None sees all.
-    """
-
-    id: int
-    scope: str
-    start: int
-    pattern: str
-    terms: tuple[int, ...]
-    viewer: str | None = None
+from triplewire.store.sql import Sql, StorePart, Values, columns_of
 
 
 @dataclass(frozen=True, slots=True)
 class NewQuery:
-    """A query to write; `digest` tells it from all others."""
+    """A query to write; `digest` tells it from all others.
+
+    `terms` are the numbers that are kept in mind for it, which no compaction drops. It sees the documents that its
+    `viewer` may read; None sees all.
+    """
 
     scope: str
     start: int
@@ -49,11 +36,15 @@ class NewQuery:
         return digest_of(self.scope, self.start, self.pattern, *(() if self.viewer is None else (self.viewer,)))
 
 
-class QueryReader:
-    """Queries by number and by what they ask."""
+@dataclass(frozen=True, slots=True)
+class QueryRecord(NewQuery):
+    """A query that is written."""
 
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
+    id: int = field(kw_only=True)
+
+
+class QueryReader(StorePart):
+    """Queries by number and by what they ask."""
 
     def find(self, scope: str, start: int, pattern: str) -> QueryRecord | None:
         """The query that asks exactly this."""
@@ -63,22 +54,17 @@ class QueryReader:
     def find_many(self, asked: Sequence[NewQuery]) -> list[int]:
         """The number of the query that asks each of these; 0 where there is none."""
         keys = [query.digest for query in asked]
-        text = "WITH k(a) AS ({keys}) SELECT q.digest, q.id FROM k CROSS JOIN queries q WHERE q.digest = k.a"
-        found: dict[bytes, int] = dict(self._sql.keyed(text, [(key,) for key in dict.fromkeys(keys)]))
+        found: dict[bytes, int] = dict(self._sql.where(schema.queries, "digest", keys, "digest, id"))
         return [found.get(key, 0) for key in keys]
 
     def by_ids(self, ids: Sequence[int]) -> list[QueryRecord | None]:
         """The query of each number; None for one that is not there (any more)."""
-        found = self._sql.keyed(
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN queries q WHERE q.id = k.a",
-            [(number,) for number in dict.fromkeys(ids)],
-        )
-        records = {row[0]: _query(row) for row in found}
+        records = {row[0]: _query(row) for row in self._sql.where(schema.queries, "id", ids)}
         return [records.get(number) for number in ids]
 
     def everything(self) -> Iterator[QueryRecord]:
         """All queries, by number."""
-        return map(_query, self._sql.stream(f"SELECT {_COLUMNS} FROM queries q ORDER BY q.id"))
+        return map(_query, self._sql.stream(f"SELECT {columns_of(schema.queries)} FROM queries ORDER BY id"))
 
     def count(self) -> int:
         """How many queries there are."""
@@ -96,7 +82,7 @@ class QueryWriter(QueryReader):
     def add(self, scope: str, start: int, pattern: str, terms: Sequence[int]) -> QueryRecord:
         """A new query; the caller has looked that it is not there."""
         (number,) = self.add_many([NewQuery(scope, start, pattern, tuple(terms))])
-        return QueryRecord(number, scope, start, pattern, tuple(terms))
+        return QueryRecord(scope, start, pattern, tuple(terms), id=number)
 
     def add_many(self, new: Sequence[NewQuery]) -> list[int]:
         """New queries, of which no two are equal; their numbers."""
@@ -120,5 +106,5 @@ class QueryWriter(QueryReader):
 
 
 def _query(row: Values) -> QueryRecord:
-    number, scope, start, pattern, terms, viewer = row
-    return QueryRecord(number, scope, start, pattern, unpack(terms), viewer)
+    number, _, scope, start, pattern, terms, viewer = row
+    return QueryRecord(scope, start, pattern, unpack(terms), viewer, id=number)

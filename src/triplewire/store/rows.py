@@ -83,19 +83,13 @@ class RowReader:
     def of_query(self, query: int) -> list[RowRecord]:
         """Everything on record of a query: a row once for each document that gives it."""
         own = self._sql.rows(f"SELECT {_COLUMNS} FROM rows r WHERE r.query = ?", query)
-        shared = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM crowd_members m CROSS JOIN rows r"
-            " WHERE m.query = ? AND r.crowd = m.crowd AND r.crowd <> 0",
-            query,
-        )
+        shared = self._sql.rows(f"SELECT {_COLUMNS} {_OF_CROWDS}", query)
         return [RowRecord(id, query, document, unpack(terms)) for id, _, _, document, terms in sorted([*own, *shared])]
 
     def of_documents(self, documents: Sequence[int]) -> list[list[RowRecord]]:
         """The rows that each document gives alone, by number."""
-        text = (
-            f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS}"
-            " FROM k CROSS JOIN rows r WHERE r.document = k.a AND r.document <> 0"
-        )
+        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN rows r"
+        text += " WHERE r.document = k.a AND r.document <> 0"
         found: dict[int, list[RowRecord]] = {}
         for record in self._spread(sorted(self._sql.keyed(text, [(number,) for number in dict.fromkeys(documents)]))):
             found.setdefault(record.document, []).append(record)
@@ -210,8 +204,7 @@ class RowWriter(RowReader):
         leaving: dict[int, set[int]] = {}
         for number, query in gone:
             leaving.setdefault(number, set()).add(query)
-        text = "WITH k(a) AS ({keys}) SELECT r.id, r.crowd, r.terms FROM k CROSS JOIN rows r WHERE r.id = k.a"
-        found = self._sql.keyed(text, [(number,) for number in leaving])
+        found = self._sql.where(schema.rows, "id", leaving, "id, crowd, terms")
         members = self._crowds.members({crowd for _, crowd, _ in found if crowd})
         left = {
             number: tuple([q for q in members[crowd] if q not in leaving[number]])

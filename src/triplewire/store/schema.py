@@ -10,212 +10,158 @@ before it writes, and a number that was used once is never used again.
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import Any
+
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
 tables = MetaData()
 
 
-def _number(name: str, *, key: bool = False) -> Column[int]:
+def _table(name: str, *columns: list[Column[Any]], rowid: bool = True) -> Table:
+    """A table of columns that come in groups of one kind; without a `rowid`, SQLite keeps it in its key alone."""
+    return Table(name, tables, *chain.from_iterable(columns), sqlite_with_rowid=rowid)
+
+
+def _numbers(*names: str, key: bool = False) -> list[Column[Any]]:
     of_the_row = BigInteger().with_variant(Integer, "sqlite")  # as a key, SQLite then has no second index for it
-    return Column(name, of_the_row, primary_key=key, autoincrement=False, nullable=False)
+    return [Column(name, of_the_row, primary_key=key, autoincrement=False, nullable=False) for name in names]
 
 
-def _text(name: str, *, key: bool = False, nullable: bool = False) -> Column[str]:
+def _texts(*names: str, key: bool = False, nullable: bool = False) -> list[Column[Any]]:
     by_bytes = Text().with_variant(Text(collation="C"), "postgresql")  # the order that SQLite has, whatever the locale
-    return Column(name, by_bytes, primary_key=key, nullable=nullable)
+    return [Column(name, by_bytes, primary_key=key, nullable=nullable) for name in names]
 
 
-def _bytes(name: str, *, nullable: bool = False) -> Column[bytes]:
-    return Column(name, LargeBinary, nullable=nullable)
+def _bytes(*names: str, nullable: bool = False) -> list[Column[Any]]:
+    return [Column(name, LargeBinary, nullable=nullable) for name in names]
 
 
-settings = Table("settings", tables, _text("key", key=True), _text("value"), sqlite_with_rowid=False)
+settings = _table("settings", _texts("key", key=True), _texts("value"), rowid=False)
 
-counters = Table("counters", tables, _text("name", key=True), _number("value"), sqlite_with_rowid=False)
+counters = _table("counters", _texts("name", key=True), _numbers("value"), rowid=False)
 
 # Why the key is no plain digest: new terms of a batch would touch a page of the index each, wherever it lies.
-terms = Table("terms", tables, _number("id", key=True), _bytes("key"), _text("text"))
+terms = _table("terms", _numbers("id", key=True), _bytes("key"), _texts("text"))
 Index("terms_by_key", terms.c.key)
 
-documents = Table(
-    "documents",
-    tables,
-    _number("id", key=True),
-    _text("uri"),
-    _number("version"),
-    _number("published"),
-    _bytes("digest"),  # of the current content; empty when there is none
+# The digest is of the current content; empty when there is none.
+documents = _table(
+    "documents", _numbers("id", key=True), _texts("uri"), _numbers("version", "published"), _bytes("digest")
 )
 Index("documents_by_uri", documents.c.uri, unique=True)
 
-versions = Table(
-    "versions",
-    tables,
-    _number("document", key=True),
-    _number("version", key=True),
-    _number("batch"),
-    _bytes("content", nullable=True),
-    _bytes("xml", nullable=True),  # what XPath sees; nothing for a document that is RDF alone
+# The XML is what XPath sees; nothing for a document that is RDF alone.
+versions = _table(
+    "versions", _numbers("document", "version", key=True), _numbers("batch"), _bytes("content", "xml", nullable=True)
 )
 Index("versions_by_batch", versions.c.batch)
 
 # Why no index by document: what a document states is written in its current version, so nothing asks for it.
-statements = Table(
-    "statements",
-    tables,
-    _number("s", key=True),
-    _number("p", key=True),
-    _number("o", key=True),
-    _number("document", key=True),
-    sqlite_with_rowid=False,
-)
+statements = _table("statements", _numbers("s", "p", "o", "document", key=True), rowid=False)
 Index("statements_backward", statements.c.p, statements.c.o, statements.c.s, statements.c.document)
 
 # A document without a list is for everybody; one whose list names nobody is for the operator of the hub.
-access_lists = Table("access_lists", tables, _number("document", key=True))
+access_lists = _table("access_lists", _numbers("document", key=True))
 
-access_entries = Table(
-    "access_entries",
-    tables,
-    _number("document", key=True),
-    _text("account", key=True),
-    _number("writes"),
-    sqlite_with_rowid=False,
+access_entries = _table(
+    "access_entries", _numbers("document", key=True), _texts("account", key=True), _numbers("writes"), rowid=False
 )
 
 # The first publisher of a document, as far as that is known: only it and admins give the document its first list.
-publishers = Table("publishers", tables, _number("document", key=True), _text("account"))
+publishers = _table("publishers", _numbers("document", key=True), _texts("account"))
 
-predicates = Table("predicates", tables, _number("p", key=True), _number("statements"))
+predicates = _table("predicates", _numbers("p", key=True), _numbers("statements"))
 
-queries = Table(
+queries = _table(
     "queries",
-    tables,
-    _number("id", key=True),
+    _numbers("id", key=True),
     _bytes("digest"),
-    _text("scope"),
-    _number("start"),
-    _text("pattern"),
+    _texts("scope"),
+    _numbers("start"),
+    _texts("pattern"),
     _bytes("terms"),
-    _text("viewer", nullable=True),  # nothing: it sees every document
+    _texts("viewer", nullable=True),  # nothing: it sees every document
 )
 Index("queries_by_digest", queries.c.digest, unique=True)
 
-subscriptions = Table(
+subscriptions = _table(
     "subscriptions",
-    tables,
-    _text("id", key=True),
-    _number("query"),
-    _text("text"),
-    _text("language"),
-    _text("owner", nullable=True),
-    _text("columns"),
-    _number("first_cursor"),
-    _number("created"),
-    _number("number"),
-    _text("start"),
-    _text("title", nullable=True),
-    _text("description", nullable=True),
-    _number("last_cursor"),
-    _text("paused_since", nullable=True),
-    _number("revision"),
+    _texts("id", key=True),
+    _numbers("query"),
+    _texts("text", "language"),
+    _texts("owner", nullable=True),
+    _texts("columns"),
+    _numbers("first_cursor", "created", "number"),
+    _texts("start"),
+    _texts("title", "description", nullable=True),
+    _numbers("last_cursor"),
+    _texts("paused_since", nullable=True),
+    _numbers("revision"),
 )
 Index("subscriptions_by_query", subscriptions.c.query)
 Index("subscriptions_by_number", subscriptions.c.number, unique=True)
 Index("subscriptions_by_owner", subscriptions.c.owner, subscriptions.c.id)
 
-backfills = Table(
+backfills = _table(
     "backfills",
-    tables,
-    _number("number", key=True),
-    _text("subscription"),
-    _number("query"),
-    _text("state"),
-    _text("reason", nullable=True),
-    _number("rows"),
-    _text("asked"),
-    _text("ended", nullable=True),
+    _numbers("number", key=True),
+    _texts("subscription"),
+    _numbers("query"),
+    _texts("state"),
+    _texts("reason", nullable=True),
+    _numbers("rows"),
+    _texts("asked"),
+    _texts("ended", nullable=True),
 )
 Index("backfills_by_query", backfills.c.query)
 Index("backfills_by_state", backfills.c.state, backfills.c.number)
 
-# What a subscription asked before it was edited: its log is the union of these, and of what it asks now.
-spans = Table(
+# What a subscription asked before it was edited: its log is the union of these, and of what it asks now. The number is
+# the subscription's.
+spans = _table(
     "spans",
-    tables,
-    _number("number", key=True),  # the subscription's
-    _number("last_cursor", key=True),
-    _number("first_cursor"),
-    _number("query"),
-    _text("columns"),
-    sqlite_with_rowid=False,
+    _numbers("number", "last_cursor", key=True),
+    _numbers("first_cursor", "query"),
+    _texts("columns"),
+    rowid=False,
 )
 Index("spans_by_query", spans.c.query)
 
 # Beside arrivals and removals: a query that some subscription began or ceased to ask, to hear or to keep to itself.
-alterations = Table("alterations", tables, _number("number", key=True), _text("subscription"), _number("query"))
+alterations = _table("alterations", _numbers("number", key=True), _texts("subscription"), _numbers("query"))
 
-removals = Table("removals", tables, _number("number", key=True), _text("subscription"), _number("query"))
+removals = _table("removals", _numbers("number", key=True), _texts("subscription"), _numbers("query"))
 
-shapes = Table("shapes", tables, _number("id", key=True), _bytes("digest"), _text("definition"))
+shapes = _table("shapes", _numbers("id", key=True), _bytes("digest"), _texts("definition"))
 Index("shapes_by_digest", shapes.c.digest, unique=True)
 
-atoms = Table(
+atoms = _table(
     "atoms",
-    tables,
-    _number("id", key=True),
+    _numbers("id", key=True),
     _bytes("digest"),
-    _number("shape"),
-    _number("position"),
-    _text("definition"),
-    _number("users"),
+    _numbers("shape", "position"),
+    _texts("definition"),
+    _numbers("users"),
 )
 Index("atoms_by_digest", atoms.c.digest, unique=True)
 Index("atoms_by_shape", atoms.c.shape)
 
-query_atoms = Table(
-    "query_atoms",
-    tables,
-    _number("atom", key=True),
-    _number("query", key=True),
-    _number("branch", key=True),
-    sqlite_with_rowid=False,
-)
+query_atoms = _table("query_atoms", _numbers("atom", "query", "branch", key=True), rowid=False)
 Index("query_atoms_by_query", query_atoms.c.query)
 
-crowds = Table("crowds", tables, _number("id", key=True), _bytes("digest"), _number("members"), _bytes("queries"))
+crowds = _table("crowds", _numbers("id", key=True), _bytes("digest"), _numbers("members"), _bytes("queries"))
 Index("crowds_by_digest", crowds.c.digest, unique=True)
 
-crowd_members = Table(
-    "crowd_members",
-    tables,
-    _number("query", key=True),
-    _number("crowd", key=True),
-    _number("place"),
-    sqlite_with_rowid=False,
-)
+crowd_members = _table("crowd_members", _numbers("query", "crowd", key=True), _numbers("place"), rowid=False)
 
 # Where queries that are no more had their places, as far as a span refers to them: their events are read by it.
-past_members = Table(
-    "past_members",
-    tables,
-    _number("query", key=True),
-    _number("crowd", key=True),
-    _number("place"),
-    sqlite_with_rowid=False,
-)
+past_members = _table("past_members", _numbers("query", "crowd", key=True), _numbers("place"), rowid=False)
 Index("past_members_by_crowd", past_members.c.crowd)
 
 # A row, or an event, is of a query or of a crowd; the other one is 0.
-rows = Table(
-    "rows",
-    tables,
-    _number("id", key=True),
-    _number("query"),
-    _number("document"),
-    _bytes("key"),
-    _bytes("terms"),
-    _number("crowd"),
+rows = _table(
+    "rows", _numbers("id", key=True), _numbers("query", "document"), _bytes("key", "terms"), _numbers("crowd")
 )
 Index("rows_by_key", rows.c.query, rows.c.key, rows.c.document, rows.c.crowd, unique=True)
 _of_a_document = rows.c.document != 0
@@ -223,124 +169,89 @@ Index("rows_by_document", rows.c.document, sqlite_where=_of_a_document, postgres
 _of_a_crowd = rows.c.crowd != 0
 Index("rows_by_crowd", rows.c.crowd, sqlite_where=_of_a_crowd, postgresql_where=_of_a_crowd)
 
-bindings = Table("bindings", tables, _number("term", key=True), _number("row", key=True), sqlite_with_rowid=False)
+bindings = _table("bindings", _numbers("term", "row", key=True), rowid=False)
 
-events = Table(
+events = _table(
     "events",
-    tables,
-    _number("cursor", key=True),
-    _number("batch"),
-    _number("query"),
-    _number("kind"),
-    _bytes("terms"),
-    _bytes("triples"),
-    _bytes("documents"),
-    _number("crowd"),
+    _numbers("cursor", key=True),
+    _numbers("batch", "query", "kind"),
+    _bytes("terms", "triples", "documents"),
+    _numbers("crowd"),
 )
 Index("events_by_query", events.c.query, events.c.cursor)
 _to_a_crowd = events.c.crowd != 0
 Index("events_by_crowd", events.c.crowd, events.c.cursor, sqlite_where=_to_a_crowd, postgresql_where=_to_a_crowd)
 Index("events_by_batch", events.c.batch)
 
-batches = Table(
-    "batches",
-    tables,
-    _number("number", key=True),
-    _text("id"),
-    _text("committed"),
-    _number("documents"),
-    _number("events"),
-)
+batches = _table("batches", _numbers("number", key=True), _texts("id", "committed"), _numbers("documents", "events"))
 Index("batches_by_id", batches.c.id, unique=True)
 Index("batches_by_time", batches.c.committed, batches.c.number)
 
 # Up to where an account has looked at the events of its subscriptions.
-marks = Table("marks", tables, _text("account", key=True), _number("cursor"), sqlite_with_rowid=False)
+marks = _table("marks", _texts("account", key=True), _numbers("cursor"), rowid=False)
 
-repeats = Table(
+repeats = _table(
     "repeats",
-    tables,
-    _text("account", key=True),
-    _text("key", key=True),
+    _texts("account", "key", key=True),
     _bytes("digest"),
-    _text("batch"),
-    _number("kept"),
+    _texts("batch"),
+    _numbers("kept"),
     _bytes("answer"),
 )
 Index("repeats_by_age", repeats.c.kept)
 Index("repeats_by_account", repeats.c.account, repeats.c.kept)
 
-intake = Table(
+intake = _table(
     "intake",
-    tables,
-    _number("position", key=True),
-    _number("item", key=True),
-    _number("kind"),
-    _text("uri"),
-    _text("media_type", nullable=True),
+    _numbers("position", "item", key=True),
+    _numbers("kind"),
+    _texts("uri"),
+    _texts("media_type", nullable=True),
     _bytes("content", nullable=True),
-    _text("received"),
+    _texts("received"),
 )
 
-landed = Table("landed", tables, _text("path", key=True), _text("version"), sqlite_with_rowid=False)
+landed = _table("landed", _texts("path", key=True), _texts("version"), rowid=False)
 
-rejected = Table(
+rejected = _table(
     "rejected",
-    tables,
-    _number("number", key=True),
-    _text("uri"),
-    _number("kind"),
-    _text("media_type", nullable=True),
+    _numbers("number", key=True),
+    _texts("uri"),
+    _numbers("kind"),
+    _texts("media_type", nullable=True),
     _bytes("content", nullable=True),
-    _text("reason"),
-    _text("rejected"),
+    _texts("reason", "rejected"),
 )
 
-images = Table(
-    "images", tables, _text("name", key=True), _number("part", key=True), _number("number"), _bytes("content")
-)
+images = _table("images", _texts("name", key=True), _numbers("part", key=True), _numbers("number"), _bytes("content"))
 
 # What became of a delivery is written far more often than what it is: the two never change in one statement.
-deliveries = Table(
+deliveries = _table(
     "deliveries",
-    tables,
-    _text("id", key=True),
-    _text("subscription"),
-    _text("kind"),
-    _text("settings"),
-    _text("secrets"),
-    _text("created"),
-    _number("revision"),
-    _text("holder", nullable=True),
-    _number("cursor"),
-    _number("until"),
-    _number("delivered"),
-    _number("failed"),
-    _number("succeeded"),
-    _text("state"),
-    _text("reason"),
-    _number("due"),
-    _number("failures"),
-    _number("failing_since"),
-    _text("error"),
+    _texts("id", key=True),
+    _texts("subscription", "kind", "settings", "secrets", "created"),
+    _numbers("revision"),
+    _texts("holder", nullable=True),
+    _numbers("cursor", "until", "delivered", "failed", "succeeded"),
+    _texts("state", "reason"),
+    _numbers("due", "failures", "failing_since"),
+    _texts("error"),
 )
 Index("deliveries_by_subscription", deliveries.c.subscription)
 Index("deliveries_by_holder", deliveries.c.holder)
 
-deliverers = Table("deliverers", tables, _text("name", key=True), _number("until"), sqlite_with_rowid=False)
+deliverers = _table("deliverers", _texts("name", key=True), _numbers("until"), rowid=False)
 
-dead_letters = Table(
+dead_letters = _table(
     "dead_letters",
-    tables,
-    _number("number", key=True),
-    _text("delivery"),
-    _text("message"),
-    _number("cursor"),
-    _text("media_type"),
+    _numbers("number", key=True),
+    _texts("delivery", "message"),
+    _numbers("cursor"),
+    _texts("media_type"),
     _bytes("content"),
-    _text("reason"),
-    _number("attempts"),
-    _text("died"),
-    _number("replay"),
+    _texts("reason"),
+    _numbers("attempts"),
+    _texts("died"),
+    _numbers("replay"),
 )
 Index("dead_letters_by_delivery", dead_letters.c.delivery, dead_letters.c.number)

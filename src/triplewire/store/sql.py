@@ -7,7 +7,8 @@ differ between databases, and only these: see `dialects`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -17,6 +18,13 @@ Value = int | str | bytes | None
 Values = tuple[Any, ...]
 
 _STREAMED = 5_000
+
+
+def is_storable(text: str) -> bool:
+    """False for a name that not every database can hold: with NUL, or with half of a surrogate pair."""
+    if "\0" in text:
+        return False
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class Sql(ABC):
@@ -47,6 +55,15 @@ class Sql(ABC):
         """The answer of a question for one number; nothing is 0."""
         found = self.rows(text, *values)
         return int(found[0][0] or 0) if found else 0
+
+    def select(self, table: Table, rest: str, *values: Value) -> list[Values]:
+        """Whole rows of a table; `rest` is what the statement says after its name."""
+        return self.rows(f"SELECT {columns_of(table)} FROM {table.name} {rest}", *values)
+
+    def where(self, table: Table, column: str, keys: Iterable[Value], only: str = "") -> list[Values]:
+        """The rows that have one of these keys in a column, in no particular order: all of their columns, or some."""
+        text = f"SELECT {only or columns_of(table)} FROM k CROSS JOIN {table.name} t WHERE t.{column} = k.a"
+        return self.keyed(f"WITH k(a) AS ({{keys}}) {text}", [(key,) for key in dict.fromkeys(keys)])
 
     def stream(self, text: str, *values: Value) -> Iterator[Values]:
         """The rows of an answer that may be too large for memory."""
@@ -108,6 +125,13 @@ class Sql(ABC):
         return range(last - count + 1, last + 1)
 
 
+class StorePart:
+    """What a transaction knows of one part of the store."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+
 def assignments(table: Table) -> str:
     """The end of an upsert: by the primary key, every other column takes the new value."""
     key = ", ".join(key_of(table))
@@ -120,6 +144,7 @@ def key_of(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.primary_key)
 
 
+@cache
 def columns_of(table: Table) -> str:
     """The names of the columns, in order."""
     return ", ".join(column.name for column in table.columns)

@@ -14,19 +14,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
 from triplewire.errors import DuplicateSubscription, UnknownSubscription
 from triplewire.store import schema
 from triplewire.store.backfills import UNHEARD
-from triplewire.store.spelling import is_storable
-from triplewire.store.sql import Sql, Values
-
-_COLUMNS = (
-    "t.id, t.query, t.text, t.language, t.owner, t.columns, t.first_cursor, t.created, t.number, t.start,"
-    " t.title, t.description, t.last_cursor, t.paused_since, t.revision"
-)
+from triplewire.store.sql import StorePart, Values, is_storable
 
 HEARD_ON = UNHEARD
 """The cursor up to which a subscription hears its query, while it is not paused."""
@@ -94,24 +89,19 @@ class RegistryChange:
     added: bool
 
 
-class SubscriptionReader:
+class SubscriptionReader(StorePart):
     """Subscriptions by id, by query, by owner; and what changed."""
-
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
 
     def find(self, ids: Sequence[str]) -> list[SubscriptionRecord | None]:
         """The subscription of each id, or None."""
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.id = k.a"
-        names = [(name,) for name in dict.fromkeys(ids) if is_storable(name)]
-        found = {row[0]: _subscription(row) for row in self._sql.keyed(text, names)}
+        names = filter(is_storable, ids)
+        found = {row[0]: _subscription(row) for row in self._sql.where(schema.subscriptions, "id", names)}
         return [found.get(name) for name in ids]
 
     def of_queries(self, queries: Sequence[int]) -> list[list[SubscriptionRecord]]:
         """The subscriptions that ask each query, in the order in which they came."""
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.query = k.a"
         found: dict[int, list[SubscriptionRecord]] = {}
-        for row in self._sql.keyed(text, [(query,) for query in dict.fromkeys(queries)]):
+        for row in self._sql.where(schema.subscriptions, "query", queries):
             found.setdefault(row[1], []).append(_subscription(row))
         return [sorted(found.get(query, ()), key=lambda record: record.number) for query in queries]
 
@@ -147,8 +137,7 @@ class SubscriptionReader:
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, SubscriptionRecord]:
         """Subscriptions by their numbers."""
-        text = f"WITH k(a) AS ({{keys}}) SELECT {_COLUMNS} FROM k CROSS JOIN subscriptions t WHERE t.number = k.a"
-        found = map(_subscription, self._sql.keyed(text, [(number,) for number in dict.fromkeys(numbers)]))
+        found = map(_subscription, self._sql.where(schema.subscriptions, "number", numbers))
         return {record.number: record for record in found}
 
     def spans(self, record: SubscriptionRecord) -> list[Stretch]:
@@ -162,14 +151,9 @@ class SubscriptionReader:
 
     def listing(self, after: str = "", limit: int = 100, *, owner: str | None = None) -> list[SubscriptionRecord]:
         """Subscriptions by id, from the one that follows `after`; of all owners or of one."""
-        only = "" if owner is None else "AND t.owner = ?"
-        found = self._sql.rows(
-            f"SELECT {_COLUMNS} FROM subscriptions t WHERE t.id > ? {only} ORDER BY t.id LIMIT ?",
-            after,
-            *(() if owner is None else (owner,)),
-            limit,
-        )
-        return [_subscription(row) for row in found]
+        only, values = ("", ()) if owner is None else ("AND owner = ?", (owner,))
+        which = f"WHERE id > ? {only} ORDER BY id LIMIT ?"
+        return [_subscription(row) for row in self._sql.select(schema.subscriptions, which, after, *values, limit)]
 
     def paused(self, limit: int) -> dict[str, str]:
         """Since when subscriptions are paused, by id; those that are longest."""
@@ -187,9 +171,10 @@ class SubscriptionReader:
     def changes_after(self, number: int) -> list[RegistryChange]:
         """The changes since, in order; of a subscription that came and went, only that it went."""
         added = self._sql.rows("SELECT number, id, query FROM subscriptions WHERE number > ?", number)
-        removed = self._sql.rows("SELECT number, subscription, query FROM removals WHERE number > ?", number)
-        altered = self._sql.rows("SELECT number, subscription, query FROM alterations WHERE number > ?", number)
-        changes = [(*row, True) for row in added] + [(*row, False) for row in [*removed, *altered]]
+        others = [
+            self._sql.select(table, "WHERE number > ?", number) for table in (schema.removals, schema.alterations)
+        ]
+        changes = [(*row, True) for row in added] + [(*row, False) for row in chain(*others)]
         return [RegistryChange(*change) for change in sorted(changes)]
 
     def altered_after(self, number: int) -> set[int]:
@@ -229,8 +214,7 @@ class SubscriptionWriter(SubscriptionReader):
 
     def _refuse_taken(self, ids: Sequence[str]) -> None:
         """DuplicateSubscription for the first id that the store has, or that is there twice."""
-        text = "WITH k(a) AS ({keys}) SELECT t.id FROM k CROSS JOIN subscriptions t WHERE t.id = k.a"
-        taken = {id for (id,) in self._sql.keyed(text, [(id,) for id in dict.fromkeys(ids)])}
+        taken = {id for (id,) in self._sql.where(schema.subscriptions, "id", ids, "id")}
         for id in ids:
             if id in taken:
                 raise DuplicateSubscription(id)

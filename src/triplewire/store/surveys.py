@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from triplewire.store.access import seen
 from triplewire.store.packing import Triple
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, StorePart
 
 Narrowing = tuple[int, Sequence[int]]
 """A predicate, and the objects of which a resource must have one."""
@@ -24,14 +24,14 @@ class FoundTerms(NamedTuple):
     until: int
 
 
-class SurveyReader:
+class SurveyReader(StorePart):
     """Bounded questions about the current metadata and about the log.
 
     With a `viewer`, the metadata is that of the documents that it may read.
     """
 
     def __init__(self, sql: Sql, viewer: str | None = None) -> None:
-        self._sql = sql
+        super().__init__(sql)
         self._seen, self._viewer = seen(viewer, "st.document")
 
     def values(self, predicate: int, most: int) -> list[int]:
@@ -90,19 +90,16 @@ class SurveyReader:
 
     def present(self, subjects: Sequence[int]) -> set[int]:
         """Which of these are the subject of a triple."""
-        text = (
-            "WITH k(a) AS ({keys}) SELECT k.a FROM k"
-            f" WHERE EXISTS (SELECT 1 FROM statements st WHERE st.s = k.a{self._seen})"
-        )
-        return {subject for (subject,) in self._sql.keyed(text, [(subject,) for subject in subjects], *self._viewer)}
+        return self._stated("s", subjects)
 
     def used(self, predicates: Sequence[int]) -> set[int]:
         """Which of these are the predicate of a triple."""
-        text = (
-            "WITH k(a) AS ({keys}) SELECT k.a FROM k"
-            f" WHERE EXISTS (SELECT 1 FROM statements st WHERE st.p = k.a{self._seen})"
-        )
-        return {found for (found,) in self._sql.keyed(text, [(each,) for each in predicates], *self._viewer)}
+        return self._stated("p", predicates)
+
+    def _stated(self, place: str, terms: Sequence[int]) -> set[int]:
+        stated = f"SELECT 1 FROM statements st WHERE st.{place} = k.a{self._seen}"
+        text = f"WITH k(a) AS ({{keys}}) SELECT k.a FROM k WHERE EXISTS ({stated})"
+        return {found for (found,) in self._sql.keyed(text, [(term,) for term in terms], *self._viewer)}
 
     def predicates(self, most: int) -> list[int]:
         """The predicates of triples that are seen, by number; the first `most`."""

@@ -11,7 +11,7 @@ from threading import Lock
 
 from triplewire.store import schema
 from triplewire.store.packing import digest
-from triplewire.store.sql import Sql
+from triplewire.store.sql import Sql, StorePart
 
 REMEMBERED = 200_000
 """How many terms a process keeps in mind: about 50 MB of texts of 100 characters."""
@@ -83,11 +83,9 @@ class Draft(TermMemory):
         self._committed = committed
 
     def id_of(self, text: str) -> int:
-        """See `TermMemory.id_of`."""
         return super().id_of(text) or self._committed.id_of(text)
 
     def texts_of(self, numbers: Collection[int]) -> dict[int, str]:
-        """See `TermMemory.texts_of`."""
         found = super().texts_of(numbers)
         return self._committed.texts_of([number for number in numbers if number not in found]) | found
 
@@ -111,11 +109,11 @@ class Generations:
             return self._memory if generation == self._memory.generation else TermMemory(generation)
 
 
-class TermReader:
+class TermReader(StorePart):
     """Terms by text and by number."""
 
     def __init__(self, sql: Sql, memory: TermMemory) -> None:
-        self._sql = sql
+        super().__init__(sql)
         self._memory = memory
 
     def find(self, texts: Sequence[str]) -> list[int]:
@@ -127,10 +125,7 @@ class TermReader:
         """The text of each number; KeyError for a number that is no term's."""
         wanted = dict.fromkeys(ids)
         known = self._memory.texts_of(wanted)
-        found = self._sql.keyed(
-            "WITH k(a) AS ({keys}) SELECT t.id, t.text FROM k CROSS JOIN terms t WHERE t.id = k.a",
-            [(number,) for number in wanted if number not in known],
-        )
+        found = self._sql.where(schema.terms, "id", [number for number in wanted if number not in known], "id, text")
         known.update((number, text) for number, text in found)
         self._memory.learn([(number, text) for number, text in found])
         return [known[number] for number in ids]
@@ -148,10 +143,7 @@ class TermReader:
                 known[text] = number
             else:
                 keys[text] = key_of(text)
-        found = self._sql.keyed(
-            "WITH k(a) AS ({keys}) SELECT t.id, t.text FROM k CROSS JOIN terms t WHERE t.key = k.a",
-            [(key,) for key in keys.values()],
-        )
+        found = self._sql.where(schema.terms, "key", keys.values(), "id, text")
         known.update((text, number) for number, text in found)
         self._memory.learn([(number, text) for number, text in found])
         return known, keys

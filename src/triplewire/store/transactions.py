@@ -7,18 +7,15 @@ from copy import copy
 from triplewire.store.access import AccessReader, AccessWriter
 from triplewire.store.atoms import AtomReader, AtomWriter
 from triplewire.store.backfills import BackfillReader, BackfillWriter
-from triplewire.store.batches import BatchReader, BatchWriter
+from triplewire.store.batches import BatchReader, BatchWriter, RepeatReader, RepeatWriter
 from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
-from triplewire.store.images import ImageReader, ImageWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
-from triplewire.store.log import LogReader, LogWriter
-from triplewire.store.marks import MarkReader, MarkWriter
+from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
-from triplewire.store.repeats import RepeatReader, RepeatWriter
 from triplewire.store.rows import RowReader, RowWriter
-from triplewire.store.settings import SettingReader, SettingWriter
+from triplewire.store.settings import ImageReader, ImageWriter, SettingReader, SettingWriter
 from triplewire.store.sql import Sql
 from triplewire.store.subscriptions import SubscriptionReader, SubscriptionWriter
 from triplewire.store.surveys import SurveyReader
@@ -76,43 +73,25 @@ class Reader:
 class Writer(Reader):
     """The store, for the only one that writes now; it reads what it wrote."""
 
-    access: AccessWriter
-    terms: TermWriter
-    documents: DocumentWriter
-    triples: TripleWriter
-    queries: QueryWriter
-    atoms: AtomWriter
-    subscriptions: SubscriptionWriter
-    backfills: BackfillWriter
-    rows: RowWriter
-    log: LogWriter
-    batches: BatchWriter
-    images: ImageWriter
-    repeats: RepeatWriter
-    intake: IntakeWriter
-    deliveries: DeliveryWriter
-    marks: MarkWriter
-    settings: SettingWriter
-
     def __init__(self, sql: Sql, generations: Generations) -> None:
         self._sql = sql
         self.generation = sql.counter(GENERATION)
-        self.access = AccessWriter(sql)
-        self.terms = TermWriter(sql, generations.memory(self.generation))
-        self.documents = DocumentWriter(sql)
-        self.triples = TripleWriter(sql, self.documents)
-        self.atoms = AtomWriter(sql)
+        self.access: AccessWriter = AccessWriter(sql)
+        self.terms: TermWriter = TermWriter(sql, generations.memory(self.generation))
+        self.documents: DocumentWriter = DocumentWriter(sql)
+        self.triples: TripleWriter = TripleWriter(sql, self.documents)
+        self.atoms: AtomWriter = AtomWriter(sql)
         crowds = CrowdWriter(sql)
-        self.rows = RowWriter(sql, crowds, self.terms.last_known)
-        self.queries = QueryWriter(sql, self.atoms, self.rows)
-        self.subscriptions = SubscriptionWriter(sql)
-        self.backfills = BackfillWriter(sql)
-        self.log = LogWriter(sql, crowds)
-        self.batches = BatchWriter(sql)
-        self.images = ImageWriter(sql)
-        self.repeats = RepeatWriter(sql)
-        self.intake = IntakeWriter(sql)
-        self.deliveries = DeliveryWriter(sql)
-        self.marks = MarkWriter(sql)
-        self.settings = SettingWriter(sql)
+        self.rows: RowWriter = RowWriter(sql, crowds, self.terms.last_known)
+        self.queries: QueryWriter = QueryWriter(sql, self.atoms, self.rows)
+        self.subscriptions: SubscriptionWriter = SubscriptionWriter(sql)
+        self.backfills: BackfillWriter = BackfillWriter(sql)
+        self.log: LogWriter = LogWriter(sql, crowds)
+        self.batches: BatchWriter = BatchWriter(sql)
+        self.images: ImageWriter = ImageWriter(sql)
+        self.repeats: RepeatWriter = RepeatWriter(sql)
+        self.intake: IntakeWriter = IntakeWriter(sql)
+        self.deliveries: DeliveryWriter = DeliveryWriter(sql)
+        self.marks: MarkWriter = MarkWriter(sql)
+        self.settings: SettingWriter = SettingWriter(sql)
         self.surveys = SurveyReader(sql)

@@ -215,12 +215,8 @@ class TripleWriter(TripleReader):
 
     def _count(self, balance: Counter[int]) -> None:
         """Invariant: `predicates` says how many statements each predicate has, and names none that has none."""
-        changed = [(p,) for p, change in balance.items() if change]
-        before: dict[int, int] = dict(
-            self._sql.keyed(
-                "WITH k(a) AS ({keys}) SELECT t.p, t.statements FROM k CROSS JOIN predicates t WHERE t.p = k.a", changed
-            )
-        )
-        after = [(p, before.get(p, 0) + balance[p]) for (p,) in changed]
+        changed = [p for p, change in balance.items() if change]
+        before: dict[int, int] = dict(self._sql.where(schema.predicates, "p", changed))
+        after = [(p, before.get(p, 0) + balance[p]) for p in changed]
         self._sql.replace(schema.predicates, [row for row in after if row[1]])
         self._sql.delete(schema.predicates, ("p",), [(p,) for p, count in after if not count])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from pyoxigraph import Literal, NamedNode, Variable
@@ -74,7 +74,10 @@ class Terms:
             return True
         if not isinstance(a, Variable):
             a, b = b, a
-        if not isinstance(a, Variable) or not self._alike(self._kind(a), self._kind(b)):
+        if not isinstance(a, Variable):
+            return False
+        one, two = self._kind(a), self._kind(b)
+        if one.sort is not two.sort or (None not in (one.numeric, two.numeric) and one.numeric != two.numeric):
             return False
         self._of[a.value] = b
         return True
@@ -84,10 +87,6 @@ class Terms:
             return self._kinds[place.value]
         assert not isinstance(place, Call)
         return kind_of(place)
-
-    @staticmethod
-    def _alike(a: TermKind, b: TermKind) -> bool:
-        return a.sort is b.sort and (a.numeric is None or b.numeric is None or a.numeric == b.numeric)
 
     def names(self) -> dict[str, Expression]:
         """The variables that something else stands for, with what it is."""
@@ -121,7 +120,7 @@ def _draw(lines: Lines, told: Iterable[Assertion]) -> bool:
             lines.add(fact, positive)
         elif isinstance(fact, Holds) and positive and fact.test == "starts":
             following = _after_all_that_start_with(fact.part)
-            if following is not None and not _is_known(fact.text):
+            if following is not None and not isinstance(fact.text, Point) and variables_of(fact.text):
                 lines.within(fact.text, fact.part, following)
     lines.tie_numbers()
     lines.texts()
@@ -158,10 +157,6 @@ def _term(text: str, sort: Sort) -> Expression | None:
         return NamedNode(text)
     except ValueError:
         return None
-
-
-def _is_known(place: Place) -> bool:
-    return isinstance(place, Point) or (not isinstance(place, Variable) and not variables_of(place))
 
 
 def _texts_agree(lines: Lines, told: Iterable[Assertion], kinds: Mapping[str, TermKind]) -> bool:
@@ -248,18 +243,12 @@ def _implies(one: Holds, two: Holds) -> bool:
 def _opaque_agree(told: Iterable[Assertion], taxonomy: Taxonomy) -> bool:
     """False if a condition that is not looked into must hold and not hold, or is known to do the other."""
     seen: dict[Expression, bool] = {}
-    for expression, positive in _opaque(told):
+    for expression, positive in [(fact.expression, yes) for fact, yes in told if isinstance(fact, Opaque)]:
         if not variables_of(expression) and (outcome(expression, taxonomy) is True) is not positive:
             return False
         if seen.setdefault(expression, positive) is not positive:
             return False
     return not any(positive and _weaker(e, seen) for e, positive in seen.items())
-
-
-def _opaque(told: Iterable[Assertion]) -> Iterator[tuple[Expression, bool]]:
-    for fact, positive in told:
-        if isinstance(fact, Opaque):
-            yield fact.expression, positive
 
 
 _WEAKER = {"child": ("descendant", "descendant-or-self"), "descendant": ("descendant-or-self",)}

@@ -9,23 +9,16 @@ when no single mapping will do, all of them, those of all branches together, are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
-from triplewire.algebra.covering.budget import STEPS, Budget, TooHard
-from triplewire.algebra.covering.demands import (
-    UNTRUE,
-    Demand,
-    canonical,
-    conjunction_of,
-    demanded,
-)
+from triplewire.algebra.covering.demands import UNTRUE, Demand, canonical, conjunction_of, demanded
 from triplewire.algebra.covering.facts import identity_of
 from triplewire.algebra.covering.mappings import Homomorphism, mappings, same
-from triplewire.algebra.covering.solver import Solver
+from triplewire.algebra.covering.solver import STEPS, Budget, Solver, TooHard
 from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, sort_of
 from triplewire.algebra.pattern import (
     Call,
@@ -101,10 +94,7 @@ def places_of(branch: Conjunction) -> dict[str, frozenset[Sort]]:
 
 def misplaced(branch: Conjunction) -> TriplePattern | None:
     """A triple pattern that no triple matches, because of a constant in the wrong place."""
-    for triple in branch.triples:
-        if isinstance(triple.subject, Literal) or isinstance(triple.predicate, Literal):
-            return triple
-    return None
+    return next((triple for triple in branch.triples if not triple.is_possible), None)
 
 
 def _branch_covered(wider: list[Side], narrow: Side, taxonomy: Taxonomy, budget: Budget) -> bool:
@@ -124,7 +114,8 @@ def _with_identities(narrow: Side) -> Side:
     """The side with what its conditions make one term written as one."""
     current = narrow
     while True:
-        found = next(_identities(current), None)
+        demands = map(canonical, demanded(current.conditions))
+        found = next((same for demand in demands if (same := identity_of(demand, current.places))), None)
         if found is None:
             return current
         name, new = found[0].value, found[1]
@@ -133,28 +124,13 @@ def _with_identities(narrow: Side) -> Side:
         sorts = places.pop(name, ANY)
         if isinstance(new, Variable):
             places[new.value] = places.get(new.value, ANY) & sorts
-        current = Side(
-            tuple(replace_nodes(triple, by) for triple in current.triples),
-            tuple(replace_variables(condition, by) for condition in current.conditions),
-            tuple(None if node is None else _put(node, by) for node in current.columns),
-            current.optional,
-            current.branch,
-            places,
+        current = replace(
+            current,
+            triples=tuple(replace_nodes(triple, by) for triple in current.triples),
+            conditions=tuple(replace_variables(condition, by) for condition in current.conditions),
+            columns=tuple(by.get(node.value, node) if isinstance(node, Variable) else node for node in current.columns),
+            places=places,
         )
-
-
-def _identities(current: Side) -> Iterator[tuple[Variable, Expression]]:
-    resources = frozenset(name for name, sorts in current.places.items() if sorts <= RESOURCES)
-    for demand in map(canonical, demanded(current.conditions)):
-        expression = demand.expression
-        if isinstance(expression, Call) and expression.function in ("same", "=") and True in demand.accepted:
-            found = identity_of(expression, resources)
-            if found is not None and found[0] != found[1]:
-                yield found
-
-
-def _put(node: Node, by: dict[str, Node]) -> Node:
-    return by.get(node.value, node) if isinstance(node, Variable) else node
 
 
 def _covered_by_one_mapping(wide: Side, narrow: Side, solver: Solver) -> bool:

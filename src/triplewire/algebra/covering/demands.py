@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pyoxigraph import Literal, NamedNode, Variable
-
-from triplewire.algebra.expressions import truth, value
-from triplewire.algebra.pattern import LOOSE, Call, Expression, Node
+from triplewire.algebra import expressions
+from triplewire.algebra.pattern import LOOSE, Call, Expression
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.algebra.values import XSD_BOOLEAN, Incomparable
-from triplewire.model import Term
+from triplewire.algebra.values import Incomparable
 
 Outcome = bool | None
 Accepted = frozenset[Outcome]
 
 TRUE: Accepted = frozenset([True])
 UNTRUE: Accepted = frozenset([False, None])
-CERTAINLY = Literal("true", datatype=XSD_BOOLEAN)
+FALSE: Accepted = frozenset([False])
+ERROR: Accepted = frozenset([None])
 
 
 class Demand(NamedTuple):
@@ -34,8 +32,9 @@ class Demand(NamedTuple):
 
     @property
     def is_choice(self) -> bool:
-        """True if one of its parts decides it: there are alternatives."""
-        return isinstance(self.expression, Call) and self.expression.function == _decided_by_one(self.accepted)
+        """True if one of its parts decides it: a true one an `or` to be true, one that is not an `and` not to be."""
+        decisive = "or" if True in self.accepted else "and"
+        return isinstance(self.expression, Call) and self.expression.function == decisive
 
     def parts(self) -> list[Demand]:
         """The demands on the parts of an `and`/`or`: all of them, or for a choice any one of them."""
@@ -43,33 +42,28 @@ class Demand(NamedTuple):
         return [Demand(argument, self.accepted) for argument in self.expression.arguments]
 
 
-def _decided_by_one(accepted: Accepted) -> str:
-    """One true part makes an `or` true, one part that is not true makes an `and` not true."""
-    return "or" if True in accepted else "and"
-
-
 def flipped(accepted: Accepted) -> Accepted:
     """What `c` may be for `not c` to be accepted."""
     return frozenset(None if outcome is None else not outcome for outcome in accepted)
 
 
-def demanded(expressions: Iterable[Expression]) -> list[Demand]:
+def demanded(conditions: Iterable[Expression]) -> list[Demand]:
     """The demand that each of these holds."""
-    return [Demand(expression, TRUE) for expression in expressions]
+    return [Demand(condition, TRUE) for condition in conditions]
 
 
-def conjunction_of(expressions: Iterable[Expression]) -> Expression:
-    """One expression that holds if all of these do."""
-    parts = tuple(dict.fromkeys(expressions))
+def conjunction_of(conditions: Iterable[Expression]) -> Expression:
+    """One condition that holds if all of these do."""
+    parts = tuple(dict.fromkeys(conditions))
     if len(parts) == 1:
         return parts[0]
-    return Call("and", parts) if parts else CERTAINLY
+    return Call("and", parts) if parts else expressions.TRUE
 
 
 def outcome(expression: Expression, taxonomy: Taxonomy) -> Outcome:
     """What an expression without variables comes to."""
     try:
-        return truth(value(expression, {}, taxonomy))
+        return expressions.truth(expressions.value(expression, {}, taxonomy))
     except Incomparable:
         return None
 
@@ -101,15 +95,3 @@ def _without_str(expression: Expression) -> Expression:
     while isinstance(expression, Call) and expression.function == "str":
         expression = expression.arguments[0]
     return expression
-
-
-def is_constant(expression: Node | Expression) -> bool:
-    """True for a term: neither a variable nor a function of one."""
-    return not isinstance(expression, Variable | Call)
-
-
-def as_expression(term: Term) -> Expression:
-    """A term where an expression is expected; a blank node is one as far as evaluation goes."""
-    if isinstance(term, Literal | NamedNode):
-        return term
-    return term  # type: ignore[return-value]

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.algebra.covering.demands import Accepted, outcome
+from triplewire.algebra.covering.demands import ERROR, FALSE, TRUE, UNTRUE, Accepted, Demand, outcome
 from triplewire.algebra.covering.sorts import (
+    ANY,
     BOOLEANS,
     BY_IDENTITY,
     DATES,
@@ -79,11 +80,6 @@ class Opaque(NamedTuple):
 
 Fact = Ordering | SameTerm | Holds | Opaque
 
-_YES: Accepted = frozenset([True])
-_NO: Accepted = frozenset([False])
-_ERROR: Accepted = frozenset([None])
-_UNTRUE: Accepted = frozenset([False, None])
-
 
 class ConditionReading(NamedTuple):
     """The outcomes of a condition when its fact is so, and when it is not; without a fact `yes` is what it comes to."""
@@ -133,15 +129,15 @@ _KIND_TESTS: dict[str, frozenset[Sort]] = {
 
 
 def _decided(flag: bool) -> ConditionReading:
-    return ConditionReading(None, _YES if flag else _NO)
+    return ConditionReading(None, TRUE if flag else FALSE)
 
 
 def _opaque(condition: Expression) -> ConditionReading:
-    return ConditionReading(Opaque(condition), _YES, _UNTRUE)
+    return ConditionReading(Opaque(condition), TRUE, UNTRUE)
 
 
 def _so(fact: Fact) -> ConditionReading:
-    return ConditionReading(fact, _YES, _NO)
+    return ConditionReading(fact, TRUE, FALSE)
 
 
 def _operand(expression: Expression, kinds: Mapping[str, TermKind]) -> Comparand | Accepted | None:
@@ -157,10 +153,10 @@ def _operand(expression: Expression, kinds: Mapping[str, TermKind]) -> Comparand
         return inner
     if expression.function == "str":
         if inner.kind.sort is Sort.BLANK:
-            return _ERROR
+            return ERROR
         return Comparand(inner.place, TermKind(Sort.STRING, inner.kind.numeric), True)
     if inner.kind.sort not in (Sort.STRING, Sort.TAGGED):
-        return _ERROR
+        return ERROR
     return Comparand(Call(expression.function, (inner.place,)), TermKind(inner.kind.sort, None), True)
 
 
@@ -168,13 +164,12 @@ def _comparison(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionRead
     left, right = (_operand(argument, kinds) for argument in condition.arguments)
     if left is None or right is None:
         return _opaque(condition)
-    for side in (left, right):
-        if not isinstance(side, Comparand):
-            return ConditionReading(None, side)
-    assert isinstance(left, Comparand)
-    assert isinstance(right, Comparand)
+    if not isinstance(left, Comparand):
+        return ConditionReading(None, left)
+    if not isinstance(right, Comparand):
+        return ConditionReading(None, right)
     if condition.function == "same":
-        return _opaque(condition) if left.made or right.made else _identity(left, right, _NO)
+        return _opaque(condition) if left.made or right.made else _identity(left, right, FALSE)
     if condition.function in LOOSE:
         return _loose(condition, left, right)
     return _strict(condition, left, right)
@@ -183,7 +178,7 @@ def _comparison(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionRead
 def _identity(left: Comparand, right: Comparand, otherwise: Accepted) -> ConditionReading:
     if left.kind.sort is not right.kind.sort:
         return ConditionReading(None, otherwise)
-    return ConditionReading(SameTerm(left.place, right.place), _YES, otherwise)
+    return ConditionReading(SameTerm(left.place, right.place), TRUE, otherwise)
 
 
 def _strict(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
@@ -191,7 +186,7 @@ def _strict(condition: Call, left: Comparand, right: Comparand) -> ConditionRead
     operator, a, b = condition.function, left.kind.sort, right.kind.sort
     if a in NUMBERS and b in NUMBERS:
         if Sort.NAN in (a, b):
-            return ConditionReading(None, _NO)
+            return ConditionReading(None, FALSE)
         return _so(Ordering(_number_line(a, b), left.place, operator, right.place))
     if a is b is Sort.STRING:
         return _so(Ordering(TEXT, left.place, operator, right.place))
@@ -201,7 +196,7 @@ def _strict(condition: Call, left: Comparand, right: Comparand) -> ConditionRead
         if a is not b:
             return _across_zones(condition, left, right)
         return _so(Ordering(TIME, left.place, operator, right.place))
-    return _equality(condition, left, right) if operator == "=" else ConditionReading(None, _ERROR)
+    return _equality(condition, left, right) if operator == "=" else ConditionReading(None, ERROR)
 
 
 def _number_line(a: Sort, b: Sort) -> str:
@@ -215,27 +210,27 @@ def _equality(condition: Call, left: Comparand, right: Comparand) -> ConditionRe
     a, b = left.kind.sort, right.kind.sort
     unknown = Sort.OTHER in (a, b) and not RESOURCES & {a, b}
     if left.made or right.made:
-        return ConditionReading(None, _ERROR if unknown else _NO) if a is not b else _opaque(condition)
-    return _identity(left, right, _ERROR if unknown else _NO)
+        return ConditionReading(None, ERROR if unknown else FALSE) if a is not b else _opaque(condition)
+    return _identity(left, right, ERROR if unknown else FALSE)
 
 
 def _across_zones(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """Never equal; before or after each other only for every zone, that is, more than the widest zone apart."""
     if condition.function == "=":
-        return ConditionReading(None, _NO)
-    return ConditionReading(Ordering(TIME, left.place, "<", right.place, WIDEST_ZONE), _YES, _UNTRUE)
+        return ConditionReading(None, FALSE)
+    return ConditionReading(Ordering(TIME, left.place, "<", right.place, WIDEST_ZONE), TRUE, UNTRUE)
 
 
 def _loose(condition: Call, left: Comparand, right: Comparand) -> ConditionReading:
     """The papers' comparison: two numbers, two texts, or one of each (`values.compare_loosely`)."""
     operator = condition.function[1:]
     if Sort.BLANK in (left.kind.sort, right.kind.sort):
-        return ConditionReading(None, _ERROR)
+        return ConditionReading(None, ERROR)
     a, b = left.kind.numeric, right.kind.numeric
     if a is None or b is None:
         return _opaque(condition)
     if a != b:
-        return ConditionReading(None, _NO if operator == "=" else _ERROR)
+        return ConditionReading(None, FALSE if operator == "=" else ERROR)
     return _so(Ordering(EXACTLY if a else TEXT, left.place, operator, right.place))
 
 
@@ -247,7 +242,7 @@ def _text_test(condition: Call, kinds: Mapping[str, TermKind]) -> ConditionReadi
     if not isinstance(text, Comparand):
         return ConditionReading(None, text)
     if text.kind.sort not in (Sort.STRING, Sort.TAGGED):
-        return ConditionReading(None, _ERROR)
+        return ConditionReading(None, ERROR)
     return _so(Holds(text.place, condition.function, part.value))
 
 
@@ -265,15 +260,18 @@ def position(line: str, term: Expression) -> Any:
     return None if number is None else float(promote(number, 0.0 if line == AS_DOUBLES else Single(0))[0])
 
 
-def identity_of(demanded: Call, resources: frozenset[str]) -> tuple[Variable, Expression] | None:
-    """The variable and what it is the same term as, if the comparison's being true says so."""
-    left, right = demanded.arguments
+def identity_of(demand: Demand, places: Mapping[str, frozenset[Sort]]) -> tuple[Variable, Expression] | None:
+    """A variable, and the other place that it must have the same term as, if that is what is demanded."""
+    expression, accepted = demand
+    if accepted != TRUE or not isinstance(expression, Call) or expression.function not in ("same", "="):
+        return None
+    left, right = expression.arguments
     if not isinstance(left, Variable):
         left, right = right, left
-    if not isinstance(left, Variable) or isinstance(right, Call):
+    if not isinstance(left, Variable) or isinstance(right, Call) or left == right:
         return None
-    if demanded.function == "same":
-        return left, right
     if isinstance(right, Variable):
-        return (left, right) if {left.value, right.value} & resources else None
-    return (left, right) if kind_of(right).sort in BY_IDENTITY else None
+        is_identity = any(places.get(name, ANY) <= RESOURCES for name in (left.value, right.value))
+    else:
+        is_identity = kind_of(right).sort in BY_IDENTITY
+    return (left, right) if is_identity or expression.function == "same" else None

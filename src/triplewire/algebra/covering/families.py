@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.demands import TRUE, Accepted, is_constant
+from triplewire.algebra.covering.demands import TRUE, Accepted
 from triplewire.algebra.covering.sorts import ANY, Sort, sort_of
 from triplewire.algebra.pattern import IS_A, Call, Expression
 from triplewire.algebra.taxonomy import Taxonomy
@@ -79,8 +79,8 @@ def is_family_test(atom: Expression) -> bool:
     """True for an is-a test between a variable and a constant."""
     if not isinstance(atom, Call) or atom.function not in IS_A:
         return False
-    one, two = atom.arguments
-    return (isinstance(one, Variable) and is_constant(two)) or (is_constant(one) and isinstance(two, Variable))
+    kinds = {type(argument) for argument in atom.arguments}
+    return len(kinds) == 2 and Variable in kinds and Call not in kinds
 
 
 def _tests(name: str, atoms: Mapping[Expression, Accepted]) -> tuple[list[Test], list[Test]]:

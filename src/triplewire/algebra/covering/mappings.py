@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.demands import as_expression
 from triplewire.algebra.pattern import Call, Expression, Node, TriplePattern
 
 
@@ -100,8 +99,4 @@ def same(one: Node, two: Node) -> Expression | None:
     if not isinstance(one, Variable) and not isinstance(two, Variable):
         return None
     first, second = sorted((one, two), key=str)
-    return Call("same", (_expression(first), _expression(second)))
-
-
-def _expression(node: Node) -> Expression:
-    return node if isinstance(node, Variable) else as_expression(node)
+    return Call("same", (first, second))  # type: ignore[arg-type]  # a blank node is an expression as far as this goes

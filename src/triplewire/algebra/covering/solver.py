@@ -9,23 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
+from typing import Final
 
 from pyoxigraph import Variable
 
-from triplewire.algebra.covering.budget import Budget
+from triplewire.algebra.conditions import connected
 from triplewire.algebra.covering.cases import Assertion, consistent
-from triplewire.algebra.covering.demands import (
-    TRUE,
-    UNTRUE,
-    Accepted,
-    Demand,
-    canonical,
-    demanded,
-    outcome,
-)
+from triplewire.algebra.covering.demands import UNTRUE, Accepted, Demand, canonical, demanded, outcome
 from triplewire.algebra.covering.facts import identity_of, read
 from triplewire.algebra.covering.families import FEW, Families, is_family_test
-from triplewire.algebra.covering.sorts import ANY, RESOURCES, Sort, TermKind, kinds_of, sort_of
+from triplewire.algebra.covering.sorts import ANY, Sort, TermKind, kinds_of, sort_of
 from triplewire.algebra.pattern import LOOSE, Call, Expression, Node, variables_of
 from triplewire.algebra.substitution import replace_variables
 from triplewire.algebra.taxonomy import Taxonomy
@@ -35,10 +29,47 @@ Places = Mapping[str, frozenset[Sort]]
 
 Atoms = dict[Expression, Accepted]
 
+STEPS: Final = 50_000
+"""The steps of one question."""
+_ASKING: Final = 50
+"""What a question costs before its first step, in steps of about two microseconds."""
 _STEPS_OF_A_CASE = 20
 """What a case costs, in comparisons of two triple patterns."""
 _ASSERTIONS_PER_STEP = 60
 """To put n comparisons on a line, with all that follows, takes about n⁴ operations; so many of them are a step."""
+
+
+class TooHard(Exception):
+    """The budget is spent, and nothing is proved."""
+
+
+class Budget:
+    """Steps that are left, of this budget and of the one that it is part of; beyond them, nothing is decided.
+
+    One question has a budget of its own, so that it cannot take long; a caller with many has one for all: a short text
+    can have hundreds of alternatives, and tens of thousands of pairs of them.
+    """
+
+    def __init__(self, steps: int = STEPS, whole: Budget | None = None) -> None:
+        self._steps, self._whole = steps, whole
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether something was not decided for lack of steps."""
+        return self._steps < 0
+
+    def spend(self, steps: int) -> None:
+        """Take some steps; TooHard when there were too many."""
+        self._steps -= steps
+        if self._whole is not None:
+            self._whole.spend(steps)
+        if self._steps < 0:
+            raise TooHard
+
+    def for_one(self) -> Budget:
+        """The budget of one question out of this; TooHard if there is nothing left for it."""
+        self.spend(_ASKING)
+        return Budget(STEPS, self)
 
 
 @dataclass
@@ -49,10 +80,6 @@ class State:
     atoms: Atoms = field(default_factory=dict)
     choices: list[Demand] = field(default_factory=list)
 
-    def demands(self) -> list[Demand]:
-        """The atoms as demands again."""
-        return [Demand(atom, accepted) for atom, accepted in self.atoms.items()]
-
 
 class Solver:
     """Decides demands against one taxonomy, within one budget."""
@@ -60,7 +87,7 @@ class Solver:
     def __init__(self, taxonomy: Taxonomy, budget: Budget) -> None:
         self._taxonomy = taxonomy
         self._families = Families(taxonomy)
-        self._budget = budget
+        self.spend = budget.spend
 
     def implies(self, premises: Iterable[Expression], conclusion: Expression, places: Places) -> bool:
         """True if the conclusion holds whenever all premises do."""
@@ -73,17 +100,14 @@ class Solver:
         """False only if no terms meet all demands."""
         self.spend(_STEPS_OF_A_CASE)
         state = self._assume(demands, places)
-        if state is None or not self._possible(state):
+        if state is None or not all(self._possible(atoms, state.places) for atoms in _components(state.atoms)):
             return False
         if not state.choices:
             return True
         choice = min(state.choices, key=lambda demand: len(demand.parts()))
-        rest = [*state.demands(), *(other for other in state.choices if other is not choice)]
+        atoms = starmap(Demand, state.atoms.items())
+        rest = [*atoms, *(other for other in state.choices if other is not choice)]
         return any(self.satisfiable([part, *rest], state.places) for part in choice.parts())
-
-    def spend(self, steps: int) -> None:
-        """Take some steps; TooHard when there were too many."""
-        self._budget.spend(steps)
 
     def _assume(self, demands: Iterable[Demand], places: Places) -> State | None:
         """Take compound demands apart, put identities in; None if that alone is contradictory."""
@@ -100,7 +124,7 @@ class Solver:
             elif not variables_of(expression):
                 if outcome(expression, self._taxonomy) not in demand.accepted:
                     return None
-            elif not (merged := self._identity(demand, state)):
+            elif not (merged := identity_of(demand, state.places)):
                 accepted = state.atoms.get(expression, demand.accepted) & demand.accepted
                 if not accepted:
                     return None
@@ -109,18 +133,7 @@ class Solver:
                 return None
         return state
 
-    def _identity(self, demand: Demand, state: State) -> tuple[Variable, Expression] | None:
-        expression = demand.expression
-        if demand.accepted != TRUE or not isinstance(expression, Call) or expression.function not in ("same", "="):
-            return None
-        resources = frozenset(name for name, sorts in state.places.items() if sorts <= RESOURCES)
-        found = identity_of(expression, resources)
-        return None if found is None or found[0] == found[1] else found
-
-    def _possible(self, state: State) -> bool:
-        return all(self._component_possible(atoms, state.places) for atoms in _components(state.atoms))
-
-    def _component_possible(self, atoms: Atoms, places: Places) -> bool:
+    def _possible(self, atoms: Atoms, places: Places) -> bool:
         names = sorted({name for atom in atoms for name in variables_of(atom)})
         if len(names) == 1 and all(map(is_family_test, atoms)) and self._families.some_member(names[0], atoms, places):
             return True
@@ -130,7 +143,7 @@ class Solver:
             if family is not None:
                 members = [term for term in family if sort_of(term) in places.get(name, ANY)]
                 if len(members) <= FEW:
-                    return any(self.satisfiable(_with(atoms, {name: term}), places) for term in members)
+                    return any(self.satisfiable(_replaced(atoms.items(), {name: term}), places) for term in members)
                 narrowed[name] = frozenset(map(sort_of, members))
         return self._some_kinds(names, atoms, narrowed)
 
@@ -208,8 +221,8 @@ def _is_loose(atom: Expression) -> bool:
     return isinstance(atom, Call) and (atom.function in LOOSE or any(map(_is_loose, atom.arguments)))
 
 
-def _with(atoms: Atoms, values: Mapping[str, Node]) -> list[Demand]:
-    return [Demand(replace_variables(atom, values), accepted) for atom, accepted in atoms.items()]
+def _replaced(demands: Iterable[tuple[Expression, Accepted]], values: Mapping[str, Node]) -> list[Demand]:
+    return [Demand(replace_variables(expression, values), accepted) for expression, accepted in demands]
 
 
 def _substitute(state: State, pending: list[Demand], old: Variable, new: Expression) -> bool:
@@ -220,38 +233,19 @@ def _substitute(state: State, pending: list[Demand], old: Variable, new: Express
         state.places[new.value] = state.places.get(new.value, ANY) & sorts
     elif sort_of(new) not in sorts:  # type: ignore[arg-type]  # what is no variable here is a term
         return False
-    again = [*state.demands(), *state.choices, *pending]
+    again = [*state.atoms.items(), *state.choices, *pending]
     state.atoms.clear()
     state.choices.clear()
-    pending[:] = [Demand(replace_variables(d.expression, {name: new}), d.accepted) for d in again]  # type: ignore[dict-item]
+    pending[:] = _replaced(again, {name: new})  # type: ignore[dict-item]
     return True
 
 
 def _components(atoms: Atoms) -> list[Atoms]:
     """The atoms in groups that share no variable."""
-    groups: list[tuple[set[str], Atoms]] = []
-    for atom, accepted in atoms.items():
-        names, group = set(variables_of(atom)), {atom: accepted}
-        apart = []
-        for other_names, other in groups:
-            if names & other_names:
-                names |= other_names
-                group = {**other, **group}
-            else:
-                apart.append((other_names, other))
-        groups = [*apart, (names, group)]
-    return [group for _, group in groups]
+    return [dict(group) for _, group in connected((variables_of(atom[0]), atom) for atom in atoms.items())]
 
 
 def _connected(premises: Iterable[Expression], conclusion: Expression) -> list[Expression]:
     """The premises that have to do with the conclusion, over any number of shared variables."""
-    names = set(variables_of(conclusion))
-    left = [*premises]
-    found: list[Expression] = []
-    while True:
-        near = [premise for premise in left if variables_of(premise) & names]
-        if not near:
-            return found
-        found += near
-        left = [premise for premise in left if premise not in near]
-        names.update(*map(variables_of, near))
+    *near, _ = connected((variables_of(one), one) for one in (*premises, conclusion))[-1][1]
+    return near

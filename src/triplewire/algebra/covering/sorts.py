@@ -40,7 +40,6 @@ class Sort(StrEnum):
 ANY = frozenset(Sort)
 RESOURCES = frozenset([Sort.IRI, Sort.BLANK])
 NUMBERS = frozenset([Sort.EXACT, Sort.DOUBLE, Sort.SINGLE, Sort.NAN])
-ROUNDED = frozenset([Sort.DOUBLE, Sort.SINGLE])
 TIMES = frozenset([Sort.ZONED_TIME, Sort.LOCAL_TIME])
 DATES = frozenset([Sort.ZONED_DATE, Sort.LOCAL_DATE])
 BOOLEANS = frozenset([Sort.TRUE, Sort.FALSE])

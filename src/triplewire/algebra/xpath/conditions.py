@@ -244,12 +244,11 @@ def _containing(function: str, inner: Expression, value: str, at: ElementPlace |
         return replace(demand, is_exact=False)
     found = _with(demand, Condition(place, CONTAINS, value))
     # the text of a node-set is that of its first node: here, there is only one
-    is_one = all(step.axis == "self" or (step.axis == "attribute" and _is_named(step)) for step in inner.steps)
+    is_one = all(
+        step.axis == "self" or (step.axis == "attribute" and isinstance(step.test, Name) and step.test.local != ANY)
+        for step in inner.steps
+    )
     return replace(found, is_exact=found.is_exact and is_one and function == "contains" and not inner.is_absolute)
-
-
-def _is_named(step: Step) -> bool:
-    return isinstance(step.test, Name) and step.test.local != ANY
 
 
 def _with(demand: PathDemand, condition: Condition) -> PathDemand:

@@ -86,8 +86,7 @@ def _normal(expression: Expression) -> Expression:
         case Binary(operator, left, right):
             return _binary(operator, _normal(left), _normal(right))
         case Negative(operand):
-            inner = _normal(operand)
-            return Negative(inner)
+            return Negative(_normal(operand))
         case Several(operator, parts):
             return _several(operator, map(_normal, parts))
         case Path():

@@ -52,23 +52,19 @@ class PathQuery(Pattern):
 
     @property
     def asks_xml(self) -> bool:
-        """See `Pattern.asks_xml`."""
         return True
 
     def rows_in(self, document: Document, taxonomy: Taxonomy) -> list[dict[str, Term]]:
-        """See `Pattern.rows_in`."""
         from triplewire.algebra.xpath.evaluate import rows
 
         return rows(self, document)
 
     def why(self, document: Document, taxonomy: Taxonomy) -> list[Reason]:
-        """See `Pattern.why`."""
         from triplewire.algebra.xpath.explain import why
 
         return why(self, document)
 
     def why_not(self, document: Document, taxonomy: Taxonomy) -> PatternWhyNot:
-        """See `Pattern.why_not`."""
         from triplewire.algebra.xpath.explain import why_not
 
         return why_not(self, document)

@@ -88,20 +88,22 @@ def entries(xml: bytes, uri: str) -> tuple[Channel, list[FeedItem]]:
 
 
 def _get(found: Any, key: str) -> Any:
-    """What is there under this very name: feedparser's own lookup would give another date for one that is missing."""
-    return dict.get(found, key)
+    """What is there under this very name: feedparser's own lookup would give another date for one that is missing.
+
+    None where nothing is, or where it is no object that has names.
+    """
+    return dict.get(found, key) if isinstance(found, dict) else None
 
 
 def _channel(feed: Any, uri: str) -> Channel:
     base = _base(feed, "title", uri)
-    image = _get(feed, "image")
     return Channel(
         title=_text(feed, "title"),
         home=_home(feed, base),
         description=_text(feed, "subtitle"),
         language=_get(feed, "language") or "",
         rights=_text(feed, "rights"),
-        image=_address((_get(image, "href") if isinstance(image, dict) else "") or _get(feed, "logo"), base),
+        image=_address(_get(_get(feed, "image"), "href") or _get(feed, "logo"), base),
         creators=_names(feed, "authors"),
         updated=_time(feed, "updated") or _time(feed, "published"),
     )
@@ -118,7 +120,7 @@ def _item(entry: Any, uri: str) -> FeedItem:
     links = _links(entry)
     source = _get(entry, "source")
     thumbnails = [_get(each, "url") for each in _get(entry, "media_thumbnail") or ()]
-    image = _get(entry, "image")
+    pictures = [_get(link, "href") for link in links if _get(link, "rel") == "image"]
     return FeedItem(
         id=hypertext.plain(_get(entry, "id") or ""),
         title=_text(entry, "title"),
@@ -133,16 +135,9 @@ def _item(entry: Any, uri: str) -> FeedItem:
         published=_time(entry, "published") or _time(entry, "created"),
         updated=_time(entry, "updated"),
         media=_media(entry, links, base),
-        images=_addresses(
-            [*thumbnails, _get(image, "href") if isinstance(image, dict) else None]
-            + [_get(link, "href") for link in links if _get(link, "rel") == "image"],
-            base,
-        ),
+        images=_addresses([*thumbnails, _get(_get(entry, "image"), "href"), *pictures], base),
         related=_of_relation(links, "related", base),
-        sources=(
-            *_of_relation(links, "via", base),
-            *_addresses([_get(source, "href") or _get(source, "id")] if isinstance(source, dict) else [], base),
-        ),
+        sources=(*_of_relation(links, "via", base), *_addresses([_get(source, "href") or _get(source, "id")], base)),
         licenses=_of_relation(links, "license", base),
         discussion=_address(_get(entry, "comments"), base) or next(iter(_of_relation(links, "replies", base)), ""),
         comments=_count(_get(entry, "slash_comments") or _get(entry, "thr_total")),
@@ -162,20 +157,19 @@ def _link_of(entry: Any) -> str:
 
 def _base(found: Any, key: str, otherwise: str) -> str:
     details = _get(found, "content") if key == "content" else [_get(found, f"{key}_detail")]
-    bases = [_get(detail, "base") for detail in details or () if isinstance(detail, dict)]
+    bases = [_get(detail, "base") for detail in details or ()]
     return next((base for base in bases if base), otherwise)
 
 
 def _language(entry: Any) -> str:
     """feedparser keeps the language of an item with its texts."""
     detail = _get(entry, "title_detail") or _get(entry, "summary_detail")
-    return (_get(detail, "language") or "") if isinstance(detail, dict) else ""
+    return _get(detail, "language") or ""
 
 
 def _text(found: Any, key: str) -> str:
     value, detail = _get(found, key) or "", _get(found, f"{key}_detail")
-    is_plain = isinstance(detail, dict) and _get(detail, "type") == "text/plain"
-    return hypertext.plain(value) if is_plain else hypertext.text_of(value)
+    return hypertext.plain(value) if _get(detail, "type") == "text/plain" else hypertext.text_of(value)
 
 
 def _description(entry: Any) -> str:
@@ -211,7 +205,7 @@ def _marked_up(entry: Any) -> list[str]:
 
 
 def _names(found: Any, key: str) -> tuple[str, ...]:
-    people = [person for person in _get(found, key) or () if isinstance(person, dict)]
+    people = _get(found, key) or ()
     names = [hypertext.text_of(_get(person, "name") or _get(person, "email") or "") for person in people]
     return tuple(dict.fromkeys(name for name in names if name))
 

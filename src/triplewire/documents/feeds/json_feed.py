@@ -7,6 +7,7 @@ list, and what is of the wrong kind is left out.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
@@ -36,74 +37,51 @@ def as_atom(raw: bytes, *, uri: str, limits: Limits) -> bytes:
 
 def _feed(value: dict[str, Any]) -> etree._Element:
     feed = etree.Element(f"{{{ATOM}}}feed", nsmap={None: ATOM})
-    if language := _text(value, "language"):
-        feed.set(f"{{{_XML}}}lang", language)
-    _add(feed, "title", _text(value, "title"))
-    _add(feed, "subtitle", _text(value, "description"))
-    _link(feed, "alternate", _text(value, "home_page_url"))
-    _add(feed, "logo", _text(value, "icon"))
-    _authors(feed, value)
-    for item in value["items"]:
-        if isinstance(item, dict):
-            feed.append(_entry(item))
+    texts = {"title": "title", "subtitle": "description", "logo": "icon"}
+    _describe(feed, value, texts, {"alternate": "home_page_url"})
+    feed.extend(_entry(item) for item in value["items"] if isinstance(item, dict))
     return feed
 
 
 def _entry(item: dict[str, Any]) -> etree._Element:
     entry = etree.Element(f"{{{ATOM}}}entry")
-    if language := _text(item, "language"):
-        entry.set(f"{{{_XML}}}lang", language)
-    _add(entry, "id", _text(item, "id"))
-    _add(entry, "title", _text(item, "title"))
-    _link(entry, "alternate", _text(item, "url"))
-    _link(entry, "related", _text(item, "external_url"))
-    _link(entry, "image", _text(item, "image"))
-    _add(entry, "published", _text(item, "date_published"))
-    _add(entry, "updated", _text(item, "date_modified"))
+    texts = {"id": "id", "title": "title", "published": "date_published", "updated": "date_modified"}
+    _describe(entry, item, texts, {"alternate": "url", "related": "external_url", "image": "image"})
     html, text = _text(item, "content_html"), _text(item, "content_text")
     if summary := _text(item, "summary") or (text if html else ""):
         _add(entry, "summary", summary)
     if html or text:
-        _add(entry, "content", html or text).set("type", "html" if html else "text")
+        _add(entry, "content", html or text, type="html" if html else "text")
     for tag in _list(item, "tags"):
         if isinstance(tag, str):
-            _add(entry, "category", "", empty=True).set("term", _legal(tag))
-    for attachment in _list(item, "attachments"):
-        if isinstance(attachment, dict):
-            _attachment(entry, attachment)
-    _authors(entry, item)
+            _add(entry, "category", term=_legal(tag))
+    for file in _list(item, "attachments"):
+        if isinstance(file, dict) and (href := _text(file, "url")):
+            kind, length = _text(file, "mime_type"), _text(file, "size_in_bytes")
+            _add(entry, "link", rel="enclosure", href=href, type=kind, length=length)
     return entry
 
 
-def _authors(parent: etree._Element, value: dict[str, Any]) -> None:
+def _describe(
+    element: etree._Element, value: dict[str, Any], texts: Mapping[str, str], links: Mapping[str, str]
+) -> None:
+    """What feeds and items have alike: children with the texts of some keys, links of some relations, authors."""
+    if language := _text(value, "language"):
+        element.set(f"{{{_XML}}}lang", language)
+    for name, key in texts.items():
+        if text := _text(value, key):
+            _add(element, name, text)
+    for relation, key in links.items():
+        if href := _text(value, key):
+            _add(element, "link", rel=relation, href=href)
     for author in [*_list(value, "authors"), value.get("author")]:
         if isinstance(author, dict) and (name := _text(author, "name")):
-            _add(_add(parent, "author", "", empty=True), "name", name)
+            _add(_add(element, "author"), "name", name)
 
 
-def _attachment(entry: etree._Element, value: dict[str, Any]) -> None:
-    link = _link(entry, "enclosure", _text(value, "url"))
-    if link is not None:
-        link.set("type", _text(value, "mime_type"))
-        link.set("length", _text(value, "size_in_bytes"))
-
-
-def _link(parent: etree._Element, rel: str, href: str) -> etree._Element | None:
-    if not href:
-        return None
-    link = _add(parent, "link", "", empty=True)
-    link.set("rel", rel)
-    link.set("href", href)
-    return link
-
-
-def _add(parent: etree._Element, name: str, text: str, *, empty: bool = False) -> etree._Element:
-    """A child with this text; none, though it is given back, if there is no text and it would need one."""
-    child = etree.Element(f"{{{ATOM}}}{name}")
-    if text:
-        child.text = text
-    if text or empty:
-        parent.append(child)
+def _add(parent: etree._Element, name: str, text: str | None = None, **attributes: str) -> etree._Element:
+    child = etree.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
+    child.text = text
     return child
 
 

@@ -53,9 +53,9 @@ def mended(text: bytes, *, uri: str, limits: Limits) -> tuple[bytes, etree._Elem
     repaired = _repaired(text.decode("utf-8", "replace"))
     if not _END_OF_ROOT.search(repaired[-_TAIL:]):
         raise DocumentError(f"{first.reason}; the feed is cut off", uri=uri, line=first.line, column=first.column)
-    for attempt in (_unchanged, _recovered):
+    for recovers in (False, True):
         try:
-            return _checked(attempt(repaired).encode(), uri, limits)
+            return _checked((_recovered(repaired) if recovers else repaired).encode(), uri, limits)
         except DocumentTooLarge:
             raise
         except (DocumentError, etree.LxmlError):
@@ -79,10 +79,6 @@ def parsed(text: bytes, uri: str) -> etree._Element:
     except etree.XMLSyntaxError as error:
         line, column = error.position
         raise DocumentError(f"not well-formed XML: {error.msg}", uri=uri, line=line, column=column) from None
-
-
-def _unchanged(text: str) -> str:
-    return text
 
 
 def _recovered(text: str) -> str:

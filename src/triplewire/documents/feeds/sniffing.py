@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-RSS1 = "http://purl.org/rss/1.0/"
 ATOM = "http://www.w3.org/2005/Atom"
 _PEEK = 8192
 _JSON_FEED = b"jsonfeed.org"

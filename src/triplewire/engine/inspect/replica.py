@@ -20,7 +20,7 @@ from pyoxigraph import NamedNode, Quad, QueryBoolean, QuerySolutions, QueryTripl
 
 from triplewire.engine.inspect.respelling import respelled
 from triplewire.errors import QueryError, QuerySyntaxError, UnsupportedQuery
-from triplewire.languages.sparql.names import first_undeclared
+from triplewire.languages.sparql.terms import first_undeclared
 from triplewire.languages.sparql.tokens import tokenize
 from triplewire.model.flat import triples_in
 from triplewire.model.prefixes import KNOWN_PREFIXES

@@ -17,7 +17,7 @@ from triplewire.intake.journal.entries import FileHead, files_of, first_of, path
 from triplewire.intake.journal.mark import Mark, MarkFile
 from triplewire.intake.journal.survey import Survey, survey
 from triplewire.store import NewEntry, sync_folder
-from triplewire.store.privacy import private_folder
+from triplewire.store.files import private_folder
 
 log = logging.getLogger("triplewire.hub")
 

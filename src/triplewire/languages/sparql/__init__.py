@@ -2,7 +2,7 @@
 
 What comes in: a text. What goes out: the pattern that it means, with SPARQL's typing and error rules; or, with the
 place in the text, that it is no SPARQL (QuerySyntaxError), or SPARQL that no standing query serves (UnsupportedQuery).
-The text goes through `tokens`, `parser` (an LALR grammar), `reader` (`names` resolved, abbreviations written out:
+The text goes through `tokens`, `parser` (an LALR grammar), `reader` (names resolved, abbreviations written out:
 `terms`, `statements`, `operations`), which makes values of it (`syntax`), and `groups` (groups become `branches`, with
 `filters` for each; joins distribute over UNION and VALUES). `rendering` goes the other way; `faults` are the errors.
 

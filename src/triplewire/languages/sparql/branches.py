@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyoxigraph import Literal, Variable
+from pyoxigraph import Variable
 
 from triplewire.algebra.pattern import Call, Conjunction, Expression, Node, Optional, TriplePattern
+from triplewire.algebra.substitution import replace_nodes
+from triplewire.languages.places import TextPlace
 from triplewire.languages.sparql import filters
-from triplewire.languages.sparql.faults import FaultPlace, unsupported
 from triplewire.model import Term
 
 MOST_BRANCHES: Final = 256
@@ -33,7 +34,7 @@ class IsA:
     relation: str
     subject: Node
     object: Node
-    place: FaultPlace
+    place: TextPlace
 
     @property
     def variables(self) -> frozenset[str]:
@@ -53,7 +54,7 @@ class SparqlBranch:
     bindings: tuple[tuple[str, Term], ...] = ()
     optionals: tuple[Optional, ...] = ()
     ascents: tuple[IsA, ...] = ()
-    place: FaultPlace | None = None
+    place: TextPlace | None = None
 
     @property
     def certain(self) -> frozenset[str]:
@@ -79,7 +80,7 @@ def _variables(triples: Iterable[TriplePattern]) -> Iterable[str]:
     return (name for triple in triples for name in triple.variables)
 
 
-def join(parts: list[list[SparqlBranch]], place: FaultPlace) -> list[SparqlBranch]:
+def join(parts: list[list[SparqlBranch]], place: TextPlace) -> list[SparqlBranch]:
     """Every branch of each part with every branch of the others; those that contradict each other are left out.
 
     Halves first: joined one by one, many parts would cost the square of their number.
@@ -94,26 +95,24 @@ def join(parts: list[list[SparqlBranch]], place: FaultPlace) -> list[SparqlBranc
     return [branch for branch in joined if branch is not None]
 
 
-def union(parts: Iterable[list[SparqlBranch]], place: FaultPlace) -> list[SparqlBranch]:
+def union(parts: Iterable[list[SparqlBranch]], place: TextPlace) -> list[SparqlBranch]:
     """All branches of all parts, each once."""
     found = list(dict.fromkeys(branch for part in parts for branch in part))
     _check_bounds(found, [SparqlBranch()], place)
     return found
 
 
-def _check_bounds(left: list[SparqlBranch], right: list[SparqlBranch], place: FaultPlace) -> None:
+def _check_bounds(left: list[SparqlBranch], right: list[SparqlBranch], place: TextPlace) -> None:
     if len(left) * len(right) > MOST_BRANCHES:
-        raise unsupported(
+        raise place.refused(
             f"UNION, VALUES and | multiply to {len(left) * len(right):,} alternatives, more than the {MOST_BRANCHES} "
             "that are served",
-            place,
             hint="Split the query into several subscriptions, or use FILTER with IN instead of VALUES",
         )
     size = sum(map(len, left)) * len(right) + sum(map(len, right)) * len(left)
     if size > MOST_ATOMS:
-        raise unsupported(
+        raise place.refused(
             f"all branches have {size:,} triples and conditions, more than the {MOST_ATOMS:,} that are served",
-            place,
             hint="Split the query into several subscriptions",
         )
 
@@ -122,9 +121,10 @@ def _join(left: SparqlBranch, right: SparqlBranch) -> SparqlBranch | None:
     """Exact if no variable is shared that only an OPTIONAL binds: then the OPTIONAL can be asked after the join."""
     shared = left.perhaps & right.touched | right.perhaps & left.touched
     if shared:
-        raise unsupported(
+        place = left.place if shared & left.perhaps else right.place
+        assert place is not None, "what only an OPTIONAL binds has the place of that"
+        raise place.refused(
             f"?{min(shared)} is bound by this OPTIONAL and used outside of it, which would decide the match",
-            left.place if shared & left.perhaps else right.place,
             hint="Write OPTIONAL last, and use its variables nowhere else",
         )
     bindings: Terms = dict(left.bindings)
@@ -146,18 +146,8 @@ def _join(left: SparqlBranch, right: SparqlBranch) -> SparqlBranch | None:
 
 def _fixed(triples: tuple[TriplePattern, ...], terms: Terms) -> tuple[TriplePattern, ...] | None:
     """The triple patterns with known terms in their places; None if one of them can be no triple."""
-    found = dict.fromkeys(_fixed_triple(triple, terms) for triple in triples)
-    return tuple(found) if all(map(_is_possible, found)) else None
-
-
-def _fixed_triple(triple: TriplePattern, terms: Terms) -> TriplePattern:
-    if not terms:
-        return triple
-    return TriplePattern(*(terms.get(n.value, n) if isinstance(n, Variable) else n for n in triple))
-
-
-def _is_possible(triple: TriplePattern) -> bool:
-    return not isinstance(triple.subject, Literal) and not isinstance(triple.predicate, Literal)
+    found = dict.fromkeys(replace_nodes(triple, terms) for triple in triples)
+    return tuple(found) if all(triple.is_possible for triple in found) else None
 
 
 def finished(branch: SparqlBranch) -> Conjunction | None:
@@ -176,13 +166,8 @@ def _finished_optional(optional: Optional, terms: Terms) -> Optional | None:
 
 
 def _fixed_conditions(conditions: tuple[Expression, ...], terms: Terms) -> tuple[Expression, ...] | None:
-    found: list[Expression] = []
-    for condition in conditions if terms else ():
-        parts = filters.fixed(condition, terms)
-        if parts is None:
-            return None
-        found += parts
-    return tuple(dict.fromkeys(found if terms else conditions))
+    found = filters.united(filters.fixed(condition, terms) for condition in conditions) if terms else conditions
+    return None if found is None else tuple(dict.fromkeys(found))
 
 
 def settled(branch: SparqlBranch) -> SparqlBranch:
@@ -197,17 +182,15 @@ def settled(branch: SparqlBranch) -> SparqlBranch:
 def _test(ascent: IsA, certain: frozenset[str], terms: Terms) -> Call:
     above = terms.get(ascent.object.value, ascent.object) if isinstance(ascent.object, Variable) else ascent.object
     if isinstance(above, Variable):
-        raise unsupported(
+        raise ascent.place.refused(
             f"?{above.value}, above which nothing is known, cannot be looked for in the taxonomy",
-            ascent.place,
             hint="Write the class itself, or give classes with VALUES; what is below a class can be asked, "
             "what is above one cannot",
         )
     below = ascent.subject
     if isinstance(below, Variable) and below.value not in certain:
-        raise unsupported(
+        raise ascent.place.refused(
             f"nothing else in this group binds ?{below.value}, and the classes of the taxonomy are not listed",
-            ascent.place,
             hint=f"Add a triple with ?{below.value}, for example ?x a ?{below.value}",
         )
     return Call(ascent.relation, (below, above))  # type: ignore[arg-type]  # bindings of SPARQL are never blank nodes

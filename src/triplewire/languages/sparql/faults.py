@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from lark import Token
 
-from triplewire.errors import QuerySyntaxError, UnsupportedQuery
+from triplewire.errors import UnsupportedQuery
+from triplewire.languages.places import TextPlace
 
 LANGUAGE: Final = "sparql"
 
 
-class FaultPlace(NamedTuple):
-    """A line and a column of the text, both from 1."""
-
-    line: int
-    column: int
-
-    @classmethod
-    def of(cls, token: Token) -> FaultPlace:
-        """Where the token begins."""
-        return cls(token.line or 1, token.column or 1)
-
-
-def syntax_error(
-    reason: str, place: FaultPlace, *, expected: tuple[str, ...] = (), hint: str | None = None
-) -> QuerySyntaxError:
-    """The text is not SPARQL."""
-    return QuerySyntaxError(
-        reason, language=LANGUAGE, line=place.line, column=place.column, expected=expected, hint=hint
-    )
-
-
-def unsupported(reason: str, place: FaultPlace | None, *, hint: str | None = None) -> UnsupportedQuery:
-    """The text is SPARQL, but nothing that a standing query serves."""
-    line, column = place or (None, None)
-    return UnsupportedQuery(reason, language=LANGUAGE, line=line, column=column, hint=hint)
+def place_of(token: Token) -> TextPlace:
+    """Where a token begins."""
+    return TextPlace.of(LANGUAGE, token)
 
 
 _ABSENCE = "a standing query says what is there, and cannot wait for what is not"
@@ -66,17 +45,16 @@ _REASONS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def refusal(feature: str, place: FaultPlace) -> UnsupportedQuery:
+def refusal(feature: str, place: TextPlace) -> UnsupportedQuery:
     """The refusal of one of SPARQL's features, with the reason and what to write instead."""
     reason, hint = _REASONS[feature]
-    return unsupported(f"{feature} is not served: {reason}", place, hint=hint)
+    return place.refused(f"{feature} is not served: {reason}", hint=hint)
 
 
-def function_refusal(name: str, place: FaultPlace) -> UnsupportedQuery:
+def function_refusal(name: str, place: TextPlace) -> UnsupportedQuery:
     """The refusal of a function that is not one of those served."""
-    return unsupported(
+    return place.refused(
         f"the function {name} is not served",
-        place,
         hint="There are comparisons, && || ! IN, + - * /, CONTAINS, STRSTARTS, STRENDS, REGEX, STR, LANG, LANGMATCHES, "
         "DATATYPE, BOUND, LCASE, UCASE, STRLEN, sameTerm, isIRI, isBlank, isLiteral and isNumeric",
     )

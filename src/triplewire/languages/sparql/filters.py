@@ -6,7 +6,7 @@ may recover from it. What is constant is computed here, with the algebra's own f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,8 +15,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Variable
 from triplewire.algebra.expressions import FALSE, MOST_REGEX, TRUE, truth, value
 from triplewire.algebra.pattern import IS_A, STRICT, Call, Expression
 from triplewire.algebra.values import Incomparable
+from triplewire.languages.places import TextPlace
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import FaultPlace, unsupported
 from triplewire.model import Term
 
 ERROR: Final = Call("negate", (Literal(""),))
@@ -43,7 +43,7 @@ class Scope:
     inside: bool = False
 
 
-def conditions(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> tuple[Expression, ...] | None:
+def conditions(expression: syntax.Expression, scope: Scope, place: TextPlace) -> tuple[Expression, ...] | None:
     """The conditions that together say the expression is true; None if it never is."""
     return _split(_fold(expression, scope, place))
 
@@ -51,6 +51,16 @@ def conditions(expression: syntax.Expression, scope: Scope, place: FaultPlace) -
 def fixed(condition: Expression, terms: Mapping[str, Term]) -> tuple[Expression, ...] | None:
     """The conditions that are left of one when some variables are known terms; None if it never holds then."""
     return _split(_fix(condition, terms))
+
+
+def united(parts: Iterable[tuple[Expression, ...] | None]) -> tuple[Expression, ...] | None:
+    """The conditions of all parts together; None if one of them never holds."""
+    found: list[Expression] = []
+    for part in parts:
+        if part is None:
+            return None
+        found += part
+    return tuple(found)
 
 
 def _fix(expression: Expression, terms: Mapping[str, Term]) -> Expression:
@@ -97,7 +107,7 @@ def _truth(expression: Expression) -> Expression | None:
         return ERROR
 
 
-def _fold(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> Expression:
+def _fold(expression: syntax.Expression, scope: Scope, place: TextPlace) -> Expression:
     if isinstance(expression, Variable):
         return _variable(expression, scope, place)
     if not isinstance(expression, syntax.Operation):
@@ -112,7 +122,7 @@ def _fold(expression: syntax.Expression, scope: Scope, place: FaultPlace) -> Exp
     return _applied(Call(expression.function, arguments))
 
 
-def _variable(variable: Variable, scope: Scope, place: FaultPlace) -> Expression:
+def _variable(variable: Variable, scope: Scope, place: TextPlace) -> Expression:
     if variable.value in scope.certain:
         return variable
     if variable.value not in scope.perhaps:
@@ -130,10 +140,9 @@ def _bound(expression: syntax.Operation, scope: Scope) -> Expression:
     return TRUE if variable.value in scope.certain else FALSE
 
 
-def _decides(name: str, place: FaultPlace) -> Exception:
-    return unsupported(
+def _decides(name: str, place: TextPlace) -> Exception:
+    return place.refused(
         f"?{name} is bound by an OPTIONAL only, and this FILTER would make it decide the match",
-        place,
         hint="Move the FILTER into the OPTIONAL, or the OPTIONAL's triples into the group",
     )
 
@@ -146,19 +155,12 @@ def _connected(name: str, arguments: tuple[Expression, ...]) -> Expression:
         return decisive
     if all(found is ERROR or found is neutral for found in truths):
         return ERROR if ERROR in truths else neutral
-    left = [_flat(a, t) for a, t in zip(arguments, truths, strict=True) if t is not neutral]
-    left = list(dict.fromkeys(left))
+    known = zip(arguments, truths, strict=True)
+    left = tuple(dict.fromkeys(argument if t is None else t for argument, t in known if t is not neutral))
     if len(left) > 1:
-        return Call(name, tuple(left))
-    return left[0] if _is_boolean(left[0]) else Call(name, (left[0], neutral))
-
-
-def _flat(argument: Expression, constant: Expression | None) -> Expression:
-    return argument if constant is None else constant
-
-
-def _is_boolean(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.function in _TESTS
+        return Call(name, left)
+    (only,) = left
+    return only if isinstance(only, Call) and only.function in _TESTS else Call(name, (only, neutral))
 
 
 def _applied(call: Call) -> Expression:
@@ -175,16 +177,15 @@ def _applied(call: Call) -> Expression:
     return result
 
 
-def _check_regex(arguments: tuple[Expression, ...], place: FaultPlace) -> None:
+def _check_regex(arguments: tuple[Expression, ...], place: TextPlace) -> None:
     """A regular expression that cannot be read would only ever be an error: better said now than never matched."""
     if not all(isinstance(argument, Literal) for argument in arguments[1:]):
         return
     try:
         value(Call("regex", (Literal(""), *arguments[1:])), {})
     except Incomparable:
-        raise unsupported(
+        raise place.refused(
             "this regular expression cannot be read",
-            place,
             hint=f"It is RE2's syntax, without back-references and look-around, of up to {MOST_REGEX} characters; "
             "the flags are i, s, m and x",
         ) from None

@@ -10,9 +10,9 @@ from typing import Final
 from pyoxigraph import NamedNode, Variable
 
 from triplewire.algebra.pattern import Optional, Pattern, TriplePattern, columns_of
+from triplewire.languages.places import TextPlace
 from triplewire.languages.sparql import filters, syntax
 from triplewire.languages.sparql.branches import IsA, SparqlBranch, finished, join, settled, union
-from triplewire.languages.sparql.faults import FaultPlace, unsupported
 
 MOST_OPERATIONS: Final = 100_000
 """The operations in the filters of one group, counted for each branch that they are applied to."""
@@ -34,9 +34,7 @@ def translate(query: syntax.SelectQuery) -> Pattern:
     if columns is None:
         columns = tuple(name for name in dict.fromkeys(_visible(query)) if name not in query.hidden)
     if len(columns) > MOST_COLUMNS:
-        raise unsupported(
-            f"more than {MOST_COLUMNS} columns are not served", query.place, hint="Select fewer variables"
-        )
+        raise query.place.refused(f"more than {MOST_COLUMNS} columns are not served", hint="Select fewer variables")
     if conjunctions:
         bound = frozenset[str]().union(*(columns_of(conjunction) for conjunction in conjunctions))
         columns = tuple(name for name in columns if name in bound)
@@ -45,9 +43,8 @@ def translate(query: syntax.SelectQuery) -> Pattern:
 
 def _without_triples(query: syntax.SelectQuery) -> Exception:
     whole = "the query has" if not any(isinstance(part, syntax.Union) for part in query.where.parts) else "a branch has"
-    return unsupported(
+    return query.place.refused(
         f"{whole} no triple pattern outside of OPTIONAL, so every document would match",
-        query.place,
         hint="Add a triple that a document must have, for example ?x a ?class",
     )
 
@@ -62,8 +59,7 @@ def _in_scope(group: syntax.GroupPattern) -> Iterator[str]:
     for part in group.parts:
         if isinstance(part, syntax.Triples):
             for statement in part.statements:
-                nodes = (statement.subject, statement.path, statement.object)
-                yield from (node.value for node in nodes if isinstance(node, Variable))
+                yield from statement.variables
         elif isinstance(part, syntax.Values):
             yield from part.names
         elif isinstance(part, syntax.OptionalPart):
@@ -83,7 +79,6 @@ class _Translation:
         self._steps = (name for name in (f"_step{n}" for n in count(1)) if name not in used)
 
     def branches(self) -> list[SparqlBranch]:
-        """The branches of the whole query."""
         where, values = self._group(self._query.where), self._query.values
         return join([where, self._values(values)], values.place) if values else where
 
@@ -142,15 +137,17 @@ class _Translation:
 
     def _left_join(self, branches: list[SparqlBranch], part: syntax.OptionalPart) -> list[SparqlBranch]:
         inner, conditions = self._open(part.group)
-        for found in inner:
-            _check_optional(found, part.place)
+        if any(found.optionals for found in inner):
+            raise _refused("another OPTIONAL", part.place)
+        if any(found.bindings for found in inner):
+            raise _refused("VALUES", part.place)
         if len(inner) > 1:
             raise _refused("a UNION, a path with | or VALUES", part.place)
         if not inner or not inner[0].triples:
             return branches
         _check_size(branches, conditions)
         if any(len(branch.optionals) >= MOST_OPTIONALS for branch in branches):
-            raise unsupported(f"more than {MOST_OPTIONALS} OPTIONALs in one query are not served", part.place)
+            raise part.place.refused(f"more than {MOST_OPTIONALS} OPTIONALs in one query are not served")
         return [replace(_extended(branch, inner[0], conditions), place=part.place) for branch in branches]
 
 
@@ -163,9 +160,8 @@ def _plain(part: syntax.Triples) -> Iterator[TriplePattern]:
 def _check_size(branches: list[SparqlBranch], conditions: list[syntax.Filter]) -> None:
     size = sum(c.condition.size for c in conditions if isinstance(c.condition, syntax.Operation)) * len(branches)
     if size > MOST_OPERATIONS:
-        raise unsupported(
+        raise conditions[0].place.refused(
             f"the filters have {size:,} operations in all branches, more than the {MOST_OPERATIONS:,} that are served",
-            conditions[0].place,
             hint="Split the query into several subscriptions",
         )
 
@@ -173,37 +169,21 @@ def _check_size(branches: list[SparqlBranch], conditions: list[syntax.Filter]) -
 def _filtered(branch: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch | None:
     """The branch under its filters; None if one of them can never be true."""
     scope = filters.Scope(branch.certain, branch.perhaps)
-    found = list(branch.conditions)
-    for condition in conditions:
-        parts = filters.conditions(condition.condition, scope, condition.place)
-        if parts is None:
-            return None
-        found += parts
-    return replace(branch, conditions=tuple(dict.fromkeys(found)))
+    found = filters.united(filters.conditions(each.condition, scope, each.place) for each in conditions)
+    return None if found is None else replace(branch, conditions=tuple(dict.fromkeys((*branch.conditions, *found))))
 
 
 def _extended(branch: SparqlBranch, inner: SparqlBranch, conditions: list[syntax.Filter]) -> SparqlBranch:
     """LeftJoin: the filters of the OPTIONAL's group see the outer group's variables, too."""
     scope = filters.Scope(branch.certain | inner.certain, branch.perhaps - inner.certain, inside=True)
-    found = list(inner.conditions)
-    for condition in conditions:
-        parts = filters.conditions(condition.condition, scope, condition.place)
-        if parts is None:
-            return branch
-        found += parts
-    return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, tuple(found))))
+    found = filters.united(filters.conditions(each.condition, scope, each.place) for each in conditions)
+    if found is None:
+        return branch
+    return replace(branch, optionals=(*branch.optionals, Optional(inner.triples, (*inner.conditions, *found))))
 
 
-def _check_optional(inner: SparqlBranch, place: FaultPlace) -> None:
-    if inner.optionals:
-        raise _refused("another OPTIONAL", place)
-    if inner.bindings:
-        raise _refused("VALUES", place)
-
-
-def _refused(what: str, place: FaultPlace) -> Exception:
-    return unsupported(
+def _refused(what: str, place: TextPlace) -> Exception:
+    return place.refused(
         f"an OPTIONAL with {what} inside is not served: it would make columns that depend on each other",
-        place,
         hint="Write a flat OPTIONAL for each column, or several subscriptions",
     )

@@ -15,7 +15,8 @@ from lark import Lark, Token, Tree, UnexpectedToken
 from lark.lexer import PatternStr
 
 from triplewire.errors import QueryError
-from triplewire.languages.sparql.faults import FaultPlace, refusal, syntax_error
+from triplewire.languages.places import TextPlace
+from triplewire.languages.sparql.faults import LANGUAGE, place_of, refusal
 
 _UPDATES: Final = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
 _RENAMED: Final = {"MINUS": "SUBTRACT", **dict.fromkeys(("=", "!=", "<", "<=", ">", ">="), "COMPARISON")}
@@ -67,23 +68,20 @@ def parse(tokens: list[Token]) -> Tree[Token]:
 
 def _explained(token: Token, at_end: bool, accepted: set[str]) -> QueryError:
     if not at_end and token.upper() in _UPDATES and "SELECT" in accepted:
-        return refusal("an update", FaultPlace.of(token))
+        return refusal("an update", place_of(token))
     expected = _expected(accepted)
     if at_end:
-        place = FaultPlace(token.line or 1, (token.column or 1) + len(token))
-        return syntax_error("the query ends too early", place, expected=expected)
-    return syntax_error(f"found {token!s}", FaultPlace.of(token), expected=expected, hint=_hint(token))
+        place = TextPlace(LANGUAGE, token.line or 1, (token.column or 1) + len(token))
+        return place.wrong("the query ends too early", expected=expected)
+    return place_of(token).wrong(f"found {token!s}", expected=expected, hint=_hint(token))
 
 
 def _expected(accepted: set[str]) -> tuple[str, ...]:
     """What could stand here, in words: marks, then terms, then keywords, and not too many of them."""
     spelled = {name: f"'{spelling}'" for spelling, name in _spellings().items() if not spelling.isalpha()}
-    found = sorted({_SPOKEN.get(name) or spelled.get(name, name) for name in accepted}, key=_by_kind)
+    words = {_SPOKEN.get(name) or spelled.get(name, name) for name in accepted}
+    found = sorted(words, key=lambda word: (word.isupper(), not word.startswith("'"), word))
     return tuple(found[:_MOST_EXPECTED]) + (("…",) if len(found) > _MOST_EXPECTED else ())
-
-
-def _by_kind(words: str) -> tuple[bool, bool, str]:
-    return words.isupper(), not words.startswith("'"), words
 
 
 def _hint(token: Token) -> str | None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import count, pairwise
 from typing import Any, Final
 
 from lark import Token, Tree
 from lark.exceptions import VisitError
-from pyoxigraph import Literal, NamedNode, Variable
+from pyoxigraph import NamedNode, Variable
 
+from triplewire.algebra.expressions import FALSE
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import FaultPlace, function_refusal, refusal, syntax_error
+from triplewire.languages.sparql.faults import function_refusal, place_of, refusal
 from triplewire.languages.sparql.operations import OperationReader
 from triplewire.languages.sparql.statements import StatementReader
-from triplewire.model import XSD
 
 _REFUSED: Final = {
     "describe": "DESCRIBE",
@@ -30,7 +30,6 @@ _REFUSED: Final = {
 }
 """Rules whose first token is the place of a feature that is not served."""
 
-_FALSE: Final = Literal("false", datatype=NamedNode(XSD + "boolean"))
 _NOTHING: Final = syntax.GroupPattern(())
 
 
@@ -62,10 +61,9 @@ class _Reader(OperationReader, StatementReader):
             self._refuse(_REFUSED[data], next(child for child in children if isinstance(child, Token)))
 
     def _refuse(self, feature: str, token: Token) -> None:
-        self.refusals.append(refusal(feature, FaultPlace.of(token)))
+        self.refusals.append(refusal(feature, place_of(token)))
 
     def start(self, children: list[Any]) -> Any:
-        """The query, after its prologue."""
         return children[-1]
 
     def select_clause(self, children: list[Any]) -> tuple[Token, tuple[str, ...] | None]:
@@ -74,7 +72,6 @@ class _Reader(OperationReader, StatementReader):
         return children[0], columns if len(children) > 1 else None
 
     def select(self, children: list[Any]) -> syntax.SelectQuery:
-        """A SELECT."""
         keyword, columns = children[0]
         return self._query(keyword, columns, children[1:])
 
@@ -85,17 +82,16 @@ class _Reader(OperationReader, StatementReader):
     def _query(self, keyword: Token, columns: tuple[str, ...] | None, parts: list[Any]) -> syntax.SelectQuery:
         (where,) = (part for part in parts if isinstance(part, syntax.GroupPattern))
         values = next((part for part in parts if isinstance(part, syntax.Values)), None)
-        return syntax.SelectQuery(columns, where, values, frozenset(self.hidden), self.used, FaultPlace.of(keyword))
+        return syntax.SelectQuery(columns, where, values, frozenset(self.hidden), self.used, place_of(keyword))
 
     def construct(self, children: list[Any]) -> None:
         """CONSTRUCT; its template is made of triples, not of paths."""
         for template in (child for child in children if isinstance(child, syntax.Triples)):
             if any(not isinstance(statement.path, NamedNode | Variable) for statement in template.statements):
-                raise syntax_error("a template has triples, and this one has a path", FaultPlace.of(children[0]))
+                raise place_of(children[0]).wrong("a template has triples, and this one has a path")
         self._refuse("CONSTRUCT", children[0])
 
     def nested_select(self, children: list[Any]) -> syntax.GroupPattern:
-        """`{ SELECT … }`."""
         self._refuse("a nested SELECT", children[0][0])
         return _NOTHING
 
@@ -107,18 +103,18 @@ class _Reader(OperationReader, StatementReader):
         """A function that is named by an IRI, such as a cast."""
         bracket = next(child for child in children if isinstance(child, Token))
         name = self._before[bracket.start_pos]
-        self.refusals.append(function_refusal(str(name), FaultPlace.of(name)))
-        return _FALSE
+        self.refusals.append(function_refusal(str(name), place_of(name)))
+        return FALSE
 
     def aggregate(self, children: list[Any]) -> syntax.Expression:
         """COUNT and its kin."""
         self._refuse("an aggregate", children[0])
-        return _FALSE
+        return FALSE
 
     def exists(self, children: list[Any]) -> syntax.Expression:
         """EXISTS or NOT EXISTS."""
         self._refuse("EXISTS", next(child for child in children if isinstance(child, Token)))
-        return _FALSE
+        return FALSE
 
     def group(self, children: list[Any]) -> syntax.GroupPattern:
         """What stands between braces."""
@@ -131,7 +127,7 @@ class _Reader(OperationReader, StatementReader):
         block = next(self._blocks)
         for part in parts:
             if isinstance(part, syntax.Triples):
-                self._settle_labels(_variables(part.statements), block)
+                self._settle_labels({name for statement in part.statements for name in statement.variables}, block)
             elif not isinstance(part, syntax.Filter):
                 block = next(self._blocks)
 
@@ -139,9 +135,8 @@ class _Reader(OperationReader, StatementReader):
         for name in names & self.labelled.keys():
             if self._homes.setdefault(name, block) != block:
                 label = self.labelled[name]
-                raise syntax_error(
+                raise place_of(self._last[label]).wrong(
                     f"the blank node {label} is used in two groups of triples",
-                    FaultPlace.of(self._last[label]),
                     hint="Use a variable instead; a blank node's label is known in one group only",
                 )
 
@@ -150,12 +145,10 @@ class _Reader(OperationReader, StatementReader):
         return syntax.Union(tuple(children))
 
     def optional(self, children: list[Any]) -> syntax.OptionalPart:
-        """OPTIONAL."""
-        return syntax.OptionalPart(children[1], FaultPlace.of(children[0]))
+        return syntax.OptionalPart(children[1], place_of(children[0]))
 
     def filter(self, children: list[Any]) -> syntax.Filter:
-        """FILTER."""
-        return syntax.Filter(children[1], FaultPlace.of(children[0]))
+        return syntax.Filter(children[1], place_of(children[0]))
 
     def header(self, children: list[Any]) -> tuple[str, ...]:
         """The variables of VALUES."""
@@ -168,28 +161,22 @@ class _Reader(OperationReader, StatementReader):
     def values_of_one(self, children: list[Any]) -> syntax.Values:
         """`VALUES ?x { … }`."""
         keyword, variable, *terms = children
-        return syntax.Values((variable.value,), tuple((cell,) for cell in _cells(terms)), FaultPlace.of(keyword))
+        return syntax.Values((variable.value,), tuple((cell,) for cell in _cells(terms)), place_of(keyword))
 
     def values(self, children: list[Any]) -> syntax.Values:
         """`VALUES (?x ?y) { (…) }`."""
         keyword, names, *rows = children
         if len(set(names)) != len(names):
-            raise syntax_error("VALUES names a variable twice", FaultPlace.of(keyword))
+            raise place_of(keyword).wrong("VALUES names a variable twice")
         for bracket, row in rows:
             if len(row) != len(names):
-                raise syntax_error(
+                raise place_of(bracket).wrong(
                     f"this row has {len(row)} values for {len(names)} variables",
-                    FaultPlace.of(bracket),
                     hint="Write UNDEF where a row says nothing of a variable",
                 )
-        return syntax.Values(names, tuple(row for _, row in rows), FaultPlace.of(keyword))
+        return syntax.Values(names, tuple(row for _, row in rows), place_of(keyword))
 
 
 def _cells(terms: list[Any]) -> tuple[Any, ...]:
     """The values of a row; None for UNDEF, which is the only one that is still a token."""
     return tuple(None if isinstance(term, Token) else term for term in terms)
-
-
-def _variables(statements: Iterable[syntax.PathPattern]) -> set[str]:
-    nodes = (node for statement in statements for node in (statement.subject, statement.path, statement.object))
-    return {node.value for node in nodes if isinstance(node, Variable)}

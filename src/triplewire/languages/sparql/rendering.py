@@ -21,7 +21,7 @@ from triplewire.algebra.pattern import (
     columns_of,
 )
 from triplewire.errors import UnsupportedQuery
-from triplewire.languages.sparql.faults import unsupported
+from triplewire.languages.sparql.faults import LANGUAGE
 from triplewire.languages.sparql.operations import SERVED
 from triplewire.languages.sparql.tokens import LOCAL_NAME, VARIABLE_NAME
 from triplewire.model import RDF, RDFS, XSD, Term
@@ -52,12 +52,8 @@ def _united(groups: list[list[str]]) -> list[str]:
         return ["FILTER(false)"]
     if len(groups) == 1:
         return groups[0]
-    lines = [["{" if first else "} UNION {", *_indented(group)] for first, group in _marked(groups)]
-    return [line for part in lines for line in part] + ["}"]
-
-
-def _marked(groups: list[list[str]]) -> Iterator[tuple[bool, list[str]]]:
-    return ((number == 0, group) for number, group in enumerate(groups))
+    lines = [line for group in groups for line in ("} UNION {", *_indented(group))]
+    return ["{", *lines[1:], "}"]
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -65,7 +61,9 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 def _cannot(what: str) -> UnsupportedQuery:
-    return unsupported(f"{what} cannot be said in SPARQL", None, hint="Print the pattern in the language it came from")
+    return UnsupportedQuery(
+        f"{what} cannot be said in SPARQL", language=LANGUAGE, hint="Print the pattern in the language it came from"
+    )
 
 
 class _Writer:
@@ -77,7 +75,6 @@ class _Writer:
         self._variables = _spellings(pattern)
 
     def prologue(self) -> list[str]:
-        """The prefixes that were used."""
         return [f"PREFIX {prefix}: <{space}>" for prefix, space in sorted(self._used.items())]
 
     def group(self, branch: Conjunction) -> Iterator[str]:
@@ -125,7 +122,6 @@ class _Writer:
         return f"({text})" if isinstance(expression, Call) and expression.function in _INFIX else text
 
     def node(self, node: Node | Term) -> str:
-        """A term or variable."""
         if isinstance(node, Variable):
             return self.variable(node.value)
         if isinstance(node, NamedNode):

@@ -8,7 +8,7 @@ from lark import Token
 from pyoxigraph import NamedNode, Variable
 
 from triplewire.languages.sparql import syntax
-from triplewire.languages.sparql.faults import FaultPlace, unsupported
+from triplewire.languages.sparql.faults import place_of
 from triplewire.languages.sparql.terms import SparqlTermReader
 from triplewire.model import RDF, RDFS
 
@@ -111,7 +111,7 @@ class StatementReader(SparqlTermReader):
                 mark,
                 "Only rdfs:subClassOf and rdfs:subPropertyOf may be repeated; write other paths step by step with /",
             )
-        return syntax.Ascent(relation, FaultPlace.of(mark))
+        return syntax.Ascent(relation, place_of(mark))
 
     def zero_or_one(self, children: list[Any]) -> syntax.Path:
         """`path?`."""
@@ -126,5 +126,5 @@ class StatementReader(SparqlTermReader):
 
     def _refused_path(self, reason: str, token: Token, hint: str) -> syntax.Path:
         """A path that stands in for one that is not served; it is never translated."""
-        self.refusals.append(unsupported(reason, FaultPlace.of(token), hint=hint))
+        self.refusals.append(place_of(token).refused(reason, hint=hint))
         return syntax.Alternatives(())

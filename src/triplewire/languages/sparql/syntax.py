@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.languages.sparql.faults import FaultPlace
+from triplewire.languages.places import TextPlace
 
 Node = NamedNode | Literal | Variable
 
@@ -37,7 +37,7 @@ class Ascent:
     """`rdfs:subClassOf*` or `rdfs:subPropertyOf+`: up the taxonomy; `relation` is the algebra's is-a test."""
 
     relation: str
-    place: FaultPlace
+    place: TextPlace
 
 
 Path = NamedNode | Sequence | Alternatives | Inverse | Ascent
@@ -51,6 +51,11 @@ class PathPattern:
     path: Path | Variable
     object: Node
 
+    @property
+    def variables(self) -> list[str]:
+        """The names of its variables, in order."""
+        return [node.value for node in (self.subject, self.path, self.object) if isinstance(node, Variable)]
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -58,7 +63,7 @@ class Operation:
 
     function: str
     arguments: tuple[Expression, ...]
-    place: FaultPlace
+    place: TextPlace
     depth: int = field(init=False, compare=False, default=1)
     size: int = field(init=False, compare=False, default=1)
 
@@ -83,7 +88,7 @@ class Filter:
     """A condition on the group that it stands in."""
 
     condition: Expression
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class OptionalPart:
     """A group that adds columns."""
 
     group: GroupPattern
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class Values:
 
     names: tuple[str, ...]
     rows: tuple[tuple[NamedNode | Literal | None, ...], ...]
-    place: FaultPlace
+    place: TextPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +137,4 @@ class SelectQuery:
     values: Values | None
     hidden: frozenset[str]
     used: frozenset[str]
-    place: FaultPlace
+    place: TextPlace

@@ -1,18 +1,111 @@
-"""Reading the leaves of the parse tree: IRIs, literals, variables, blank nodes."""
+"""The leaves of the parse tree as terms: names with prefixes, relative references, literals, variables, blank nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 from lark import Token
 from lark.visitors import Transformer_NonRecursive
 from pyoxigraph import Literal, NamedNode, Variable
 
-from triplewire.errors import QueryError
-from triplewire.languages.sparql import names
+from triplewire.errors import QueryError, QuerySyntaxError
+from triplewire.languages.sparql.faults import place_of
 from triplewire.model import RDF, XSD
+from triplewire.model.flat import resolved
+from triplewire.model.prefixes import KNOWN_PREFIXES, how_to_give
+
+_ESCAPES: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class Names:
+    """The prefixes and the base that hold at a place of the text; its own come before the caller's, then the known."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        self._prefixes = {**KNOWN_PREFIXES, **prefixes}
+        self._base: str | None = None
+
+    def declare_base(self, token: Token) -> None:
+        """`BASE <…>`: what relative references are relative to from here on."""
+        self._base = self.reference(token).value
+
+    def declare_prefix(self, prefix: Token, namespace: Token) -> None:
+        """`PREFIX name: <…>`."""
+        self._prefixes[str(prefix)[:-1]] = self.reference(namespace).value
+
+    def term(self, token: Token) -> NamedNode:
+        """The IRI that a reference or a prefixed name stands for."""
+        if token.type == "IRI":
+            return self.reference(token)
+        prefix, _, local = str(token).partition(":")
+        namespace = self._prefixes.get(prefix)
+        if namespace is None:
+            raise undeclared(prefix, token)
+        return _iri(namespace + re.sub(r"\\(.)", r"\1", local), token)
+
+    def reference(self, token: Token) -> NamedNode:
+        """The IRI between angle brackets, resolved against the base."""
+        text = unescape(token, str(token)[1:-1])
+        if _SCHEME.match(text):
+            return _iri(text, token)
+        if self._base is None:
+            reason = f"<{text}> is relative, and the query has no base"
+            raise place_of(token).wrong(reason, hint="Write BASE <…> before it")
+        return _resolve(text, self._base, token)
+
+
+def _iri(text: str, token: Token) -> NamedNode:
+    try:
+        return NamedNode(text)
+    except ValueError as error:
+        raise place_of(token).wrong(f"<{text}> is not an IRI: {error}") from None
+
+
+def _resolve(text: str, base: str, token: Token) -> NamedNode:
+    """As documents resolve theirs: the same code reads both, so both mean the same IRI."""
+    try:
+        return resolved(text, base)
+    except (SyntaxError, ValueError) as error:
+        raise place_of(token).wrong(f"<{text}> is not a reference: {error}") from None
+
+
+def undeclared(prefix: str, token: Token) -> QuerySyntaxError:
+    """The error for a prefix that stands for nothing."""
+    hint = f"Write PREFIX {prefix}: <...> before the query, or {how_to_give(prefix)}"
+    return place_of(token).wrong(f"the prefix {prefix}: is not declared", hint=hint)
+
+
+def first_undeclared(tokens: Iterable[Token], prefixes: Collection[str]) -> QuerySyntaxError | None:
+    """The error for the first name whose prefix neither the text nor the caller declares; None if there is none."""
+    known, before = {*prefixes}, ""
+    for token in tokens:
+        prefix = str(token).partition(":")[0]
+        if token.type == "NAMESPACE" and before.upper() == "PREFIX":
+            known.add(prefix)
+        elif token.type in ("NAME", "NAMESPACE") and prefix not in known:
+            return undeclared(prefix, token)
+        before = str(token)
+    return None
+
+
+def unescape(token: Token, text: str) -> str:
+    """The text with its escapes resolved."""
+    if "\\" not in text:
+        return text
+
+    def character(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        if code is None and match[3] in _ESCAPES:
+            return _ESCAPES[match[3]]
+        if code is None or 0xD800 <= int(code, 16) <= 0xDFFF or int(code, 16) > 0x10FFFF:
+            raise place_of(token).wrong(f"{match[0]} is not an escape", hint="Write \\\\ for a backslash in a text")
+        return chr(int(code, 16))
+
+    return _ESCAPE.sub(character, text)
 
 
 class SparqlTermReader(Transformer_NonRecursive[Token, Any]):
@@ -31,7 +124,7 @@ class SparqlTermReader(Transformer_NonRecursive[Token, Any]):
         self._labels: dict[str, Variable] = {}
         self.used = frozenset(str(token)[1:] for token in tokens if token.type == "VARIABLE")
         self._fresh = (name for name in (f"_{number}" for number in count(1)) if name not in self.used)
-        self._names = names.Names(prefixes)
+        self._names = Names(prefixes)
 
     def base(self, children: list[Any]) -> None:
         """`BASE <…>`."""
@@ -77,22 +170,29 @@ class SparqlTermReader(Transformer_NonRecursive[Token, Any]):
 
     def string(self, children: list[Any]) -> str:
         """A quoted text."""
-        return names.string(children[0])
+        token = children[0]
+        quote = 3 if str(token)[:3] in ("'''", '"""') else 1
+        return unescape(token, str(token)[quote:-quote])
 
     def text(self, children: list[Any]) -> Literal:
         """A quoted text with its language or datatype."""
         value, *rest = children
         if not rest:
             return Literal(value)
-        return names.tagged(value, rest[0]) if isinstance(rest[0], Token) else Literal(value, datatype=rest[0])
+        if not isinstance(rest[0], Token):
+            return Literal(value, datatype=rest[0])
+        try:
+            return Literal(value, language=str(rest[0])[1:])
+        except ValueError as error:
+            raise place_of(rest[0]).wrong(f"{rest[0]} is not a language tag: {error}") from None
 
     def number(self, children: list[Any]) -> Literal:
-        """A number."""
-        return names.number(children[0])
+        """A number as it is written: `01` and `1` are different terms with one value."""
+        text = str(children[0])
+        kind = "double" if "e" in text.lower() else "decimal" if "." in text else "integer"
+        return Literal(text, datatype=NamedNode(XSD + kind))
 
-    def signed(self, children: list[Any]) -> Literal:
-        """A number with its sign."""
-        return names.number(children[0])
+    signed = number
 
     def boolean(self, children: list[Any]) -> Literal:
         """`true` or `false`, in any case."""

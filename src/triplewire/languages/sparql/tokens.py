@@ -12,7 +12,8 @@ from typing import Final
 
 from lark import Token
 
-from triplewire.languages.sparql.faults import FaultPlace, syntax_error, unsupported
+from triplewire.languages.places import TextPlace
+from triplewire.languages.sparql.faults import LANGUAGE, place_of
 
 MOST_NESTED: Final = 64
 """Brackets inside brackets: what people write stays under ten; the bound keeps every later walk shallow."""
@@ -51,10 +52,7 @@ _TOKENS: Final = re.compile(
 )
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
+_words: Final = str.split
 KEYWORDS: Final = frozenset(
     _words(
         """BASE PREFIX SELECT DISTINCT REDUCED AS WHERE FROM NAMED ASK CONSTRUCT DESCRIBE GROUP BY HAVING ORDER ASC DESC
@@ -94,10 +92,10 @@ def _read(text: str) -> Iterator[Token]:
     while at < len(text):
         match = _TOKENS.match(text, at)
         if match is None:
-            raise _no_token(text, at, FaultPlace(line, at - start + 1))
+            raise _no_token(text, at, TextPlace(LANGUAGE, line, at - start + 1))
         kind, value = match.lastgroup or "", match[0]
         if not value.isascii() and (alone := _SURROGATE.search(value)):
-            raise syntax_error(f"{alone[0]!r} is half a character", FaultPlace(line, at + alone.start() - start + 1))
+            raise TextPlace(LANGUAGE, line, at + alone.start() - start + 1).wrong(f"{alone[0]!r} is half a character")
         if kind != "SPACE":
             yield Token(_kind(kind, value), value, at, line, at - start + 1, end_pos=match.end())
         breaks = value.count("\n")
@@ -122,16 +120,15 @@ def _kind(kind: str, value: str) -> str:
     return "BUILTIN" if word in BUILTINS else "WORD"
 
 
-def _no_token(text: str, at: int, place: FaultPlace) -> Exception:
+def _no_token(text: str, at: int, place: TextPlace) -> Exception:
     character = text[at]
     if character in "'\"":
-        return syntax_error(
+        return place.wrong(
             "this string does not end, or has an escape that SPARQL does not know",
-            place,
             hint=f"Close it with {character} on the same line, or use {character * 3} for a text of several lines",
         )
     hint = "A variable is written ?name" if character in "?$" else None
-    return syntax_error(f"the character {character!r} means nothing here", place, hint=hint)
+    return place.wrong(f"the character {character!r} means nothing here", hint=hint)
 
 
 def _check_nesting(tokens: list[Token]) -> None:
@@ -141,29 +138,25 @@ def _check_nesting(tokens: list[Token]) -> None:
         if token.type in _OPENING:
             open_ones.append(token)
             if len(open_ones) > MOST_NESTED:
-                raise unsupported(
+                raise place_of(token).refused(
                     f"brackets are nested more than {MOST_NESTED} deep",
-                    FaultPlace.of(token),
                     hint="Take out brackets that are not needed, or split the query into several subscriptions",
                 )
         elif token.type in _OPENING.values():
             _close(token, open_ones)
     if open_ones:
         token = open_ones[-1]
-        raise syntax_error(
-            f"this {token} is never closed", FaultPlace.of(token), expected=(f"'{_OPENING[token.type]}'",), hint=None
-        )
+        raise place_of(token).wrong(f"this {token} is never closed", expected=(f"'{_OPENING[token.type]}'",))
 
 
 def _close(token: Token, open_ones: list[Token]) -> None:
     if not open_ones:
-        raise syntax_error(f"this {token} closes nothing", FaultPlace.of(token), hint="Take it out, or open it earlier")
+        raise place_of(token).wrong(f"this {token} closes nothing", hint="Take it out, or open it earlier")
     opened = open_ones.pop()
     wanted = _OPENING[opened.type]
     if token.type != wanted:
-        raise syntax_error(
+        raise place_of(token).wrong(
             f"found {token}",
-            FaultPlace.of(token),
             expected=(f"'{wanted}'",),
             hint=f"The {opened} at line {opened.line}, column {opened.column} is still open",
         )

@@ -26,8 +26,8 @@ from triplewire.algebra.xpath.syntax import (
     TextLiteral,
     type_of,
 )
-from triplewire.errors import QuerySyntaxError, UnsupportedQuery
-from triplewire.languages.xpath.tokens import LANGUAGE, Token, place, tokens_of
+from triplewire.languages.places import TextPlace
+from triplewire.languages.xpath.tokens import LANGUAGE, Token, tokens_of
 from triplewire.model.prefixes import how_to_give
 
 MOST_NESTED = 100
@@ -68,9 +68,6 @@ class Parser:
     def now(self) -> Token:
         return self.tokens[self.at]
 
-    def _follows(self, sign: str) -> bool:
-        return self.now.kind == "sign" and self.now.text == sign
-
     def _take(self, sign: str) -> Token | None:
         token = self.tokens[self.at]
         if token.text != sign or token.kind not in ("sign", "operator"):
@@ -87,13 +84,13 @@ class Parser:
         reason = "the text ends too early" if token.kind == "end" else f"did not expect `{token.text[:30]}`"
         if token.text == "=" and self.tokens[self.at - 1].text == "=":
             hint = "Equality is written with one sign: ="
-        raise QuerySyntaxError(reason, language=LANGUAGE, expected=(expected,), hint=hint, **place(self.text, token.at))
+        raise TextPlace.at(LANGUAGE, self.text, token.at).wrong(reason, hint, (expected,))
 
     def _refused(self, reason: str, token: Token, hint: str) -> NoReturn:
-        raise UnsupportedQuery(reason, language=LANGUAGE, hint=hint, **place(self.text, token.at))
+        raise TextPlace.at(LANGUAGE, self.text, token.at).refused(reason, hint)
 
     def _wrong(self, reason: str, token: Token, hint: str | None = None) -> NoReturn:
-        raise QuerySyntaxError(reason, language=LANGUAGE, hint=hint, **place(self.text, token.at))
+        raise TextPlace.at(LANGUAGE, self.text, token.at).wrong(reason, hint)
 
     # -- operators
 
@@ -155,7 +152,7 @@ class Parser:
         if token.kind == "variable":
             hint = "Write the value into the expression"
             self._refused(f"a standing query has no variables, and {token.text} is one", token, hint)
-        if token.kind in ("number", "text") or self._follows("(") or self._is_call():
+        if token.kind in ("number", "text") or (token.kind, token.text) == ("sign", "(") or self._is_call():
             return self._filtered()
         if self._take("//"):
             return Path(True, (_ANYWHERE, *self._steps()))

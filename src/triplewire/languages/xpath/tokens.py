@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
-from triplewire.errors import QuerySyntaxError
+from triplewire.languages.places import TextPlace
 
 LANGUAGE = "xpath"
 _FIRST = (
@@ -54,8 +54,7 @@ def tokens_of(text: str) -> list[Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n"))
-            reason = f"did not expect `{text[at]}`"
-            raise QuerySyntaxError(reason, language=LANGUAGE, hint=_HINTS.get(text[at]), **place(text, at))
+            raise TextPlace.at(LANGUAGE, text, at).wrong(f"did not expect `{text[at]}`", _HINTS.get(text[at]))
         kind, at = match.lastgroup or "end", match.end()
         text_of = match[kind]
         if text_of in _OPERATOR_NAMES and _ends_operand(found):
@@ -70,15 +69,3 @@ def _ends_operand(before: list[Token]) -> bool:
     if not before or before[-1].kind == "operator":
         return False
     return before[-1].kind in ("text", "number") or before[-1].text not in _BEFORE_NAMES
-
-
-class At(TypedDict):
-    """A place in a text, as errors take it."""
-
-    line: int
-    column: int
-
-
-def place(text: str, at: int) -> At:
-    """The line and the column, from 1, of a place in a text."""
-    return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}

@@ -24,7 +24,7 @@ from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
 from triplewire.pipeline.streaming.workers import SMALL, SparkWorkers, spark_finder
 from triplewire.store import Store
-from triplewire.store.privacy import private_folder
+from triplewire.store.files import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

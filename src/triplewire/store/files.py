@@ -1,4 +1,4 @@
-"""Privacy: what a hub keeps in files is for the user who runs it, whatever the umask says.
+"""Files: what a hub keeps in them is for the user who runs it, whatever the umask says, and on the disk for good.
 
 A store has documents that are not for everybody, hashes of tokens, and perhaps secrets. New files are made with 0600,
 new folders with 0700. Ones that others may read are from before that was so, and are closed; ones that are open to a
@@ -61,3 +61,12 @@ def close(path: Path) -> None:
         log.warning("%s is open to all users of this machine (%o), and stays so: %s", path, mode, error.strerror)
     else:
         log.warning("%s was open to all users of this machine (%o); now it is for its owner (%o)", path, mode, wanted)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder be on the disk; without it, a machine that loses power may forget a new file."""
+    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
