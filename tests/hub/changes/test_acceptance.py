@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
-from triplewire.errors import TriplewireError, VersionConflict
+from triplewire.errors import AccessDenied, TriplewireError, VersionConflict
 from triplewire.hub.changes.acceptance import Acceptance
 from triplewire.hub.changes.applier import Applier, Turn
+from triplewire.hub.changes.bundles import Bundle
 from triplewire.hub.changes.group_commit import IntakeRoom
 from triplewire.hub.changes.orders import Acknowledged, Expected, Order, Receipt
 from triplewire.intake.entries import APPLIER
 from triplewire.intake.logs import log_of
+from triplewire.model import Access
 
 URIS = ("urn:doc:1", "urn:doc:2")
 TEXTS = (b"<urn:a> <urn:p> 1 .", b"<urn:a> <urn:p> 2 .", b"[] <urn:p> 3 .", b"nonsense", None)
@@ -97,6 +99,43 @@ def test_changes_of_a_document_take_effect_in_order_whichever_way_they_go(tmp_pa
             assert isinstance(answer, Acknowledged) == (is_plain and not isinstance(answer, type))
         for uri in URIS:
             assert hub.document(uri) == reference.document(uri)
+
+
+def test_what_is_applied_before_it_is_noted_as_waiting_does_not_wait(tmp_path, monkeypatch):
+    noted = Acceptance._added
+
+    def overtaken(self, some, last):
+        self._done = last
+        noted(self, some, last)
+
+    async def taken(hub):
+        intake = Acceptance(hub, Limits(), IntakeRoom(), log_of(hub.store), lambda: None)
+        await intake.accept(Order(URIS[0], TEXTS[0], "text/turtle"))
+        waiting = intake.waiting
+        await intake.close()
+        return waiting
+
+    monkeypatch.setattr(Acceptance, "_added", overtaken)
+    with Hub(f"sqlite:///{tmp_path}/hub.db") as hub:
+        assert asyncio.run(taken(hub)) == 0
+
+
+def test_first_access_list_in_a_bundle_counts_for_the_changes_after_it(tmp_path):
+    """A plain change of an account is not acknowledged before it is known whether the account may."""
+
+    async def taken(hub):
+        intake = Acceptance(hub, Limits(), IntakeRoom(), log_of(hub.store), lambda: None)
+        listed = Order(URIS[0], TEXTS[0], "text/turtle", access=Access(writers=frozenset({"ann"})))
+        await intake.submit_bundle(Bundle([listed]))
+        try:
+            return await intake.accept(Order(URIS[0], TEXTS[1], "text/turtle", by="bob"))
+        except AccessDenied as error:
+            return error
+        finally:
+            await intake.close()
+
+    with Hub(f"sqlite:///{tmp_path}/hub.db") as hub:
+        assert isinstance(asyncio.run(taken(hub)), AccessDenied)
 
 
 def test_of_many_who_create_a_document_at_once_the_first_does(tmp_path):

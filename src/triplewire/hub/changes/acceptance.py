@@ -137,6 +137,7 @@ class Acceptance:
 
     async def submit_bundle(self, bundle: Bundle) -> BundleReceipt:
         """Changes of several documents, applied together or not at all: what became of them."""
+        self._has_lists = self._has_lists or any(order.access is not None for order in bundle.orders)
         with ExitStack() as held:
             for uri in set(bundle.uris):
                 held.enter_context(self._holding(uri))
@@ -253,6 +254,7 @@ class Acceptance:
             self._positions[one.entry.uri] = position
             self._arrived(one)
             one.answer.set_result(position)
+        self._drop_applied()
 
     def _refuse(self, some: list[_Adding], error: Exception) -> None:
         self.counts.refused += len(some)
@@ -307,15 +309,19 @@ class Acceptance:
         if done == self._done:
             return
         self._done, self._progressed = done, monotonic()
-        while self._pending and self._pending[0].position <= done:
+        self._drop_applied()
+        self._tell_applied()
+        async with self._moved:
+            self._moved.notify_all()
+
+    def _drop_applied(self) -> None:
+        """What is applied waits no longer; an applier may be done with it before it is noted here that it waits."""
+        while self._pending and self._pending[0].position <= self._done:
             gone = self._pending.popleft()
             self._bytes -= gone.size
             self.counts.documents += 1
             if self._positions.get(gone.uri) == gone.position:
                 del self._positions[gone.uri]
-        self._tell_applied()
-        async with self._moved:
-            self._moved.notify_all()
 
     async def close(self) -> None:
         """Finish what was taken in, and stop; what is on the log is applied by this process or another one."""
