@@ -53,3 +53,7 @@ class CubeTopology:
     def document_goes(self, came: str, to: str) -> bool:
         """Upwards: back on the way of the interest."""
         return not came or self._dimension(to) > self._dimension(came)
+
+    def next_hop(self, to: str) -> str:
+        """Over the highest dimension in which they differ, as an interest goes."""
+        return corner(self._position ^ (1 << self._dimension(to)))

@@ -13,6 +13,10 @@ late advertisement and the end of an interest need no rules of their own; and ev
 Documents that went by are kept while a neighbour or a client has them. An interest is told of those among them that
 were published after it began, however long it took to get here: so an interest that another one keeps back misses
 nothing, and a client hears what it would hear in one hub.
+
+A hub that is down for long is stood in for by another one, which begins with nothing and is told everything anew by the
+neighbours. Nobody takes its silence about a document for the end of it: the document's origin is asked (`Ask`), and one
+that stands in for the origin answers when that is back and has been asked itself (`adopt`).
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from triplewire.network.link import Timing
 from triplewire.network.node import Node, NodeState, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
 from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
-from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 _OWN = ""
@@ -52,6 +56,9 @@ class Topology(Protocol):
 
     def document_goes(self, came: str, to: str) -> bool:
         """Whether a document goes on to a neighbour, if that has an interest in it."""
+
+    def next_hop(self, to: str) -> str:
+        """The neighbour on the way to a hub."""
 
 
 @dataclass(slots=True)
@@ -76,6 +83,10 @@ class RoutingState(NodeState):
     subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
     documents: dict[Key, KeptDocument] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
+    stands_in: bool = False
+    """Whether it does not know what the hub knew that it stands in for."""
+    asked: list[Ask] = field(default_factory=list)
+    """What that hub was asked meanwhile."""
 
 
 class RoutingHub(Node):
@@ -200,6 +211,12 @@ class RoutingHub(Node):
                 self._catch_up(peer, [interest for interest, _ in added], now)
             case DocumentSent():
                 self._take(peer, body, now)
+            case Ask():
+                self._hear_question(body, now)
+            case AnswerSent(sent, ()):
+                self._take(peer, sent, now)
+            case AnswerSent(sent, path):
+                self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
@@ -210,7 +227,7 @@ class RoutingHub(Node):
         told_keys = {(each.origin, each.uri) for each in body.documents}
         for key, kept in [*self.state.documents.items()]:
             if kept.came == peer and key not in told_keys:
-                self._take(peer, DocumentSent(*key, kept.told.version, now, None), now)
+                self._ask(Ask(*key, kept.told.version, ()), now)
         for each in body.documents:
             self._take(peer, each, now)
         self._catch_up(peer, told, now)
@@ -230,6 +247,55 @@ class RoutingHub(Node):
             self.state.interests[peer].advertise(items, step)
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
+
+    # -- a hub that was away
+
+    def adopt(self, lost: RoutingState, now: float) -> Outbox:
+        """Go on with the clients and documents of the hub that this one has stood in for, as it was when it went."""
+        state = self.state
+        state.stands_in = False
+        state.advertisements |= lost.advertisements
+        state.versions |= lost.versions
+        state.subscriptions |= lost.subscriptions
+        for subscription in lost.subscriptions.values():
+            self._watch_own(subscription)
+        self._advertise_on(now)
+        self._change_interests(_OWN, [(interest_of(s.pattern), s.since) for s in lost.subscriptions.values()], [], now)
+        for key, kept in lost.documents.items():
+            self._adopt_document(key, kept, now)
+        asked, state.asked = state.asked, []
+        for question in asked:
+            self._hear_question(question, now)
+        return self._sent()
+
+    def _adopt_document(self, key: Key, lost: KeptDocument, now: float) -> None:
+        """One of its own is told to those who want it; of another one it is asked what became of it."""
+        known = self.state.documents.pop(key, None)
+        kept = self.state.documents[key] = KeptDocument(lost.told, lost.came)
+        if key[0] == self.name:
+            for peer in sorted(self._found(kept.told)[0]):
+                self._send(kept, peer, now, is_wanted=True)
+        else:
+            self._ask(Ask(*key, kept.told.version, ()), now)
+        if known is not None:
+            kept.sent = known.sent
+            self._take(known.came, known.told, now)
+
+    def _ask(self, question: Ask, now: float) -> None:
+        on = replace(question, path=(*question.path, self.name))
+        self.tell(self._topology.next_hop(question.origin), on, now)
+
+    def _hear_question(self, question: Ask, now: float) -> None:
+        key = question.origin, question.uri
+        if question.origin != self.name:
+            self._ask(question, now)
+        elif self.state.stands_in:
+            self.state.asked.append(question)
+        else:
+            kept = self.state.documents.get(key)
+            version = self.state.versions.get(question.uri, question.version)
+            sent = kept.told if kept is not None else DocumentSent(*key, version, now, None)
+            self.tell(question.path[-1], AnswerSent(sent, question.path[:-1]), now)
 
     # -- what neighbours are told
 

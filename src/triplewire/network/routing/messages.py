@@ -44,6 +44,26 @@ class DocumentSent:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """Is this still the version of a document? Asked of its origin, on the way that `path` tells."""
+
+    kind: ClassVar[str] = "ask"
+    origin: str
+    uri: str
+    version: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSent:
+    """The version of a document, for the hub at the beginning of the path on which it was asked."""
+
+    kind: ClassVar[str] = "answer"
+    sent: DocumentSent
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RoutesTold:
     """Everything that a neighbour should know: it replaces what it was told before."""
 

@@ -77,6 +77,9 @@ class CubeNetwork:
         self._clients = count(1)
         self._dimensions = 0
         self._hosts: dict[int, int] = {}
+        self._epochs: Counter[int] = Counter()
+        self._lost: dict[int, RoutingState] = {}
+        world.on_silence = self._notice
         world.place = self._place
         world.on_arrival = self._count
         self._grow((nodes - 1).bit_length())
@@ -99,11 +102,17 @@ class CubeNetwork:
         for position in range(old, 1 << dimensions):
             is_taken = position in self._members
             self._hosts[position] = position if is_taken else stand_in(position, self._members, dimensions)
-            self._world.add(RoutingState(corner(position), f"{corner(position)}-1"), _hub_at(position))
+            self._begin(position)
         for position in range(1 << dimensions):
             for other in neighbours(position, dimensions):
                 if position < other and other >= old:
                     self._world.join(corner(position), corner(other))
+
+    def _begin(self, position: int, *, stands_in: bool = False) -> None:
+        """A corner begins with nothing."""
+        self._epochs[position] += 1
+        name = corner(position)
+        self._world.add(RoutingState(name, f"{name}-{self._epochs[position]}", stands_in=stands_in), _hub_at(position))
 
     # -- clients
 
@@ -141,16 +150,47 @@ class CubeNetwork:
         return [corner(position) for position, host in self._hosts.items() if host == node]
 
     def crash(self, node: int) -> None:
-        """A node loses everything that it has not written durably, and is down."""
+        """A node loses everything that it has not written durably, and is down.
+
+        If it stays down for longer than the neighbours' patience, others stand in for it.
+        """
         for name in self._corners(node):
             self._world.crash(name)
         self._down.add(node)
 
     def restart(self, node: int) -> None:
-        """A node that has crashed is up again."""
+        """A node that has crashed is up again; what others did in its place comes back to it."""
+        self._refuse_unknown(node)
+        if node not in self._down:
+            raise NetworkError(f"node {node} is up")
+        self._down.discard(node)
         for name in self._corners(node):
             self._world.restart(name)
-        self._down.discard(node)
+        if node in self._lost:
+            lost = self._lost.pop(node)
+            if self._world.is_down(corner(node)):
+                self._take_over(node, node)
+            else:
+                self._hand_over(node, node)
+            self.act(node, self.hub(node).adopt(lost, self.moment()))
+
+    def _notice(self, name: str, silent: str) -> None:
+        """A corner has not heard from a neighbour for long: another node stands in for the one that is down."""
+        position = int(silent.removeprefix("corner-"))
+        up = [node for node in self._members if node not in self._down]
+        if self._hosts[position] in self._down and up:
+            self._take_over(position, stand_in(position, up, self._dimensions))
+
+    def _take_over(self, position: int, host: int) -> None:
+        state = self._world.state_of(corner(position))
+        is_home = position in self._members
+        if is_home and isinstance(state, RoutingState) and not state.stands_in:
+            self._lost[position] = state
+        self._world.remove(corner(position))
+        self._hosts[position] = host
+        self._begin(position, stands_in=is_home)
+        for other in neighbours(position, self._dimensions):
+            self._world.join(corner(position), corner(other))
 
     def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
         """Nothing gets from the one side to the other any more; with `one_way`, it still does back."""

@@ -72,10 +72,9 @@ class World:
         return node
 
     def remove(self, name: str) -> None:
-        """A node goes, for good."""
+        """A node goes, and with it what it has written."""
         self.nodes.pop(name, None)
         self._down.pop(name, None)
-        self._makers.pop(name, None)
 
     def join(self, a: str, b: str) -> None:
         """Two nodes become neighbours."""
@@ -105,6 +104,14 @@ class World:
             self._carry(name, node.connect(peer, self.now))
             self._wake(peer, name)
         return node
+
+    def state_of(self, name: str) -> NodeState:
+        """What a node has written durably, whether it is up or has crashed."""
+        return self.nodes[name].state if name in self.nodes else self._down[name][0]
+
+    def is_down(self, name: str) -> bool:
+        """Whether a node has crashed."""
+        return name in self._down
 
     # -- faults
 
