@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from triplewire.model import Native
-from triplewire.tables.cells import Cell, plain, value
-from triplewire.tables.layouts import Layout
+from triplewire.tables.layouts import Cell, Layout, plain, value
 from triplewire.tables.writers import FileWriter, read_in_chunks
 
 _TEXT = "text"

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from triplewire.model import Event, Row
-from triplewire.tables import hypertext
 from triplewire.tables.formats import write
-from triplewire.tables.layouts import EventLayout, Layout, RowLayout
+from triplewire.tables.layouts import EventLayout, Layout, RowLayout, plain
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
 Item = TypeVar("Item")
+
+_SHOWN = 100
+"""So many lines are shown in a notebook."""
 
 
 class _Tabular(list[Item], Generic[Item]):
@@ -59,7 +62,14 @@ class _Tabular(list[Item], Generic[Item]):
             write(file, format, self._layout, self)
 
     def _repr_html_(self) -> str:
-        return hypertext.table(self._layout, self)
+        """The first lines as a table. Whatever publishers wrote is text in it, never markup."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self._layout.columns)
+        lines = [
+            "<tr>" + "".join(f"<td>{escape(plain(cell))}</td>" for cell in self._layout.cells(item)) + "</tr>"
+            for item in self[:_SHOWN]
+        ]
+        shown = f"{len(self):,}" if len(self) <= _SHOWN else f"{_SHOWN:,} of {len(self):,}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table><p>{shown}</p>"
 
 
 class Rows(_Tabular[Row]):

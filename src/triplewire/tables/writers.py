@@ -15,8 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Self
 
-from triplewire.tables.cells import plain
-from triplewire.tables.layouts import Layout
+from triplewire.tables.layouts import Layout, plain
 
 _CHUNK = 1 << 16
 
