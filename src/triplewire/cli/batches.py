@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from triplewire import Index
-    from triplewire.pipeline.tally import Bad, Tally
-    from triplewire.pipeline.watching import Progress
+    from triplewire.pipeline.tally import Bad, Progress, Tally
 
 LOCAL = "local[*]"
 _SHOWN = 10
@@ -164,7 +163,7 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
             found = pipeline.match_graph(spark, documents, index, work=batch.work, show=show)
         with found:
             return outputs.write_graph(found, batch.out, batch.to.value)
-    from triplewire.pipeline.watching import watched
+    from triplewire.pipeline.tally import watched
 
     matched = pipeline.match_documents(spark, documents, index)
     with ExitStack() as stack:

@@ -9,9 +9,9 @@ documents (`views`) and the taxonomy (`taxonomies`). `names` keeps those that pe
     batch/          changes become revisions of documents, these begin and end rows, and events tell it
     inspect/        what only reads: events, reasons, previews, what there is
 
-Rows are found around triples (`neighbourhoods`, over `lookups`), here or by workers elsewhere (`finders`, `workers`),
-and numbers become events that people read in `telling`. The engine never parses a language or plans a match itself, and
-never delivers an event: a deliverer reads the log.
+Rows are found around triples (`neighbourhoods`, over `lookups`), here or by `workers` elsewhere, and numbers become
+events that people read in `telling`. The engine never parses a language or plans a match itself, and never delivers an
+event: a deliverer reads the log.
 """
 
 from __future__ import annotations

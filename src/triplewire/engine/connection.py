@@ -12,10 +12,10 @@ from typing import Self
 from triplewire.documents import Limits
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.recovery import Stale
-from triplewire.engine.finders import SharedFinder
 from triplewire.engine.inspect.replica import Replicas
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Past, Teller
+from triplewire.engine.workers import SharedFinder
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Subscription, moment

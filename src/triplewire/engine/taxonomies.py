@@ -10,7 +10,7 @@ from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePa
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.inspect.graphs import spelled_triples
-from triplewire.engine.inspect.labels import NAMES, preference
+from triplewire.engine.inspect.surveys import NAMES, preference
 from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import EVERYBODY, Reader, Writer
 

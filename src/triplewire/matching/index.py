@@ -43,8 +43,7 @@ from triplewire.matching.layout import (
     UNCERTAIN,
 )
 from triplewire.matching.matches import Matches
-from triplewire.matching.registry import Registry
-from triplewire.matching.request import check
+from triplewire.matching.registry import Registry, check
 from triplewire.matching.room import Room
 from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term

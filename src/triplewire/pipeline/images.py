@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplewire.matching import Index
-from triplewire.pipeline.folders import temporary
+from triplewire.pipeline.session import temporary
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

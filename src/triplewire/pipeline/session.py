@@ -5,10 +5,14 @@ The settings are those that were measured to matter; whatever is in `conf` goes 
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -19,15 +23,16 @@ from typing import TYPE_CHECKING
 
 from triplewire.errors import PipelineError
 from triplewire.pipeline.beside import Beside
-from triplewire.pipeline.folders import temporary
 from triplewire.pipeline.java import java_home, sheltered
-from triplewire.pipeline.masters import check_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOOPBACK = re.compile(r"local\b|spark://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::|$)")
 _THREADS = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?$")
+_MASTERS = re.compile(r"local(\[(\d+|\*)(,\s*\d+)?\])?$|local-cluster\[.+\]$|spark://.+|k8s://.+|yarn$")
+_PATIENCE = 5.0
+"""Seconds for a master to take a connection."""
 _LAST_LINES = 12
 _ATTEMPTS = 4
 
@@ -266,3 +271,49 @@ def _why_not(master: str, error: Exception, log: Path) -> str:
     hint = "; Spark 4 needs Java 17 or newer" if "UnsupportedClassVersionError" in lines else ""
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return f"Spark did not start on {master}: {reason}{hint}" + (f". It said:\n{lines}" if lines else "")
+
+
+def check_master(master: str) -> None:
+    """`PipelineError` if no Spark can run there: Java takes a minute to say so.
+
+    >>> check_master("local[2]")
+    >>> check_master("loca[2]")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    triplewire.errors.PipelineError: 'loca[2]' is no place where Spark runs: write local[2] ...
+    """
+    if not _MASTERS.match(master):
+        raise PipelineError(
+            f"{master!r} is no place where Spark runs: write local[2] (two cores of this machine), local[*], "
+            "spark://HOST:PORT, yarn or k8s://https://HOST:PORT"
+        )
+    if master.startswith("spark://") and (reasons := unreachable(master.removeprefix("spark://").split(","))):
+        raise PipelineError(f"no Spark master answers: {reasons}; start it, or correct --master")
+
+
+def unreachable(addresses: Sequence[str]) -> str | None:
+    """Why none of these, each HOST:PORT, takes a connection; None if one does."""
+    failures = []
+    for address in addresses:
+        if (failure := _failure(address)) is None:
+            return None
+        failures.append(failure)
+    return "; ".join(failures)
+
+
+def _failure(address: str) -> str | None:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        return f"{address} is not HOST:PORT"
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        return f"{address} ({error.strerror if isinstance(error, OSError) and error.strerror else error})"
+    return None
+
+
+def temporary(what: str) -> Path:
+    """A new folder that is gone when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix=f"triplewire-{what}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

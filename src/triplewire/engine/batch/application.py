@@ -34,11 +34,11 @@ from triplewire.engine.batch.overlays import Changes
 from triplewire.engine.batch.reasons import Sights
 from triplewire.engine.batch.recovery import Stale, note_stale, recovered
 from triplewire.engine.batch.revisions import Revision
-from triplewire.engine.finders import SharedFinder
 from triplewire.engine.lookups import News
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import let_in
+from triplewire.engine.workers import SharedFinder
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.rows import Key, Rows
 from triplewire.matching.incremental import Triple

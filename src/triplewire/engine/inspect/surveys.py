@@ -12,7 +12,6 @@ from itertools import islice
 
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.inspect.graphs import terms_of
-from triplewire.engine.inspect.labels import NAMES, preference
 from triplewire.model import RDF, RDFS, Term, parse_term
 from triplewire.store import Reader
 
@@ -33,6 +32,21 @@ _MOST_PREDICATES = 1_000
 """Properties by which a text is looked for; as many for each term, so that hidden terms take nothing from others."""
 _MOST_WORDS = 8
 TYPE = f"<{RDF}type>"
+NAMES = tuple(
+    f"<{iri}>"
+    for iri in (
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        f"{RDFS}label",
+        "http://purl.org/dc/terms/title",
+        "http://purl.org/dc/elements/1.1/title",
+        "http://purl.org/rss/1.0/title",
+        "http://xmlns.com/foaf/0.1/name",
+        "https://schema.org/name",
+        "http://schema.org/name",
+        "http://www.w3.org/2006/vcard/ns#fn",
+    )
+)
+"""Properties that say what a resource is called, the most telling first."""
 
 Found = tuple[int, str]
 """A term: its number, and its spelling."""
@@ -302,3 +316,9 @@ def names(reader: Reader, called: Called, terms: Sequence[str]) -> dict[str, str
         if spelled not in told and called.get(spelled):
             told[spelled] = called[spelled][0]
     return told
+
+
+def preference(name: Term) -> tuple[bool, str, str]:
+    """To sort names by: one without a language or in English goes first."""
+    language = getattr(name, "language", None) or ""
+    return language not in ("", "en"), language, name.value

@@ -34,13 +34,20 @@ from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, in_rounds
 from triplewire.matching.incremental.numbering import FIRST, Numbering
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, FindingTask, fan_of
-from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
+from triplewire.pipeline.graph.image import (
+    BY_PREDICATE,
+    BY_SUBJECT,
+    TERMS,
+    WRITTEN,
+    WritingTerms,
+    WritingTriples,
+    has_collision,
+    join,
+)
 from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, ReadingTask
-from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
 from triplewire.pipeline.images import is_one_machine, place
 from triplewire.pipeline.inputs import local_glob
-from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally, new_tally
-from triplewire.pipeline.watching import Progress, watched
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Progress, Tally, new_tally, watched
 from triplewire.pipeline.worker import Reader
 
 if TYPE_CHECKING:

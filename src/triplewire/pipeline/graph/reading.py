@@ -12,7 +12,7 @@ import pyarrow
 from triplewire.documents import Limits
 from triplewire.isolation import Died, isolated
 from triplewire.matching import Index
-from triplewire.matching.finder.statements import kept_of
+from triplewire.matching.finder.spelling import kept_of
 from triplewire.matching.incremental.numbering import Numbering, Numbers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
@@ -83,7 +83,7 @@ class ReadingTask:
                 yield told
 
     def _read(self, index: Index, documents: list[Given]) -> _Told:
-        """Statements, terms and what was bad. A term is told once for each part: `writing` unites them."""
+        """Statements, terms and what was bad. A term is told once for each part: the image has it once."""
         readable: list[Document] = []
         bad: list[Bad] = []
         for each in documents:

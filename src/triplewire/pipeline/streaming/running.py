@@ -10,6 +10,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
 from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
@@ -19,7 +21,6 @@ from triplewire.pipeline.streaming import INTAKE, kafka
 from triplewire.pipeline.streaming.backfills import POOL, Backfiller
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
 from triplewire.pipeline.streaming.landing import Landing
-from triplewire.pipeline.streaming.listening import Ear
 from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
 from triplewire.pipeline.streaming.workers import SMALL, SparkWorkers, spark_finder
@@ -28,6 +29,12 @@ from triplewire.store.privacy import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import (
+        QueryIdleEvent,
+        QueryProgressEvent,
+        QueryStartedEvent,
+        QueryTerminatedEvent,
+    )
     from pyspark.sql.streaming.query import StreamingQuery
 
 MOST = 10_000
@@ -305,3 +312,23 @@ def _reason(error: Exception) -> str:
         return own[-1].partition(": ")[2]
     python = [line for line in lines if _OF_PYTHON.match(line)] if _PROXY in (lines or [""])[0] else []
     return (python[-1:] or lines or [type(error).__name__])[0]
+
+
+class Ear(StreamingQueryListener):
+    """Hears how long the steps of each trigger took, in milliseconds."""
+
+    def __init__(self, hear: Callable[[Mapping[str, int]], None]) -> None:
+        self._hear = hear
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """A trigger is over."""
+        self._hear(event.progress.durationMs)
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        """There was nothing to do."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        """Nothing to do: the stream itself waits for the query's end."""
