@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Literal
 from triplewire.documents import Limits
 from triplewire.documents.formats import SUFFIXES
 from triplewire.errors import PipelineError
-from triplewire.pipeline.compression import COMPRESSED, Decompressing
+from triplewire.pipeline.compression import COMPRESSED, SCHEMA, Decompressing
 from triplewire.pipeline.dumps import split_dumps
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
-SCHEMA = "uri string, content binary, media_type string, problem string"
+
 Split = Literal["subject", "graph"]
 Kind = Literal["plain", "packed", "dump", "table"]
 KINDS: tuple[Kind, ...] = ("plain", "packed", "dump", "table")

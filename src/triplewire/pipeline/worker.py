@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import pyarrow
 
@@ -42,6 +43,8 @@ _MOST_DOCUMENTS, _MOST_BYTES = 1000, 8 << 20
 """What is matched at once: enough to share the costs of a batch, and little enough for caches."""
 _MOST_ROWS = 50_000
 """How many answers go back at once."""
+
+_Told = TypeVar("_Told")
 
 AnswerRow = tuple[str, str, tuple[str, ...], tuple[str | None, ...]]
 """Document, subscription, the names of its columns, and their terms."""
@@ -87,26 +90,22 @@ class Work:
     """Whether the first attempt is in processes of its own already: where Spark makes no second one."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        index = self.image.open()
-        is_careful = self.is_careful or is_second_attempt()
-        for batch in batches:
-            for part in parts(given(batch)):
-                for outcome in self._outcomes(index, part, is_careful):
-                    if self.tally is not None:
-                        self.tally.add(outcome.tally())
-                    yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
+        run = partial(matched, self.image.open(), read=self.read, limits=self.limits)
+        for documents, told in in_parts(batches, run, is_careful=self.is_careful):
+            outcome = set_aside(documents[0], told) if isinstance(told, Died) else told
+            if self.tally is not None:
+                self.tally.add(outcome.tally())
+            yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
 
-    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[WorkerOutcome]:
-        """What the documents give. On a second attempt, each part in a process that may die of it."""
 
-        def run(documents: list[Given]) -> WorkerOutcome:
-            return matched(index, documents, self.read, self.limits)
-
-        if not is_careful:
-            yield run(part)
-            return
-        for documents, outcome in isolated(run, part):
-            yield set_aside(documents[0], outcome) if isinstance(outcome, Died) else outcome
+def in_parts(
+    batches: Iterable[pyarrow.RecordBatch], run: Callable[[list[Given]], _Told], *, is_careful: bool
+) -> Iterator[tuple[list[Given], _Told | Died]]:
+    """What the documents give, part by part. On a second attempt, each part in a process that may die of it."""
+    is_careful = is_careful or is_second_attempt()
+    for batch in batches:
+        for part in parts(given(batch)):
+            yield from isolated(run, part) if is_careful else [(part, run(part))]
 
 
 def is_second_attempt() -> bool:
@@ -228,6 +227,17 @@ def _answers(rows: list[AnswerRow]) -> pyarrow.RecordBatch:
     )
     documents, subscriptions = (pyarrow.array([row[i] for row in rows], text) for i in (0, 1))
     return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], schema=ARROW_ANSWERS)
+
+
+def batch_with(
+    types: Mapping[str, pyarrow.DataType], rows: int, columns: Mapping[str, Sequence[object]]
+) -> pyarrow.RecordBatch:
+    """So many rows of a table of which these columns have values; nothing stands in the others."""
+    arrays = [
+        pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(rows, kind)
+        for name, kind in types.items()
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, list(types))
 
 
 def bad_of(outcome: WorkerOutcome) -> pyarrow.RecordBatch:

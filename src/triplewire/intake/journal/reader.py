@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
@@ -143,9 +142,7 @@ class HeldJournal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def after(self, position: int) -> Iterator[WaitingEntry]:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import numpy as np
@@ -59,9 +58,7 @@ class ImagePart:
         """More values of a column."""
         self._files[column].write(values if isinstance(values, bytes) else np.ascontiguousarray(values).data)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open.close()
         for path in self._names.values():
             if kind is None:

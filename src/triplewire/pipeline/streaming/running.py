@@ -29,12 +29,7 @@ from triplewire.store.privacy import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.listener import (
-        QueryIdleEvent,
-        QueryProgressEvent,
-        QueryStartedEvent,
-        QueryTerminatedEvent,
-    )
+    from pyspark.sql.streaming.listener import QueryProgressEvent
     from pyspark.sql.streaming.query import StreamingQuery
 
 MOST = 10_000
@@ -231,15 +226,11 @@ class Stream:
         def apply(frame: DataFrame, number: int) -> None:
             batches.apply(frame, f"stream-{context.getLocalProperty(_QUERY_ID)}-{number}")
 
-        writer = (
-            self._entries().writeStream.foreachBatch(apply).option("checkpointLocation", str(self._plan.checkpoint))
-        )
-        writer = (
-            writer.trigger(availableNow=True)
-            if once
-            else writer.trigger(processingTime=f"{round(self._plan.interval * 1000)} milliseconds")
-        )
-        return writer.start()
+        writer = self._entries().writeStream.foreachBatch(apply)
+        writer = writer.option("checkpointLocation", str(self._plan.checkpoint))
+        if once:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{round(self._plan.interval * 1000)} milliseconds").start()
 
     def _entries(self) -> DataFrame:
         plan = self._plan
@@ -320,15 +311,15 @@ class Ear(StreamingQueryListener):
     def __init__(self, hear: Callable[[Mapping[str, int]], None]) -> None:
         self._hear = hear
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+    def onQueryStarted(self, event: object) -> None:
         """Nothing is known yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         """A trigger is over."""
         self._hear(event.progress.durationMs)
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+    def onQueryIdle(self, event: object) -> None:
         """There was nothing to do."""
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+    def onQueryTerminated(self, event: object) -> None:
         """Nothing to do: the stream itself waits for the query's end."""
