@@ -93,10 +93,16 @@ def record_of(reader: Reader, id: str) -> SubscriptionRecord:
     return record
 
 
-def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
-    """A record as the subscription that it is of, with its pattern."""
+def query_of(reader: Reader, record: SubscriptionRecord) -> QueryRecord:
+    """The query that a subscription asks."""
     (query,) = reader.queries.by_ids([record.query])
     assert query is not None, "a subscription has its query"
+    return query
+
+
+def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of, with its pattern."""
+    query = query_of(reader, record)
     return replace(described(record, query, stale), pattern=load_pattern(query.pattern))
 
 

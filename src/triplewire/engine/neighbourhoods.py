@@ -36,11 +36,9 @@ class StandingQueries(SeededQueries):
         self._reader, self._standing = reader, standing
 
     def users(self, atoms: Sequence[int], most: int) -> list[list[tuple[int, ...]] | None]:
-        """See `SeededQueries.users`."""
         return self._standing.users(self._reader, atoms, most)
 
     def uses(self, atom: int) -> list[int]:
-        """See `SeededQueries.uses`."""
         return [query for query, _ in self._reader.atoms.users(atom, _ALL_USERS)]
 
 

@@ -25,7 +25,7 @@ from triplewire.engine import taxonomies
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
 from triplewire.matching.pages import NumberedPage
-from triplewire.store import Reader, Writer
+from triplewire.store import QueryRecord, Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
 _INDEXES = ("documents", "graph", "seeds")
@@ -48,6 +48,11 @@ class StandingQuery:
 
     def __post_init__(self) -> None:
         self.wide = any(branch.optionals for branch in self.pattern.branches)
+
+    @classmethod
+    def of(cls, record: QueryRecord) -> StandingQuery:
+        """The query of a record."""
+        return cls(record.id, record.scope, record.start, load_pattern(record.pattern), record.viewer)
 
 
 @dataclass(slots=True)
@@ -164,7 +169,7 @@ class Standing:
             if record is None:
                 self._drop(id)
             elif str(id) not in (self.graph if record.scope == GRAPH else self.documents):
-                self._add(StandingQuery(id, record.scope, record.start, load_pattern(record.pattern), record.viewer))
+                self._add(StandingQuery.of(record))
                 if record.scope == GRAPH:
                     fresh.append(id)
         self._seed(reader, fresh)
@@ -268,12 +273,18 @@ class Standing:
         missing = [id for id in wanted if id not in self._queries]
         for record in reader.queries.by_ids(missing):
             if record is not None:
-                pattern = load_pattern(record.pattern)
-                self._queries[record.id] = StandingQuery(record.id, record.scope, record.start, pattern, record.viewer)
+                self._queries[record.id] = StandingQuery.of(record)
         found = {id: self._queries[id] for id in wanted if id in self._queries}
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
         return found
+
+    def index_of(self, queries: Iterable[StandingQuery]) -> Index:
+        """An index of these queries alone, with the taxonomy of now."""
+        index = Index(self.taxonomy)
+        for query in queries:
+            index.add(str(query.id), query.pattern)
+        return index
 
     def hearers(self, reader: Reader, queries: Iterable[int]) -> Mapping[int, int]:
         """How many subscriptions hear each query; known until the subscriptions change, or a backfill ends."""

@@ -29,8 +29,11 @@ def number_of(reader: Reader) -> int:
 
 def read(reader: Reader) -> Taxonomy:
     """The taxonomy as it is in the store."""
-    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
-    return Taxonomy.from_triples([*given, *_stated(reader)])
+    return Taxonomy.from_triples([*_given(reader), *spelled_triples(reader, _stated(reader))])
+
+
+def _given(reader: Reader) -> list[Triple]:
+    return [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
 
 
 def given(triples: Iterable[Triple]) -> list[list[str]]:
@@ -74,11 +77,11 @@ def note_change(writer: Writer) -> int:
     return number
 
 
-def _stated(reader: Reader) -> list[Triple]:
+def _stated(reader: Reader) -> list[tuple[int, int, int]]:
     """What documents that are for everybody state: the taxonomy is everybody's, and tells nothing of the others."""
     predicates = [number for number in reader.terms.find(BELOW) if number]
-    triples = [triple for found in reader.seen_by(EVERYBODY).triples.scan(predicates) for triple in found]
-    return spelled_triples(reader, triples)
+    found = reader.seen_by(EVERYBODY).triples.scan(predicates)
+    return list(dict.fromkeys(triple for triples in found for triple in triples))
 
 
 def states_taxonomy(document: Document) -> bool:
@@ -98,20 +101,13 @@ def is_revised(revisions: Sequence[Revision]) -> bool:
 
 def revised(reader: Reader, revisions: Sequence[Revision]) -> Taxonomy:
     """The taxonomy with the revisions; TaxonomyError if they close a cycle."""
-    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
     ids = {revision.id for revision in revisions}
-    predicates = [number for number in reader.terms.find(BELOW) if number]
-    everybody = reader.seen_by(EVERYBODY).triples
-    triples = list({triple for found in everybody.scan(predicates) for triple in found})
-    kept = [t for t, by in zip(triples, everybody.stated_by(triples), strict=True) if set(by) - ids]
-    numbers = list({number for triple in kept for number in triple})
-    texts = dict(zip(numbers, reader.terms.texts(numbers), strict=True))
-    spelled = [(texts[s], texts[p], texts[o]) for s, p, o in kept]
-    for revision in revisions:
-        if revision.list_after is None:
-            spelled += [triple for triple in revision.new if triple[1] in BELOW]
-    stated = [parse_triple(*triple) for triple in dict.fromkeys(spelled)]
-    return Taxonomy.from_triples([*given, *stated])
+    triples = _stated(reader)
+    stating = reader.seen_by(EVERYBODY).triples.stated_by(triples)
+    kept = spelled_triples(reader, [t for t, by in zip(triples, stating, strict=True) if set(by) - ids])
+    new = [triple for revision in revisions if revision.list_after is None for triple in revision.new]
+    stated = [parse_triple(*triple) for triple in new if triple[1] in BELOW]
+    return Taxonomy.from_triples([*_given(reader), *dict.fromkeys([*kept, *stated])])
 
 
 # -- what a change of the taxonomy touches

@@ -9,9 +9,23 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.algebra.xpath.evaluate import tree_of
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places
-from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_term, parse_triple
+from triplewire.engine.inspect.graphs import row_of, terms_of
+from triplewire.errors import BadRequest
+from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
-from triplewire.store import CHANGED, MATCHED, UNMATCHED, BatchRecord, EventRecord, Hearer, Reader, Store, triples_of
+from triplewire.store import (
+    CHANGED,
+    MATCHED,
+    UNMATCHED,
+    BatchRecord,
+    EventRecord,
+    Hearer,
+    Reader,
+    Store,
+    SubscriptionRecord,
+    triples_of,
+)
+from triplewire.tables import RowPage
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
 
@@ -48,7 +62,7 @@ class Teller:
     def events(self, told: Sequence[tuple[EventRecord, Hearer]]) -> list[Event]:
         """The events, each for the subscription that hears it."""
         records = [record for record, _ in told]
-        terms = self._terms(number for record in records for number in record.terms)
+        terms = terms_of(self._reader, (number for record in records for number in record.terms))
         texts = self._texts(number for record in records for triple in record.triples for number in triple)
         uris = self._uris({document for record in records for document, _, _ in record.documents})
         batches = self._reader.batches.by_numbers({record.batch for record in records})
@@ -56,15 +70,27 @@ class Teller:
 
     def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
         """Rows by the names of their columns; one without a value is left out."""
-        terms = self._terms(number for row in rows for number in row)
-        return [_row(columns, row, terms) for row in rows]
+        terms = terms_of(self._reader, (number for row in rows for number in row))
+        return [row_of(columns, row, terms) for row in rows]
+
+    def row_page(self, record: SubscriptionRecord, after: str, limit: int) -> RowPage:
+        """The rows of a subscription that follow a cursor, "" being the beginning, so that none need be held whole.
+
+        Pages are in the order of what rows hold (of its digest), not of when they came: a row has the same place
+        whatever else comes and goes. Invariant: who follows `next` to the end gets every row that was an answer all the
+        time, and no row twice; of one that came or went meanwhile, nothing is promised.
+        """
+        try:
+            key = bytes.fromhex(after)
+        except ValueError:
+            raise BadRequest(f"{after!r} is no cursor of rows; send the `next` of a page, or nothing") from None
+        found = self._reader.rows.page(record.query, key, limit)
+        rows = self.rows(record.columns, [terms for _, terms in found])
+        return RowPage(rows, found[-1][0].hex() if len(found) == limit else None)
 
     def values(self, numbers: Iterable[int]) -> dict[int, str]:
         """What people see of terms: the text of a literal, the address of a resource."""
-        return {number: getattr(term, "value", str(term)) for number, term in self._terms(numbers).items()}
-
-    def _terms(self, numbers: Iterable[int]) -> dict[int, Term]:
-        return {number: parse_term(text) for number, text in self._texts(numbers).items()}
+        return {number: getattr(term, "value", str(term)) for number, term in terms_of(self._reader, numbers).items()}
 
     def _texts(self, numbers: Iterable[int]) -> dict[int, str]:
         wanted = list({number for number in numbers if number})
@@ -83,7 +109,7 @@ class Teller:
         uris: Mapping[int, str],
         batches: Mapping[int, BatchRecord],
     ) -> Event:
-        row, batch = _row(hearer.columns, record.terms, terms), batches[record.batch]
+        row, batch = row_of(hearer.columns, record.terms, terms), batches[record.batch]
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
@@ -125,7 +151,3 @@ class Teller:
             return contents(row.values(), lambda nodes: [t for n in nodes for t in by_subject.get(n, ())], strong)
 
         return state
-
-
-def _row(columns: Sequence[str], numbers: Sequence[int], terms: Mapping[int, Term]) -> Row:
-    return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})

@@ -240,7 +240,6 @@ class _SharedNeighbourhoods(Neighbourhoods):
         self._shared, self._spent, self._changes = finder, finder.spent, changes
 
     def around(self, seeds: Sequence[Seed]) -> Rows:
-        """See `Neighbourhoods.around`."""
         finder, rows = self._shared, Rows()
         self._spent.seeds += len(seeds)
         if len(seeds) <= finder.small:
@@ -261,7 +260,6 @@ class _SharedNeighbourhoods(Neighbourhoods):
         return rows
 
     def having(self, keys: Iterable[Key], columns: Mapping[int, Sequence[str]] | None = None) -> Rows:
-        """See `Neighbourhoods.having`."""
         with self._spent.looking_up():
             return super().having(keys, columns)
 

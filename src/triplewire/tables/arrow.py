@@ -147,6 +147,5 @@ class Parquet(FileWriter):
                 return
 
     def close(self) -> None:
-        """See `FileWriter.close`."""
         self._waiting.close()
         self._file.close()

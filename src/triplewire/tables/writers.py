@@ -56,7 +56,6 @@ class JsonLines(FileWriter):
     """One JSON object on each line, with all that an item tells; the only format that loses nothing."""
 
     def add(self, items: Iterable[Any]) -> bytes:
-        """See `FileWriter.add`."""
         told = self._layout.told
         return "".join(f"{json.dumps(told(item), ensure_ascii=False)}\n" for item in items).encode()
 
@@ -77,7 +76,6 @@ class CommaSeparated(FileWriter):
     _begun = False
 
     def add(self, items: Iterable[Any]) -> bytes:
-        """See `FileWriter.add`."""
         text = io.StringIO(newline="")
         lines = csv.writer(text)
         if not self._begun:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -35,6 +34,7 @@ from triplewire.engine.batch.reasons import Sights
 from triplewire.engine.batch.recovery import Stale, note_stale, recovered
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.lookups import News
+from triplewire.engine.names import now
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import let_in
@@ -131,8 +131,8 @@ class _Application:
     def run(self, batch: str) -> Applied:
         before = self._before()
         self._write_documents()
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._commit(self._decided(before, now), batch, now)
+        time = now()
+        self._commit(self._decided(before, time), batch, time)
         return self._applied
 
     def _before(self) -> _Before:
@@ -140,7 +140,7 @@ class _Application:
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         return _Before(seeds, candidates(writer, old, seeds, self._standing), self._document_rows_before())
 
-    def _decided(self, before: _Before, now: str) -> Decision:
+    def _decided(self, before: _Before, time: str) -> Decision:
         writer, seeds = self._writer, before.seeds
         new = self._neighbourhoods(self._changes)
         new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
@@ -149,10 +149,10 @@ class _Application:
             seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, before.leaving)
         difference.add(self._document_difference(before.of_documents))
-        stale = recovered(writer, self._standing, self._applied.number, difference, self._applied.errors, now)
+        stale = recovered(writer, self._standing, self._applied.number, difference, self._applied.errors, time)
         return Decision(difference, self._events(difference, new), stale)
 
-    def _commit(self, decision: Decision, batch: str, now: str) -> None:
+    def _commit(self, decision: Decision, batch: str, time: str) -> None:
         writer, difference, events = self._writer, decision.difference, decision.events
         if decision.stale is not None:
             note_stale(writer, decision.stale)
@@ -161,7 +161,7 @@ class _Application:
         cursors = writer.log.append(self._applied.number, events)
         firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
         self._applied.events = list(zip(firsts, events, strict=False))
-        writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
+        writer.batches.add(batch, committed=time, documents=len(self._revisions), events=len(cursors))
 
     # -- finding, here or elsewhere
 

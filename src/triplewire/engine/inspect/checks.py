@@ -17,10 +17,10 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list
 from triplewire.engine import taxonomies
 from triplewire.engine.batch.differences import stored_documents
-from triplewire.engine.inspect.graphs import StoreGraph, terms_of
+from triplewire.engine.inspect.graphs import StoreGraph, row_of, terms_of
 from triplewire.engine.standing import GRAPH
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Row, Term
+from triplewire.model import Term
 from triplewire.store import DocumentRecord, QueryRecord, Reader
 
 Found = set[tuple[int, tuple[int, ...]]]
@@ -114,7 +114,6 @@ def _told(reader: Reader, pattern: Pattern, rows: Found, what: str) -> Iterator[
     documents = reader.documents.by_ids(sorted({document for document, _ in some if document}))
     uris = {record.id: f" in {record.uri}" for record in documents}
     for document, numbers in some:
-        row = Row({name: terms[number] for name, number in zip(pattern.answer, numbers, strict=True) if number})
-        yield f"{what}: {row}{uris.get(document, '')}"
+        yield f"{what}: {row_of(pattern.answer, numbers, terms)}{uris.get(document, '')}"
     if len(rows) > len(some):
         yield f"{what}: and {len(rows) - len(some):,} more rows"

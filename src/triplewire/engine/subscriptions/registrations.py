@@ -15,8 +15,8 @@ from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
 from triplewire.engine import taxonomies
-from triplewire.engine.backfill.answers import Untold, now, tell_existing
-from triplewire.engine.names import refuse_unstorable
+from triplewire.engine.backfill.answers import Untold, tell_existing
+from triplewire.engine.names import now, refuse_unstorable
 from triplewire.engine.standing import GRAPH, NewQueries, Standing, StandingQuery, seed_id
 from triplewire.errors import TriplewireError, UnsupportedQuery
 from triplewire.languages import read

@@ -111,11 +111,9 @@ class SeedPlan(SeededQueries):
         return self._places[kind]
 
     def uses(self, atom: int) -> list[int]:
-        """See `SeededQueries.uses`."""
         return self.entries(atom)
 
     def query_of(self, entry: int) -> int:
-        """See `SeededQueries.query_of`."""
         return int(self.queries[entry])
 
     def rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:

@@ -12,8 +12,8 @@ from time import monotonic
 
 from triplewire.engine import Hub
 from triplewire.engine.backfill import backfills
-from triplewire.engine.backfill.answers import now
 from triplewire.engine.backfill.backfills import Filled
+from triplewire.engine.names import now
 from triplewire.errors import StoreBusy, StoreError, StoreUnavailable
 from triplewire.pipeline.streaming.workers import SparkWorkers
 from triplewire.store.backfills import RUNNING
