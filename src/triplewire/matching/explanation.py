@@ -13,7 +13,7 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from triplewire.algebra.encoding import slot_name
-from triplewire.algebra.pattern import Conjunction, TriplePattern, render, variables_of
+from triplewire.algebra.pattern import Conjunction, Expression, TriplePattern, render, variables_of
 from triplewire.algebra.substitution import renamed
 from triplewire.matching.kernel.families import find_member
 from triplewire.matching.kernel.sharing import atoms, sharers
@@ -139,15 +139,12 @@ def _totals(registry: Registry, number: int, entry: int) -> list[int]:
     return [int(total) for total in totals]
 
 
-def _tests_on(triple: TriplePattern, conjunction: Conjunction) -> list[str]:
+def conditions_on(triple: TriplePattern, conjunction: Conjunction) -> tuple[Expression, ...]:
     """The conditions of this atom: those on its object alone, or on its subject where that is no atom's object."""
-    objects = {t.object.value for t in conjunction.triples if isinstance(t.object, Variable)}
-    own = set()
-    if isinstance(triple.object, Variable):
-        own.add(triple.object.value)
-    if isinstance(triple.subject, Variable) and triple.subject.value not in objects:
-        own.add(triple.subject.value)
-    return [render(c) for c in conjunction.conditions if len(names := variables_of(c)) == 1 and names <= own]
+    objects = {t.object for t in conjunction.triples}
+    own = {triple.object, *({triple.subject} - objects)}
+    names = {node.value for node in own if isinstance(node, Variable)}
+    return tuple(c for c in conjunction.conditions if len(tested := variables_of(c)) == 1 and tested <= names)
 
 
 def _short(node: object) -> str:
@@ -158,13 +155,13 @@ def _short(node: object) -> str:
 
 
 def _atom_text(triple: TriplePattern, conjunction: Conjunction) -> str:
-    tests = _tests_on(triple, conjunction)
-    return " ".join(_short(node) for node in triple) + "".join(f" with {test}" for test in tests)
+    tests = conditions_on(triple, conjunction)
+    return " ".join(_short(node) for node in triple) + "".join(f" with {render(test)}" for test in tests)
 
 
 def _kind(triple: TriplePattern, conjunction: Conjunction) -> str:
     links = isinstance(triple.subject, Variable) and isinstance(triple.object, Variable)
-    return "join" if links and not _tests_on(triple, conjunction) else "trigger"
+    return "join" if links and not conditions_on(triple, conjunction) else "trigger"
 
 
 def _joins(conjunction: Conjunction) -> list[str]:

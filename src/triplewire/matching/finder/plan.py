@@ -13,6 +13,7 @@ import numpy as np
 from triplewire.matching.finder.finder import SeededQueries
 from triplewire.matching.finder.rows import Rows
 from triplewire.matching.incremental import Seed, Shape, Triple
+from triplewire.matching.incremental.flat import NumberLists
 from triplewire.matching.index import Index
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.pages import Numbered
@@ -41,24 +42,6 @@ class WideBranch(NamedTuple):
     def answer_in(self, row: Sequence[int]) -> tuple[int, ...]:
         """The row without what tells the seed."""
         return tuple([row[place] if place >= 0 else 0 for place in self.columns])
-
-
-class NumberLists(NamedTuple):
-    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
-
-    starts: Array
-    values: Array
-
-    def __call__(self, number: int) -> list[int]:
-        """The list of this number."""
-        return self.values[self.starts[number] : self.starts[number + 1]].tolist()
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> NumberLists:
-        """These lists."""
-        starts = np.zeros(len(lists) + 1, dtype=np.int64)
-        np.cumsum([len(one) for one in lists], out=starts[1:])
-        return cls(starts, np.array([number for one in lists for number in one], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from pyoxigraph import Variable
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.matching.finder.plan import NumberLists, SeedPlan, WideBranch
+from triplewire.matching.finder.plan import SeedPlan, WideBranch
 from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
+from triplewire.matching.incremental.flat import NumberLists
 from triplewire.matching.index import Index
 
 _NO_LIMIT = (1 << 31) - 1

@@ -73,19 +73,31 @@ class Texts:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Stating:
-    """Which documents state a triple: those of row `i` of the triples are `documents[starts[i]:starts[i + 1]]`."""
+class NumberLists(NamedTuple):
+    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
 
     starts: Array
-    documents: Array
+    values: Array
+
+    def __call__(self, number: int) -> list[int]:
+        """The list of this number."""
+        return self.values[self.starts[number] : self.starts[number + 1]].tolist()
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> NumberLists:
+        """These lists."""
+        values = np.array([number for one in lists for number in one], dtype=np.int64)
+        return cls(_starts([len(one) for one in lists]), values)
 
 
 class FlatTriples:
     """Answers the `Lookups` of gathering."""
 
-    def __init__(self, by_subject: Columns, by_predicate: Columns, texts: Texts, stating: Stating) -> None:
-        """`by_subject` has columns subject, predicate, object; `by_predicate` has predicate, object, subject."""
+    def __init__(self, by_subject: Columns, by_predicate: Columns, texts: Texts, stating: NumberLists) -> None:
+        """`by_subject` has columns subject, predicate, object; `by_predicate` has predicate, object, subject.
+
+        `stating` are the documents that state each triple of `by_subject`.
+        """
         self._spo, self._pos, self._stating = by_subject, by_predicate, stating
         self.texts = texts
         self._predicates = _distinct(by_predicate.first)
@@ -166,7 +178,7 @@ class FlatTriples:
         starts = self._stating.starts[places]
         ends = np.minimum(self._stating.starts[places + 1], starts + most)
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [self._stating.documents[start:end].tolist() for start, end in ranges]
+        return [self._stating.values[start:end].tolist() for start, end in ranges]
 
     def _forward(self, keys: Sequence[Key]) -> Array:
         ranges = np.zeros((len(keys), 2), dtype=np.int64)
@@ -229,10 +241,7 @@ def flat_triples(
             np.frombuffer(b"".join(encoded), dtype=np.uint8),
             numbering,
         ),
-        Stating(
-            _starts([len(uris) for _, uris in stated]),
-            np.array([number for _, uris in stated for number in uris], dtype=np.int64),
-        ),
+        NumberLists.of([uris for _, uris in stated]),
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow
 import pyarrow.compute
 
-from triplewire.matching.incremental.flat import Columns, FlatTriples, Stating, Texts
+from triplewire.matching.incremental.flat import Columns, FlatTriples, NumberLists, Texts
 from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.kernel.compiled import Array
 
@@ -119,7 +119,7 @@ def open_image(folder: Path, numbering: Numbering) -> FlatTriples:
             _mapped(folder, TERMS, "text", np.uint8),
             numbering,
         ),
-        Stating(_mapped(folder, BY_SUBJECT, _STARTS, np.int64), _mapped(folder, BY_SUBJECT, "documents", np.int64)),
+        NumberLists(_mapped(folder, BY_SUBJECT, _STARTS, np.int64), _mapped(folder, BY_SUBJECT, "documents", np.int64)),
     )
 
 
