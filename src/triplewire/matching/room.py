@@ -4,27 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from triplewire.matching import layout
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.kernel.telling import TOLD
-from triplewire.matching.layout import (
-    A_BOUNDS,
-    A_CANDIDATES,
-    A_ENDS,
-    A_OUT,
-    A_SPENT,
-    A_TEXT,
-    A_TOLD,
-    A_UNIT,
-    A_VALUES,
-    A_WORK,
-    ADDRESSES,
-    NEED_CANDIDATES,
-    NEED_LINES,
-    NEED_OUTPUT,
-    SPENT_COLUMNS,
-    W_STACK,
-    W_UNITS,
-)
 
 _LEAST_UNIT = 64
 
@@ -33,7 +15,7 @@ class Addresses:
     """The table that tells the kernel where all arrays are."""
 
     def __init__(self) -> None:
-        self.table = np.zeros((ADDRESSES, 2), dtype=np.int64)
+        self.table = np.zeros((layout.ADDRESSES, 2), dtype=np.int64)
         self._held: dict[int, Array] = {}
 
     def put(self, row: int, array: Array) -> None:
@@ -59,20 +41,20 @@ class Room(Addresses):
         self.out, self.told = np.zeros(1 << 12, dtype=np.int32), np.zeros((1 << 8, TOLD), dtype=np.int32)
         self.candidates = np.zeros((1 << 9, 3), dtype=np.int32)
         self.make_text(1 << 11)
-        for status in range(NEED_LINES, NEED_LINES + 4):
+        for status in range(layout.NEED_LINES, layout.NEED_LINES + 4):
             self.make(status)
         self.for_one()
 
     def for_one(self) -> None:
         """Take one document at a time."""
-        self.put(A_BOUNDS, self.one)
-        self.put(A_ENDS, self._ends)
+        self.put(layout.A_BOUNDS, self.one)
+        self.put(layout.A_ENDS, self._ends)
 
     def for_many(self, bounds: Array) -> Array:
         """Take the documents between these bounds; gives where the ends of their matches will be."""
         ends = np.zeros_like(bounds)
-        self.put(A_BOUNDS, bounds)
-        self.put(A_ENDS, ends)
+        self.put(layout.A_BOUNDS, bounds)
+        self.put(layout.A_ENDS, ends)
         return ends
 
     def expect(self, lines: int) -> None:
@@ -82,32 +64,32 @@ class Room(Addresses):
             self._make_lines(unit)
         elif unit != self.unit:
             self.unit = unit
-            self.table[A_UNIT, 0] = unit
+            self.table[layout.A_UNIT, 0] = unit
 
     def _make_lines(self, unit: int) -> None:
         self.unit = self._capacity = unit
-        self.put(A_WORK, np.zeros(unit * W_UNITS + W_STACK, dtype=np.int32))
-        self.put(A_VALUES, np.zeros(3 * unit, dtype=np.float64))
-        self.table[A_UNIT, 0] = unit
+        self.put(layout.A_WORK, np.zeros(unit * layout.W_UNITS + layout.W_STACK, dtype=np.int32))
+        self.put(layout.A_VALUES, np.zeros(3 * unit, dtype=np.float64))
+        self.table[layout.A_UNIT, 0] = unit
 
     def make_text(self, size: int) -> None:
         """Make sure that there is room for documents of this many bytes together."""
         if 2 * size > self.capacity:
             self.capacity = 4 * size + 64
             self.buffer = bytearray(self.capacity)
-            self.put(A_TEXT, np.frombuffer(self.buffer, dtype=np.uint8))
+            self.put(layout.A_TEXT, np.frombuffer(self.buffer, dtype=np.uint8))
 
     def make(self, status: int) -> None:
         """Make more of what the kernel ran out of."""
-        if status == NEED_LINES:
+        if status == layout.NEED_LINES:
             self._make_lines(2 * self.unit)
-        elif status == NEED_CANDIDATES:
+        elif status == layout.NEED_CANDIDATES:
             self.candidates = np.zeros((4 * len(self.candidates), 3), dtype=np.int32)
-            self.put(A_CANDIDATES, self.candidates)
-            self.put(A_SPENT, np.zeros((2 * len(self.candidates), SPENT_COLUMNS), dtype=np.int32))
-        elif status == NEED_OUTPUT:
+            self.put(layout.A_CANDIDATES, self.candidates)
+            self.put(layout.A_SPENT, np.zeros((2 * len(self.candidates), layout.SPENT_COLUMNS), dtype=np.int32))
+        elif status == layout.NEED_OUTPUT:
             self.out = np.zeros(4 * self.out.size, dtype=np.int32)
-            self.put(A_OUT, self.out)
+            self.put(layout.A_OUT, self.out)
         else:
             self.told = np.zeros((4 * len(self.told), TOLD), dtype=np.int32)
-            self.put(A_TOLD, self.told)
+            self.put(layout.A_TOLD, self.told)

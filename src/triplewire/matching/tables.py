@@ -6,53 +6,29 @@ from collections.abc import Callable
 
 import numpy as np
 
+from triplewire.matching import layout
 from triplewire.matching.image import Image
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.kernel.placing import move_keys, rehash_grams, rehash_records
-from triplewire.matching.layout import (
-    A_BITS,
-    A_CODE,
-    A_CONSTANTS,
-    A_COUNTS,
-    A_ENTRIES,
-    A_FAMILIES,
-    A_FLAGS,
-    A_GRAMS,
-    A_ID_SLOTS,
-    A_KEYS,
-    A_MEMBERS,
-    A_NUMBERS,
-    A_PARENT_STARTS,
-    A_PARENTS,
-    A_POPULARITY,
-    A_PROGRAM_SLOTS,
-    A_RECORD_SLOTS,
-    A_RECORDS,
-    A_SLOTS,
-    A_SUBSCRIPTIONS,
-    A_THRESHOLDS,
-    R_PART,
-    R_PROGRAM,
-)
 from triplewire.matching.room import Addresses
 
 _ARRAYS = {
-    A_NUMBERS: "numbers",
-    A_FLAGS: "flags",
-    A_KEYS: "keys",
-    A_BITS: "bits",
-    A_GRAMS: "grams",
-    A_RECORDS: "records",
-    A_CONSTANTS: "constants",
-    A_FAMILIES: "families",
-    A_THRESHOLDS: "thresholds",
-    A_PARENT_STARTS: "parent_starts",
-    A_PARENTS: "parents",
-    A_MEMBERS: "members",
-    A_ENTRIES: "entries",
-    A_POPULARITY: "popularity",
-    A_RECORD_SLOTS: "record_slots",
-    A_SUBSCRIPTIONS: "subscriptions",
+    layout.A_NUMBERS: "numbers",
+    layout.A_FLAGS: "flags",
+    layout.A_KEYS: "keys",
+    layout.A_BITS: "bits",
+    layout.A_GRAMS: "grams",
+    layout.A_RECORDS: "records",
+    layout.A_CONSTANTS: "constants",
+    layout.A_FAMILIES: "families",
+    layout.A_THRESHOLDS: "thresholds",
+    layout.A_PARENT_STARTS: "parent_starts",
+    layout.A_PARENTS: "parents",
+    layout.A_MEMBERS: "members",
+    layout.A_ENTRIES: "entries",
+    layout.A_POPULARITY: "popularity",
+    layout.A_RECORD_SLOTS: "record_slots",
+    layout.A_SUBSCRIPTIONS: "subscriptions",
 }
 
 
@@ -62,12 +38,16 @@ class Tables:
     def __init__(self, image: Image, addresses: Addresses) -> None:
         self.image, self._addresses = image, addresses
         self._programs: tuple[Array, Array] | None = None
-        self._strings = {A_SLOTS: image.terms, A_ID_SLOTS: image.ids, A_PROGRAM_SLOTS: image.programs}
+        self._strings = {
+            layout.A_SLOTS: image.terms,
+            layout.A_ID_SLOTS: image.ids,
+            layout.A_PROGRAM_SLOTS: image.programs,
+        }
         self._growing: dict[int, Callable[[], None]] = {
-            A_KEYS: self._grow_keys,
-            A_RECORD_SLOTS: self._grow_record_slots,
-            A_GRAMS: self._grow_grams,
-            A_POPULARITY: self._grow_popularity,
+            layout.A_KEYS: self._grow_keys,
+            layout.A_RECORD_SLOTS: self._grow_record_slots,
+            layout.A_GRAMS: self._grow_grams,
+            layout.A_POPULARITY: self._grow_popularity,
         }
 
     @property
@@ -86,8 +66,8 @@ class Tables:
         for row, strings in self._strings.items():
             for part, array in enumerate((strings.slots, strings.starts, strings.text)):
                 put(row + part, array)
-        put(A_CODE, self.code)
-        put(A_COUNTS, self.image.used.array)
+        put(layout.A_CODE, self.code)
+        put(layout.A_COUNTS, self.image.used.array)
 
     def make_room(self, row: int, strings: int, size: int) -> None:
         """Make an array larger that the kernel found too small, for a request of so many strings and bytes."""
@@ -122,7 +102,7 @@ class Tables:
         """With two bytes a record nearly all grams of others miss; those of records that have gone are left behind."""
         image, terms = self.image, self.image.terms
         old = image["grams"]
-        parts = image["records"][: image.used["records"], R_PART]
+        parts = image["records"][: image.used["records"], layout.R_PART]
         held = int(np.sum(self._live_records() & (parts >= 0)))
         size = len(old) * (2 if held >= 2 * len(old) else 1)
         grams = image.arrays["grams"] = np.zeros(size, dtype=np.uint64)
@@ -135,5 +115,5 @@ class Tables:
         self.image.arrays["popularity"] = np.concatenate([self.image["popularity"]] * 2)
 
     def _live_records(self) -> Array:
-        live: Array = self.image["records"][: self.image.used["records"], R_PROGRAM] >= 0
+        live: Array = self.image["records"][: self.image.used["records"], layout.R_PROGRAM] >= 0
         return live
