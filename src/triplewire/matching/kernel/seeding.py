@@ -113,6 +113,12 @@ def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> 
     return found + 1
 
 
+@inlined
+def _look_up(key: int, triple: int, keys: Array, bits: Array, candidates: Array, found: int) -> int:
+    """Wake what waits under a key; most keys are none, which one read of the bitmap tells."""
+    return _wake(key, triple, keys, candidates, found) if has_bit(key, bits) else found
+
+
 @compiled
 def _woken(found: int, records: Array, work: Array, unit: int, candidates: Array) -> int:
     """Follow the chains of the candidates; a record whose second key the document does not have is passed over.
@@ -276,9 +282,7 @@ def _seed_number(
     exact = state & LOOSE_EXACT and (state & STRICT == 0 or state & STRICT_EXACT)
     around = 0 if exact else 1
     for bits_near in range(single - around, single + around + 1):
-        key = mix(NUMBER, predicate, bits_near, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(NUMBER, predicate, bits_near, 0), triple, keys, bits, candidates, found)
     return found
 
 
@@ -298,20 +302,16 @@ def _seed_class(
     found: int,
 ) -> int:
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
-    key = mix(kind, predicate, node, 0)
-    if has_bit(key, bits):
-        found = _wake(key, triple, keys, candidates, found)
+    found = _look_up(mix(kind, predicate, node, 0), triple, keys, bits, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
-            key = mix(kind + relation, predicate, queue[i], 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(kind + relation, predicate, queue[i], 0), triple, keys, bits, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
-            key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(
+                mix(child, predicate, max(parents[i], ~parents[i]), 0), triple, keys, bits, candidates, found
+            )
     return found
 
 
@@ -328,21 +328,13 @@ def _seed_free(
 ) -> int:
     """Look up what does not depend on the predicate, for records with a variable in its place."""
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
-        key = mix(FREE_SO, subject, object_, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_SO, subject, object_, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
-        key = mix(FREE_S, subject, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_S, subject, 0, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
-        key = mix(FREE_O, object_, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_O, object_, 0, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_ALL):
-        key = mix(FREE_ALL, 0, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_ALL, 0, 0, 0), triple, keys, bits, candidates, found)
     return found
 
 
@@ -392,21 +384,13 @@ def seed(
         object_ = work[T_GLOBAL * unit + term]
         ways = flags[predicate] if predicate >= 0 else 0
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
-            key = mix(PSO, predicate, subject, object_)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PSO, predicate, subject, object_), triple, keys, bits, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
-            key = mix(PO, predicate, object_, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PO, predicate, object_, 0), triple, keys, bits, candidates, found)
         if ways & (1 << PS) and subject >= 0:
-            key = mix(PS, predicate, subject, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PS, predicate, subject, 0), triple, keys, bits, candidates, found)
         if ways & (1 << P):
-            key = mix(P, predicate, 0, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(P, predicate, 0, 0), triple, keys, bits, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):
