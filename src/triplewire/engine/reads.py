@@ -10,7 +10,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import recovery
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
-from triplewire.engine.inspect import checks, events, explanations, inbox, resources, search, summaries
+from triplewire.engine.inspect import checks, events, explanations, inbox, resources, summaries
 from triplewire.engine.inspect.checks import Progress
 from triplewire.engine.inspect.explanations import Why, WhyNot
 from triplewire.engine.inspect.preview import Preview, preview
@@ -113,7 +113,8 @@ class HubReads(HubConnection, AnyHub):
         if limit < 1:
             raise ValueError(f"limit must be at least 1, and is {limit}")
         with self._reading() as reader:
-            return self._teller(reader).row_page(record_of(reader, id), after, limit)
+            record = record_of(reader, id)
+            return self._teller(reader).row_page(record.query, record.columns, after, limit)
 
     def events(
         self,
@@ -224,7 +225,7 @@ class HubReads(HubConnection, AnyHub):
             raise ValueError(f"limit must not be below 0, and is {limit}")
         with self._reading() as reader:
             pattern = registrations.compiled(reader, text, language, prefixes)
-            return search.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
+            return resources.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
 
     # -- metadata
 

@@ -163,7 +163,6 @@ class Standing:
         self._number, self._uncommitted = fresh.number, None
 
     def _take(self, reader: Reader, queries: Sequence[int]) -> None:
-        """Add the queries that are new, and let go of those that are no more."""
         fresh = []
         for id, record in zip(queries, reader.queries.by_ids(queries), strict=True):
             if record is None:
@@ -197,7 +196,6 @@ class Standing:
         self._queries.pop(id, None)
 
     def _seed(self, reader: Reader, queries: Sequence[int]) -> None:
-        """Wait for the atoms of new graph queries."""
         if not queries:
             return
         atoms = reader.atoms.atoms(sorted({atom for uses in reader.atoms.of_queries(queries) for atom, _ in uses}))
@@ -224,7 +222,6 @@ class Standing:
     # -- images
 
     def _load(self, reader: Reader) -> None:
-        """Begin with the image that the store has, if there is one."""
         self._forget()
         found = reader.images.load(_IMAGE)
         if found is None:

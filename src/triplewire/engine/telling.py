@@ -13,18 +13,7 @@ from triplewire.engine.inspect.graphs import row_of, terms_of
 from triplewire.errors import BadRequest
 from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
-from triplewire.store import (
-    CHANGED,
-    MATCHED,
-    UNMATCHED,
-    BatchRecord,
-    EventRecord,
-    Hearer,
-    Reader,
-    Store,
-    SubscriptionRecord,
-    triples_of,
-)
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, BatchRecord, EventRecord, Hearer, Reader, Store, triples_of
 from triplewire.tables import RowPage
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
@@ -73,8 +62,8 @@ class Teller:
         terms = terms_of(self._reader, (number for row in rows for number in row))
         return [row_of(columns, row, terms) for row in rows]
 
-    def row_page(self, record: SubscriptionRecord, after: str, limit: int) -> RowPage:
-        """The rows of a subscription that follow a cursor, "" being the beginning, so that none need be held whole.
+    def row_page(self, query: int, columns: Sequence[str], after: str, limit: int) -> RowPage:
+        """The rows of a query that follow a cursor, "" being the beginning, so that an answer need not be held whole.
 
         Pages are in the order of what rows hold (of its digest), not of when they came: a row has the same place
         whatever else comes and goes. Invariant: who follows `next` to the end gets every row that was an answer all the
@@ -84,8 +73,8 @@ class Teller:
             key = bytes.fromhex(after)
         except ValueError:
             raise BadRequest(f"{after!r} is no cursor of rows; send the `next` of a page, or nothing") from None
-        found = self._reader.rows.page(record.query, key, limit)
-        rows = self.rows(record.columns, [terms for _, terms in found])
+        found = self._reader.rows.page(query, key, limit)
+        rows = self.rows(columns, [terms for _, terms in found])
         return RowPage(rows, found[-1][0].hex() if len(found) == limit else None)
 
     def values(self, numbers: Iterable[int]) -> dict[int, str]:

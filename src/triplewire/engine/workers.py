@@ -176,7 +176,6 @@ class Worker:
         return self._searching(job).match(documents)
 
     def _searching(self, job: BackfillJob) -> BackfillSearch:
-        """The search of the job at hand, kept for the shares to come."""
         if self._search is None or self._search[0] != job.name:
             self._search = job.name, BackfillSearch(self._store, job)
         return self._search[1]

@@ -320,7 +320,6 @@ def _id(given: str | None) -> str:
 
 
 def _heard(applied: Applied, hearers: Mapping[int, Sequence[Hearer]]) -> Iterator[tuple[EventRecord, Hearer]]:
-    """Events of a batch, for each subscription that hears them."""
     for first, event in applied.events:
         for cursor, query in enumerate(event.queries, first):
             for hearer in hearers.get(query, ()):

@@ -1,7 +1,7 @@
 """Matching: what `algebra.evaluate` says, fast, for many patterns at once.
 
 What comes in: patterns in normal form with ids, documents. What goes out: for each document, the subscriptions that it
-matches and their rows. The `index` is a set of flat arrays (`image`, `layout`, `tables`, `strings`, `classes`), changed
+matches and their rows. The `index` is a set of flat arrays (`image`, `layout`, `tables`, `strings`), changed
 by the `registry`, read by the compiled `kernel`, which works in its `room` (`warm` compiles it); what the kernel leaves
 open (regular expressions, numbers beyond exact floating point) is checked in Python on the few rows that it finds
 (`matches`). `findings` spells these out, `explanation` says how a subscription is evaluated, and `xml` matches XPath.

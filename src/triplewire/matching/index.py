@@ -26,8 +26,7 @@ from triplewire.errors import (
     UnknownSubscription,
 )
 from triplewire.matching import layout
-from triplewire.matching.classes import install_taxonomy, read_taxonomy
-from triplewire.matching.image import Image
+from triplewire.matching.image import Image, install_taxonomy, read_taxonomy
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.matches import Matches
@@ -100,7 +99,6 @@ class Index:
         self._make_classes()
 
     def _make_classes(self) -> None:
-        """Working memory for climbing the taxonomy."""
         room, classes = self._room, self._image["parent_starts"].size
         room.put(layout.A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
         room.put(layout.A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
@@ -332,7 +330,6 @@ class Index:
         return told[keep], errors
 
     def _holds(self, entry: int, out: Array, at: int, document: Document, base: int) -> bool:
-        """True if every condition of the entry's conjunction holds for a match."""
         row = {}
         for slot in range(int(out[at + layout.M_VARIABLES])):
             place = at + layout.EMISSION + 2 * slot

@@ -11,8 +11,7 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
 from triplewire.algebra.xpath import syntax as xpath
 from triplewire.algebra.xpath.query import PathQuery
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering, flat_triples
 from triplewire.matching.index import Index
 from triplewire.model import Document
 

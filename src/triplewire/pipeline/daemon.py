@@ -15,8 +15,7 @@ from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, vari
 from triplewire.documents import parse
 from triplewire.matching import Index
 from triplewire.matching.findings import DocumentFindings
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import FIRST
+from triplewire.matching.incremental.flat import FIRST, flat_triples
 
 
 def warm() -> list[DocumentFindings]:

@@ -163,7 +163,6 @@ def _is_known(name: str) -> bool:
 
 
 def _unpacked(name: str) -> tuple[str, bool]:
-    """A name in lower case without the suffix of a compression, and whether it had one."""
     lower = name.lower()
     plain = next((lower.removesuffix(suffix) for suffix in COMPRESSED if lower.endswith(suffix)), lower)
     return plain, plain != lower
@@ -215,7 +214,6 @@ def _dumps(spark: SparkSession, group: Sequence[InputSource], split: Split, limi
 
 
 def _reader(reader: DataFrameReader, group: Sequence[InputSource], suffixes: Iterable[str]) -> DataFrameReader:
-    """A reader of files, by their names if they are in a folder; case does not count."""
     reader = reader.option("recursiveFileLookup", "true")
     if not group[0].is_folder:
         return reader

@@ -76,7 +76,6 @@ def _is_there(out: str) -> PipelineError:
 
 
 def _local(out: str) -> Path | None:
-    """The folder on this machine that a path means, if it means one."""
     return None if ":/" in out else Path(out).resolve()
 
 

@@ -152,7 +152,6 @@ def _has_ended(java: Popen[bytes] | None) -> bool:
 
 
 def _answers() -> bool:
-    """Whether the session's Java process answers."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -235,7 +234,6 @@ def _cores() -> int:
 
 @contextmanager
 def _environment(home: Path) -> Iterator[None]:
-    """JAVA_HOME while Spark starts."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:

@@ -97,7 +97,6 @@ def watched(
 
 
 def _tasks(tracker: StatusTracker) -> tuple[int, int]:
-    """Finished tasks and all tasks, in the stages of the jobs that are running."""
     done = total = 0
     for job in tracker.getActiveJobsIds():
         about = tracker.getJobInfo(job)

@@ -20,8 +20,7 @@ from triplewire.matching.finder.queries import Queries
 from triplewire.matching.finder.spelling import kept_of, spelled_rows
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.fans import ROUNDS, in_rounds, shared_out, triples_of
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering, flat_triples
 from triplewire.model import parse_triple
 from triplewire.model.spelling import triples_of as spelled_triples
 

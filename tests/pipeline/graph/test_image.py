@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering
 from triplewire.pipeline.graph.image import (
     BY_PREDICATE,
     BY_SUBJECT,

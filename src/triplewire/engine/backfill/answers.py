@@ -182,7 +182,6 @@ def put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int
 
 
 def _missing(reader: Reader, document: int, rows: Rows) -> Rows:
-    """Those of a document's rows that are not on record."""
     recorded = reader.rows.find(list(rows))
     return {
         key: why

@@ -136,7 +136,7 @@ class _Application:
         return self._applied
 
     def _before(self) -> _Before:
-        writer, old = self._writer, self._neighbourhoods(self._no_changes)
+        writer, old = self._writer, self._neighbourhoods(lambda: Changes(self._applied.number - 1))
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         return _Before(seeds, candidates(writer, old, seeds, self._standing), self._document_rows_before())
 
@@ -170,9 +170,6 @@ class _Application:
         if self._finder is None:
             return Neighbourhoods(self._writer, self._standing, self._applied.errors)
         return self._finder.neighbourhoods(self._writer, self._standing, self._applied.errors, changes)
-
-    def _no_changes(self) -> Changes:
-        return Changes(self._applied.number - 1)
 
     def _changes(self) -> Changes:
         """How the statements that are written now differ from those that are committed."""
@@ -323,7 +320,6 @@ class _Application:
         return rows | {key: asked[key] for key in left if key in asked}
 
     def _derived_in_documents(self, keys: Mapping[Key, int]) -> Rows:
-        """Derivations from the documents that give these rows."""
         records = self._writer.documents.by_ids(sorted(set(keys.values())))
         documents = stored_documents(self._writer, records)
         rows = document_rows(self._documents, documents, self._writer, self._applied.errors)

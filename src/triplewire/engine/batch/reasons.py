@@ -204,7 +204,6 @@ def seen_revisions(revisions: Sequence[Revision], viewer: str | None) -> list[Re
 
 
 def _by_triple(changes: Iterable[tuple[int, Iterable[Triple]]]) -> dict[Triple, set[int]]:
-    """For each triple the documents that it was removed from, or added to."""
     found: dict[Triple, set[int]] = {}
     for document, triples in changes:
         for triple in triples:

@@ -52,7 +52,8 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
     if record is None or reader.backfills.unfinished([query]):
         return []
     pattern = load_pattern(record.pattern)
-    recorded, meant = _recorded(reader, record), _meant(reader, taxonomy, record, pattern)
+    recorded = {(row.document, row.terms) for row in reader.rows.of_query(query)}
+    meant = _meant(reader, taxonomy, record, pattern)
     if recorded == meant:
         return []
     (owners,) = reader.subscriptions.of_queries([query])
@@ -63,12 +64,7 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
     ]
 
 
-def _recorded(reader: Reader, query: QueryRecord) -> Found:
-    return {(record.document, record.terms) for record in reader.rows.of_query(query.id)}
-
-
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:
-    """The rows that a query has by the definition of its pattern."""
     reader = reader.seen_by(query.viewer)
     if query.scope == GRAPH:
         rows = evaluate(pattern, StoreGraph(reader, query.start), taxonomy)
@@ -108,7 +104,6 @@ def _parts(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _told(reader: Reader, pattern: Pattern, rows: Found, what: str) -> Iterator[str]:
-    """Sentences on the first few rows, and on how many more there are."""
     some = sorted(rows)[:_MOST_NAMED]
     terms = terms_of(reader, (number for _, row in some for number in row))
     documents = reader.documents.by_ids(sorted({document for document, _ in some if document}))

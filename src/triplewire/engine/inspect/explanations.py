@@ -193,7 +193,6 @@ def _numbers(reader: Reader, pattern: Pattern, row: Mapping[str, Term]) -> tuple
 
 
 def _around(reader: Reader, pattern: Pattern, numbers: Sequence[int], start: int, id: str) -> Graph:
-    """All triples that a row with these numbers could be made of."""
     bindings = {name: number for name, number in zip(pattern.answer, numbers, strict=True) if number}
     gathered = solve([(branch, bindings) for branch in pattern.branches], StoreLookups(reader, start))
     for reason in gathered.refused.values():
@@ -224,7 +223,6 @@ def sources_of(reader: Reader, triples: Sequence[Triple], only: int | None = Non
 def _not_a_row(
     reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, pattern: Pattern, row: Mapping[str, Term]
 ) -> str:
-    """Why a row is none of the subscription's answers, in words."""
     wrong = sorted(row.keys() - set(pattern.answer))
     if wrong:
         columns = ", ".join(f"?{name}" for name in pattern.answer) or "none (it is a yes or no question)"
@@ -378,6 +376,5 @@ def _widened(branch: Conjunction, given: Mapping[str, Term]) -> Conjunction:
 
 
 def _fitting(branch: Conjunction, given: dict[str, Term]) -> dict[str, Term]:
-    """The values that an alternative has places for."""
     known = columns_of(branch)
     return {name: term for name, term in given.items() if name in known}

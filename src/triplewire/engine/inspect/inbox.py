@@ -186,7 +186,6 @@ def _named(reader: Reader, wanted: InboxFilter, sees: Sees) -> list[Subscription
 
 
 def _seen(reader: Reader, records: Sequence[SubscriptionRecord], sees: Sees) -> list[SubscriptionRecord]:
-    """The subscriptions whose rows the caller may see."""
     queries = reader.queries.by_ids([record.query for record in records])
     found = zip(records, queries, strict=True)
     return [record for record, query in found if query is not None and sees(query.viewer)]

@@ -166,7 +166,6 @@ def preview(
 
 
 def _found(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
-    """What a subscription would get from the triples of now."""
     rows: dict[Terms, Derivation] = {}
     problem = None
     try:
@@ -177,8 +176,8 @@ def _found(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, 
         problem = error.reason
     example = _example(reader, pattern, rows, standing.taxonomy)
     shown = list(islice(rows, limit))
-    terms = terms_of(reader, (number for row in shown for number in row))
-    told = tuple(row_of(pattern.answer, row, terms) for row in shown)
+    spelled = terms_of(reader, (number for row in shown for number in row))
+    told = tuple(row_of(pattern.answer, row, spelled) for row in shown)
     return told, len(rows), problem, _frequency(reader, rows), *_compared(reader, standing, pattern, asked, example)
 
 
@@ -354,7 +353,6 @@ def _near(condition: Expression, taxonomy: Taxonomy) -> Iterator[Term]:
 
 
 def _neighbours(literal: Literal) -> Iterator[Term]:
-    """A little more and a little less than a number."""
     try:
         number = int(literal.value)
     except ValueError:

@@ -273,7 +273,6 @@ def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> 
 
 
 def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[TextHit]:
-    """The resources that have a literal, or are named by an IRI."""
     literals = [number for number, spelled in seen if spelled.startswith('"')]
     named = [number for number, spelled in seen if spelled.startswith("<")]
     keys = [(predicate, number) for number in literals for predicate in predicates]
@@ -284,7 +283,6 @@ def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> l
 
 
 def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:
-    """The terms that are a value of one of the predicates."""
     keys = [(predicate, number) for number in numbers for predicate in predicates]
     degrees = reader.triples.degrees(keys, 1) if keys else []
     return {number for (_, number), count in zip(keys, degrees, strict=True) if count}

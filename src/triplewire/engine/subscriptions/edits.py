@@ -139,7 +139,6 @@ def _digest(query: QueryRecord) -> bytes:
 def _exchange(
     writer: Writer, standing: Standing, record: SubscriptionRecord, made: SubscriptionRecord, asked: _Asked
 ) -> SubscriptionRecord:
-    """Let the subscription ask the new query, and tell what that changes."""
     registration = Registration(writer, standing)
     number, new = registration.stand(asked.query, asked.pattern)
     after = StandingQuery(number, asked.query.scope, asked.query.start, asked.pattern, asked.query.viewer)
@@ -209,7 +208,6 @@ def _events(
     rows: list[Terms],
     found: Mapping[int, Rows],
 ) -> list[NewEvent]:
-    """An event of each row, with a derivation and the documents behind it."""
     why: dict[Terms, Reason] = {}
     wanted = set(rows)
     for answers in found.values():

@@ -197,7 +197,6 @@ class Registration:
             tell_existing(self._writer, self._standing, untold)
 
     def _queue(self, records: Sequence[SubscriptionRecord]) -> None:
-        """Leave it to a backfill to find what answers already."""
         asked = now()
         self._writer.backfills.add(
             [
@@ -236,7 +235,6 @@ class Registration:
         ]
 
     def _with_terms(self, new: Mapping[NewQuery, Pattern]) -> list[NewQuery]:
-        """The queries with the numbers of their constants."""
         texts = [
             sorted({str(term) for branch in pattern.branches for term in _constants(branch)})
             for pattern in new.values()

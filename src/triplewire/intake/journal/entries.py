@@ -200,7 +200,6 @@ def _waiting(position: int, rest: bytes) -> WaitingEntry:
 
 
 def _next_whole(data: bytes, start: int, head: FileHead, shape: Struct) -> Whole | None:
-    """The first whole entry from a byte on, wherever it begins."""
     most = head.first + len(data) // (shape.size + _KIND.size)
     for place in _places_of_positions(data, start + _POSITION_AT[shape], head.first, most):
         one = _whole_at(data, place - _POSITION_AT[shape], head.identity, shape)

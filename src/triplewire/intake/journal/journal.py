@@ -167,7 +167,6 @@ def make_folder(folder: Path) -> None:
 
 
 def _cut(found: Survey) -> None:
-    """Away with what was never acknowledged."""
     for path, end in found.torn:
         size = path.stat().st_size
         log.warning("%s: %d bytes at the end were never acknowledged, and are cut off", path, size - end)

@@ -139,7 +139,6 @@ class RowFinder:
             yield from self.around(some, only)
 
     def _concerned(self, seeds: Sequence[Seed], only: Collection[int] | None) -> set[int]:
-        """The entries of the queries that are seeded at the atoms of these seeds."""
         uses = {entry for atom in {seed.atom for seed in seeds} for entry in self._queries.uses(atom)}
         return uses if only is None else uses.intersection(only)
 

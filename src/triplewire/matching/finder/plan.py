@@ -87,7 +87,6 @@ class SeedPlan(SeededQueries):
         ]
 
     def _places_of(self, kind: int) -> list[tuple[int, int, int]]:
-        """Where a triple of a kind is a seed: shapes, positions and atoms."""
         if kind not in self._places:
             first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
             self._places[kind] = [(shape, place, atom) for _, shape, place, atom in self.seeds[first:last].tolist()]

@@ -194,7 +194,6 @@ class _Building:
         return entry
 
     def _seed(self, entry: int, begin: _Beginning) -> int:
-        """The atom at which a branch is seeded."""
         atom = self._atoms.setdefault((begin.branch.shape, begin.position, begin.kind), len(self._atoms))
         self._uses[atom][entry] = None
         constants = shape_of(begin.branch.conjunction).constants

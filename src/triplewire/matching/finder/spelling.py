@@ -10,7 +10,7 @@ from triplewire.matching.finder.finder import SpelledGraph
 from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import Spelled
 from triplewire.matching.incremental import Triple
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering
 from triplewire.matching.index import Index
 from triplewire.model import Document
 from triplewire.model.spelling import scoped
@@ -50,7 +50,6 @@ def spelled_rows(rows: Rows, graph: StatedGraph) -> Iterator[SpelledRow]:
 
 
 def _stated(triples: Collection[Triple], graph: StatedGraph) -> dict[Triple, list[str]]:
-    """The uris of the documents that state each triple."""
     asked = list(triples)
     lists = graph.documents(asked, MOST_DOCUMENTS)
     numbers = list({number for one in lists for number in one})

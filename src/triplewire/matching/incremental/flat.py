@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from triplewire.matching.incremental.fans import Fan, Piece
 from triplewire.matching.incremental.lookups import Key, Triple
-from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.incremental.plans import FORWARD, SCAN
 from triplewire.matching.kernel.compiled import Array, compiled
 
@@ -44,6 +44,44 @@ class Columns(NamedTuple):
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(ranges[:, 0] - ends + sizes, sizes)
         rows = list(zip(*(column[places].tolist() for column in self), strict=True))
         return [rows[end - size : end] for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A way to number texts by a digest, without a table: `salt` tells ways apart, `bits` is how long numbers are.
+
+    A job that numbers terms on many machines would have to sort and join them for numbers in a row. A digest is known
+    where the text is. Two texts may have one number, if hardly ever (a hundred million terms: one chance in two
+    thousand), so the job that makes a table of texts looks for that and, if it is so, begins again with another salt.
+    """
+
+    salt: int = 0
+    bits: int = 63
+
+    def number(self, text: str) -> int:
+        """The number of a text; never 0, which is no term."""
+        digest = blake2b(text.encode(), digest_size=8, salt=self.salt.to_bytes(8, "little")).digest()
+        return int.from_bytes(digest, "little") >> (64 - self.bits) or 1
+
+    def next(self) -> Numbering:
+        """Another way to number them."""
+        return Numbering(self.salt + 1, self.bits)
+
+
+FIRST = Numbering()
+"""The way that is tried first."""
+
+
+class Numbers(dict[str, int]):
+    """The numbers of texts, each digested once."""
+
+    def __init__(self, numbering: Numbering) -> None:
+        super().__init__()
+        self._digest = numbering.number
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = self._digest(text)
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +233,6 @@ class FlatTriples:
         return ranges
 
     def _expanded(self, keys: Sequence[Key]) -> list[list[Key]]:
-        """The keys, each with every predicate where it has none."""
         return [[key] if key[0] else [(predicate, key[1]) for predicate in self._predicates] for key in keys]
 
     def _turned(self, ranges: Array) -> list[list[Triple]]:

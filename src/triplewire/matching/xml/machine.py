@@ -234,7 +234,6 @@ class Machine:
 
 
 def _flags(look: TrieTable) -> int:
-    """What waits at a look, in the kernel's words."""
     sure, maybe = look.sure, look.maybe
     flags = EXISTS if sure.exists or maybe.exists else 0
     if look.has_values:
@@ -293,6 +292,5 @@ class Vocabulary:
 
 
 def _parted(label: str) -> tuple[str, str]:
-    """The namespace of a label, as it begins with it, and its local name."""
     local = label[label.rindex("}") + 1 :] if label[0] == "{" else label
     return label[: len(label) - len(local)], local

@@ -177,7 +177,6 @@ class Scan:
             self._read(look, [value])
 
     def _read(self, look: TrieTable, texts: Sequence[str]) -> None:
-        """Tell the entries that wait a value that stands in pieces."""
         if self._has_room(look, sum(map(len, texts))):
             value = "".join(texts)
             has_pieces = look.sure.pieces or look.maybe.pieces

@@ -15,9 +15,8 @@ from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.plan import SeedPlan, load_plans
 from triplewire.matching.finder.spelling import spelled_rows
 from triplewire.matching.incremental.fans import Fan, Piece, united
-from triplewire.matching.incremental.flat import FlatTriples
+from triplewire.matching.incremental.flat import FlatTriples, Numbering
 from triplewire.matching.incremental.lookups import Triple
-from triplewire.matching.incremental.numbering import Numbering
 from triplewire.pipeline.graph.image import open_image
 from triplewire.pipeline.tally import Tally
 from triplewire.pipeline.worker import batch_with
@@ -104,7 +103,6 @@ def fan_of(numbers: Sequence[int]) -> Fan:
 
 @lru_cache(maxsize=1)
 def _opened(plans: str, image: str, numbering: Numbering) -> tuple[list[SeedPlan], FlatTriples]:
-    """What a worker has open, for the tasks to come."""
     return load_plans(Path(plans)), open_image(Path(image), numbering)
 
 

@@ -21,8 +21,7 @@ import numpy as np
 import pyarrow
 import pyarrow.compute
 
-from triplewire.matching.incremental.flat import Columns, FlatTriples, NumberLists, Texts
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Columns, FlatTriples, Numbering, NumberLists, Texts
 from triplewire.matching.kernel.compiled import Array
 
 BY_SUBJECT, BY_PREDICATE, TERMS = "by_subject", "by_predicate", "terms"

@@ -29,7 +29,7 @@ from triplewire.matching.finder.plan import save_plans
 from triplewire.matching.finder.queries import Queries
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, in_rounds, shared_out
-from triplewire.matching.incremental.numbering import FIRST, Numbering
+from triplewire.matching.incremental.flat import FIRST, Numbering
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, FindingTask, fan_of
 from triplewire.pipeline.graph.image import (
@@ -239,7 +239,6 @@ class _Run:
         return self.spark.createDataFrame(table)
 
     def _write(self, rows: DataFrame, table: str, keys: list[str], order: list[str]) -> None:
-        """Have a table written in parts, each of a range of the keys, and join them."""
         image = self._path("image")
         writing = WritingTerms(image) if table == TERMS else WritingTriples(image, table)
         ordered = rows.repartitionByRange(self._parts(rows.count()), *keys).sortWithinPartitions(*order)

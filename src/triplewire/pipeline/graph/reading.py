@@ -14,7 +14,7 @@ from triplewire.documents import Limits
 from triplewire.isolation import Died
 from triplewire.matching import Index
 from triplewire.matching.finder.spelling import kept_of
-from triplewire.matching.incremental.numbering import Numbering, Numbers
+from triplewire.matching.incremental.flat import Numbering, Numbers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally

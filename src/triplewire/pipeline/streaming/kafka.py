@@ -73,10 +73,11 @@ def read_topic(spark: SparkSession, source: str, most: int, client: Mapping[str,
     try:
         messages = spark.readStream.format("kafka").options(**options).load()
     except AnalysisException as error:
+        reason, *_ = str(error).splitlines() or [""]
         package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark.version}"
         raise PipelineError(
             f"Spark has no connector for Kafka here: have it fetched, --packages {package}, or name its jars,"
-            f" --conf spark.jars=FILE,FILE ({_first_line(error)})"
+            f" --conf spark.jars=FILE,FILE ({reason})"
         ) from None
     require_a_server(servers)
     return entries_of(messages)
@@ -121,7 +122,3 @@ def require_a_server(servers: str) -> None:
     named = [server.strip() if ":" in server else f"{server.strip()}:{_PORT}" for server in servers.split(",")]
     if reasons := unreachable(named):
         raise PipelineError(f"no Kafka server takes a connection ({reasons}); does it run there?")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]

@@ -182,16 +182,13 @@ class Stream:
             query = self._start(once=once)
         except (StoreUnavailable, StoreBusy) as error:
             return error
-        self._await(query)
+        while query.isActive and not self._stop.wait(_LOOK):
+            pass
         if self._stop.is_set():
             self._end(query)
             return None
         failed: Exception | None = query.exception()
         return failed
-
-    def _await(self, query: StreamingQuery) -> None:
-        while query.isActive and not self._stop.wait(_LOOK):
-            pass
 
     def _end(self, query: StreamingQuery) -> None:
         """Between two batches, so that none is cut in the middle."""
@@ -250,7 +247,6 @@ class Stream:
         self._heard(done)
 
     def _watch(self) -> None:
-        """Look into the folder, until the end."""
         while self._landing is not None and not self._stop.is_set():
             started = monotonic()
             try:

@@ -87,7 +87,6 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"position": position, "log": log, "batch": start.get("batch", 0) + 1}
 
     def _refuse_unknown(self, start: Mapping[str, Any]) -> None:
-        """PipelineError if the checkpoint that this begins with is not of this store."""
         if self._is_begun:
             return
         last = backlog_of(self._url).ends()[INTAKE]
