@@ -39,11 +39,11 @@ def chosen(format: StrEnum | None, json: bool, out: Path | None) -> str:
 
 def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[Any]) -> int:
     """Write all items into the file, or to standard output; gives how many they were."""
-    from triplewire.tables import formats
+    from triplewire.tables import writers
 
     try:
         with opened(out) as file:
-            return formats.write(file, format, layout, items)
+            return writers.write(file, format, layout, items)
     except ImportError as error:
         usage(str(error))
 

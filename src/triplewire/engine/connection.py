@@ -14,7 +14,7 @@ from triplewire.engine.batch import policies
 from triplewire.engine.batch.recovery import Stale
 from triplewire.engine.inspect.replica import Replicas
 from triplewire.engine.standing import Standing
-from triplewire.engine.telling import Past, Teller
+from triplewire.engine.telling import Teller
 from triplewire.engine.workers import SharedFinder
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
@@ -82,7 +82,7 @@ class HubConnection:
         self._book.catch_up(reader)
 
     def _teller(self, reader: Reader) -> Teller:
-        return Teller(reader, self._book.schema.strong, Past(self.store))
+        return Teller(reader, self._book.schema.strong, self.store)
 
 
 def record_of(reader: Reader, id: str) -> SubscriptionRecord:

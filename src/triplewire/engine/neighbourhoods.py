@@ -16,8 +16,7 @@ from triplewire.engine.lookups import News, StoreLookups
 from triplewire.engine.standing import Standing
 from triplewire.engine.views import ALL, QueryView, Views
 from triplewire.errors import SubscriptionError
-from triplewire.matching.finder.finder import PageIndex, RowFinder, SeededQueries
-from triplewire.matching.finder.rows import Key, RequiredParts, Rows
+from triplewire.matching.finder.finder import Key, PageIndex, RequiredParts, RowFinder, Rows, SeededQueries
 from triplewire.matching.incremental import Question, Seed, Triple
 from triplewire.matching.incremental.fans import Fan, Piece, triples_of
 from triplewire.matching.pages import NumberedPage

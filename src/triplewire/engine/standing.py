@@ -245,7 +245,7 @@ class Standing:
             return Index.load(path)
         image = reader.images.load(f"{_IMAGE}.{name}")
         assert image is not None, "the store has just named it"
-        return _opened(image[1]) if path is None else _placed(image[1], path)
+        return _opened(image[1], path)
 
     @property
     def is_worth_an_image(self) -> bool:
@@ -369,17 +369,11 @@ def _closed(index: Index) -> bytes:
         return path.read_bytes()
 
 
-def _opened(content: bytes) -> Index:
-    """The index, mapped from a file that nobody else sees."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "index"
-        path.write_bytes(content)
-        return Index.load(path)
-
-
-def _placed(content: bytes, path: Path) -> Index:
-    """The index, mapped from a file that is whole as soon as others see it."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+def _opened(content: bytes, path: Path | None) -> Index:
+    """The index, mapped from a file that nobody else sees, or from one that is whole as soon as others see it."""
+    with tempfile.NamedTemporaryFile(dir=path and path.parent, delete=path is None) as file:
         file.write(content)
-    Path(file.name).replace(path)
-    return Index.load(path)
+        file.flush()
+        if path is None:
+            return Index.load(file.name)
+    return Index.load(Path(file.name).replace(path))

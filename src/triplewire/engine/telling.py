@@ -22,31 +22,14 @@ Versions = tuple[tuple[int, int], ...]
 """Documents by number, each with a version."""
 
 
-class Past:
-    """Reads versions of documents, when an event's content is asked for."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def stated(self, versions: Versions) -> list[Triple]:
-        """What they state, with the hub's names for blank nodes."""
-        found: dict[tuple[str, str, str], None] = {}
-        with self._store.reading() as reader:
-            for (document, _), content in zip(versions, reader.documents.contents(versions), strict=True):
-                found.update(dict.fromkeys(triples_of(document, content or b"")))
-        return [parse_triple(*spelled) for spelled in found]
-
-    def xml(self, versions: Versions) -> list[bytes]:
-        """Their XML; nothing for those that have none."""
-        with self._store.reading() as reader:
-            return reader.documents.xml(versions)
-
-
 class Teller:
-    """Makes events of records; terms and documents are looked up for all of them together."""
+    """Makes events of records; terms and documents are looked up for all of them together.
 
-    def __init__(self, reader: Reader, strong: frozenset[str], past: Past) -> None:
-        self._reader, self._strong, self._past = reader, strong, past
+    Versions of documents are read of the store when an event's content is asked for.
+    """
+
+    def __init__(self, reader: Reader, strong: frozenset[str], store: Store) -> None:
+        self._reader, self._strong, self._store = reader, strong, store
 
     def events(self, told: Sequence[tuple[EventRecord, Hearer]]) -> list[Event]:
         """The events, each for the subscription that hears it."""
@@ -117,25 +100,29 @@ class Teller:
 
     def _state_of_xml(self, row: Row) -> Callable[[Versions], Excerpt | None]:
         """Only rows of XPath have no triples behind them; they name the one document that they are from."""
-        past, place = self._past, row[NODE].value if NODE in row else ROOT_PLACE
+        store, place = self._store, row[NODE].value if NODE in row else ROOT_PLACE
 
         def state(versions: Versions) -> Excerpt | None:
             """What these versions have where the row's node is."""
-            read = (xml for xml in past.xml(versions) if xml)
-            return next((Places(tree_of(xml)).excerpt(place) for xml in read), None)
+            with store.reading() as reader:
+                read = [xml for xml in reader.documents.xml(versions) if xml]
+            return Places(tree_of(read[0])).excerpt(place) if read else None
 
         return state
 
     def _state_of(self, row: Row) -> Callable[[Versions], tuple[Triple, ...] | None]:
-        past, strong = self._past, self._strong
+        store, strong = self._store, self._strong
 
         def state(versions: Versions) -> tuple[Triple, ...] | None:
             """What these versions say about the row's resources."""
-            stated = past.stated(versions)
+            with store.reading() as reader:
+                read = zip(versions, reader.documents.contents(versions), strict=True)
+            stated = dict.fromkeys(triple for (id, _), content in read for triple in triples_of(id, content or b""))
             if not stated:
                 return None
             by_subject: dict[object, list[Triple]] = {}
-            for triple in stated:
+            for spelled in stated:
+                triple = parse_triple(*spelled)
                 by_subject.setdefault(triple.subject, []).append(triple)
             return contents(row.values(), lambda nodes: [t for n in nodes for t in by_subject.get(n, ())], strong)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from triplewire.engine.standing import Standing
-from triplewire.matching.finder.rows import Rows
+from triplewire.matching.finder.finder import Rows
 from triplewire.model import Access
 from triplewire.store import Reader
 

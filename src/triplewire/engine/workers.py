@@ -24,8 +24,7 @@ from triplewire.engine.batch.overlays import Changes, Overlaid
 from triplewire.engine.neighbourhoods import Neighbourhoods
 from triplewire.engine.standing import Standing
 from triplewire.errors import StoreError, SubscriptionError
-from triplewire.matching.finder.finder import PageIndex
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, PageIndex, Rows
 from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import MOST_TRIPLES, Seed
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, in_rounds, shared_out

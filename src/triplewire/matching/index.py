@@ -26,12 +26,12 @@ from triplewire.errors import (
     UnknownSubscription,
 )
 from triplewire.matching import layout
-from triplewire.matching.image import Image, install_taxonomy, read_taxonomy
+from triplewire.matching.image import Image, install_taxonomy
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.matches import Matches
+from triplewire.matching.matches import Matches, Setting
 from triplewire.matching.registry import Registry, check
-from triplewire.matching.room import Room
+from triplewire.matching.tables import Room
 from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term
 
@@ -45,20 +45,6 @@ if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
 _NO_MATCHES = np.zeros((0, 5), dtype=np.int32), np.zeros(0, dtype=np.int32)
-
-
-class _Setting:
-    """The taxonomy of one time, read from the image when Python first needs it: the kernel has its own."""
-
-    def __init__(self, max_rows: int, source: Taxonomy | Image) -> None:
-        self.max_rows = max_rows
-        self._source = source
-
-    @property
-    def taxonomy(self) -> Taxonomy:
-        if isinstance(self._source, Image):
-            self._source = read_taxonomy(self._source)
-        return self._source
 
 
 class Index:
@@ -82,7 +68,7 @@ class Index:
             if not isinstance(limit, int) or not 0 < limit < 1 << 31:
                 raise ValueError(f"{name} must be a number from 1 to {(1 << 31) - 1:,}, not {limit!r}")
         self._limits = (max_rows, max_steps)
-        self._setting = _Setting(max_rows, EMPTY)
+        self._setting = Setting(max_rows, EMPTY)
         self._lock = threading.RLock()
         self._use(Image())
         if taxonomy is not None:
@@ -171,7 +157,7 @@ class Index:
         """Test is-a conditions against another taxonomy from now on."""
         with self._lock:
             install_taxonomy(self._image, taxonomy)
-            self._setting = _Setting(self._limits[0], taxonomy)
+            self._setting = Setting(self._limits[0], taxonomy)
             self._registry.line_up()
             self._make_classes()
 
@@ -384,7 +370,7 @@ class Index:
         """
         index = cls(max_rows=max_rows, max_steps=max_steps)
         index._use(Image.load(Path(path), verify))
-        index._setting = _Setting(max_rows, index._image)
+        index._setting = Setting(max_rows, index._image)
         return index
 
 

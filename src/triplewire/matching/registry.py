@@ -25,9 +25,8 @@ from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.kernel.planning import B_FLAGS, B_TESTS, B_TRIPLES, B_VARIABLES, BODY, body_of
 from triplewire.matching.kernel.registering import enter, leave, subscription_of
 from triplewire.matching.matches import columns_of
-from triplewire.matching.room import Addresses
 from triplewire.matching.strings import Strings
-from triplewire.matching.tables import Tables
+from triplewire.matching.tables import Addresses, Tables
 from triplewire.model import parse_term
 
 NEVER = bytes(4 * (layout.REQUEST - layout.Q_TRIPLES))

@@ -27,8 +27,13 @@ def warm() -> list[DocumentFindings]:
     return index.find([parse("<urn:s> <urn:p> <urn:o> .", uri="urn:warm", media_type="application/n-triples")])
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Fork workers as Spark asks for them; what is in memory by now, they share."""
     warm()
     gc.collect()
     gc.freeze()  # what is there now is left alone by collections, so that its pages stay shared
     daemon.manager()
+
+
+if __name__ == "__main__":
+    run()

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from glob import glob, has_magic
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -69,18 +70,14 @@ def documents(
     if not found:
         raise PipelineError("there are no documents: name files, folders, globs or URLs")
     frames = []
-    for kind in KINDS:
-        some = [source for source in found if source.kind == kind]
-        for is_folder in (True, False):
-            group = [source for source in some if source.is_folder is is_folder]
-            if not group:
-                continue
-            if kind == "table":
-                frames += [_table(spark, source.path, content_column or "content", uri_column) for source in group]
-            elif kind == "dump":
-                frames.append(_dumps(spark, group, split or "subject", limits))
-            else:
-                frames += _files(spark, group, split, limits)
+    for kind, is_folder in product(KINDS, (True, False)):
+        group = [source for source in found if source.kind == kind and source.is_folder is is_folder]
+        if group and kind == "table":
+            frames += [_table(spark, source.path, content_column or "content", uri_column) for source in group]
+        elif group and kind == "dump":
+            frames.append(_dumps(spark, group, split or "subject", limits))
+        elif group:
+            frames += _files(spark, group, split, limits)
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,15 +40,8 @@ class Tally(NamedTuple):
 
     def plus(self, other: Tally) -> Tally:
         """Both together."""
-        return Tally(
-            self.documents + other.documents,
-            self.matches + other.matches,
-            self.rows + other.rows,
-            self.bad + other.bad,
-            (self.kept + other.kept)[:MOST_KEPT],
-            self.reading + other.reading,
-            self.matching + other.matching,
-        )
+        both = Tally(*map(add, self, other))
+        return both._replace(kept=both.kept[:MOST_KEPT])
 
 
 def new_tally(context: SparkContext) -> Accumulator[Tally]:

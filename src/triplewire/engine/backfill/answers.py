@@ -16,8 +16,7 @@ from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import RowFinder, SeededQueries
-from triplewire.matching.finder.rows import Reason, Rows
+from triplewire.matching.finder.finder import Reason, RowFinder, Rows, SeededQueries
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
 from triplewire.model import Term
 from triplewire.store import MATCHED, NewEvent, Reader, SubscriptionRecord, Writer

@@ -31,7 +31,7 @@ from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
 from triplewire.engine.views import Views, let_in
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer

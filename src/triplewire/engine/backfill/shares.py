@@ -26,9 +26,8 @@ from triplewire.engine.batch.differences import stored_documents
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.finder import RowFinder, Rows
 from triplewire.matching.finder.queries import Queries
-from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united

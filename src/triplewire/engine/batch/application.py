@@ -40,7 +40,7 @@ from triplewire.engine.standing import Standing
 from triplewire.engine.views import let_in
 from triplewire.engine.workers import SharedFinder
 from triplewire.errors import SubscriptionError
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.model import Access, Document
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer

@@ -14,7 +14,7 @@ from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.batch.differences import Difference
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.model import parse_term
 from triplewire.model.event import NODE
 from triplewire.store import Reader

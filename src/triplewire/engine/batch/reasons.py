@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.matching.finder.rows import Derivation, Reason, Rows
+from triplewire.matching.finder.finder import Derivation, Reason, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.matching.pages import Terms
 from triplewire.store import EVERYBODY, Writer

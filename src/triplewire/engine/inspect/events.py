@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from triplewire.engine.batch.policies import Book
-from triplewire.engine.telling import Past, Teller
+from triplewire.engine.telling import Teller
 from triplewire.matching.pages import Terms
 from triplewire.model import Event, Time, bound
 from triplewire.store import (
@@ -155,7 +155,7 @@ class EventLog:
         """
         with self._store.reading() as reader:
             self._book.catch_up(reader)
-            teller = Teller(reader, self._book.schema.strong, Past(self._store))
+            teller = Teller(reader, self._book.schema.strong, self._store)
             records = reader.subscriptions.find([each.subscription for each in wanted])
             return [
                 LogPage([], each.after, reader.access.number())

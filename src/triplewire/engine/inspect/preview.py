@@ -32,7 +32,7 @@ from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
 from triplewire.matching.explanation import conditions_on
-from triplewire.matching.finder.rows import Derivation
+from triplewire.matching.finder.finder import Derivation
 from triplewire.matching.incremental import dump_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import XSD, Document, Row, Scope, Start, Term

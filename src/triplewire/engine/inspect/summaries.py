@@ -129,12 +129,10 @@ def _sorted(reader: Reader, asked: SummaryFilter, sees: Sees) -> tuple[list[Subs
 
 def _keys(reader: Reader, sort: str, records: Sequence[SubscriptionRecord], sees: Sees) -> dict[str, object]:
     """What each is sorted by; None, which comes last, where there is nothing, or nothing that may be told."""
-    if sort == "id":
-        return {record.id: record.id for record in records}
     if sort == "title":
         return {record.id: (record.title or record.id).casefold() for record in records}
-    if sort == "created":
-        return {record.id: record.number for record in records}
+    if sort in ("id", "created"):
+        return {record.id: record.id if sort == "id" else record.number for record in records}
     facts = summaries_of(reader, records, sees)
     return {one.subscription.id: one.answers if sort == "answers" else one.last_event for one in facts}
 

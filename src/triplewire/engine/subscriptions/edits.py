@@ -26,7 +26,7 @@ from triplewire.engine.names import new_name, now, refuse_unstorable
 from triplewire.engine.standing import Standing, StandingQuery
 from triplewire.engine.subscriptions.registrations import Registration, compiled, drop_unasked, refuse_unserved
 from triplewire.errors import MatchLimitExceeded, SubscriptionChanged
-from triplewire.matching.finder.rows import Reason, Rows
+from triplewire.matching.finder.finder import Reason, Rows
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import Scope, Start, Subscription

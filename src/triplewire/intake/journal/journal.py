@@ -13,8 +13,7 @@ from secrets import token_bytes
 from threading import Lock
 
 from triplewire.errors import StoreBusy, StoreUnavailable
-from triplewire.intake.journal.entries import FileHead, files_of, first_of, path_of, spelled
-from triplewire.intake.journal.mark import Mark, MarkFile
+from triplewire.intake.journal.entries import FileHead, Mark, MarkFile, files_of, first_of, path_of, spelled
 from triplewire.intake.journal.survey import Survey, survey
 from triplewire.store import NewEntry, sync_folder
 from triplewire.store.privacy import private_folder

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_same
-from triplewire.intake.journal.mark import mark_in
+from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_same, mark_in
 from triplewire.intake.journal.survey import Gap
 from triplewire.store import WaitingEntry
 

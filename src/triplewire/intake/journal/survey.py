@@ -14,16 +14,17 @@ from triplewire.errors import DamagedJournal
 from triplewire.intake.journal.entries import (
     Damage,
     FileHead,
+    Mark,
     Whole,
     entries_in,
     files_of,
     first_of,
     head_of,
     is_same,
+    mark_in,
     pieces_of,
     strangers_in,
 )
-from triplewire.intake.journal.mark import Mark, mark_in
 from triplewire.store import WaitingEntry
 
 _MOST_URIS = 10

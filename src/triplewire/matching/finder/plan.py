@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from triplewire.matching.finder.finder import SeededQueries
-from triplewire.matching.finder.rows import Rows
+from triplewire.matching.finder.finder import Rows, SeededQueries
 from triplewire.matching.incremental import Seed, Shape, Triple
 from triplewire.matching.incremental.flat import NumberLists
 from triplewire.matching.index import Index

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from triplewire.matching.finder.finder import SpelledGraph
-from triplewire.matching.finder.rows import Rows
+from triplewire.matching.finder.finder import Rows, SpelledGraph
 from triplewire.matching.findings import Spelled
 from triplewire.matching.incremental import Triple
 from triplewire.matching.incremental.flat import Numbering

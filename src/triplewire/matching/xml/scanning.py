@@ -34,22 +34,6 @@ class Scan:
     Both are lists of the index itself, or parts of them, and good until it changes.
     """
 
-    __slots__ = (
-        "_automaton",
-        "_compiled",
-        "_extremes",
-        "_kept",
-        "_looks",
-        "_machine",
-        "_met",
-        "_raw",
-        "_room",
-        "_states",
-        "_waiting",
-        "maybe",
-        "sure",
-    )
-
     def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
         self._automaton, self._machine = automaton, machine
         self._compiled: PassFindings | None = None

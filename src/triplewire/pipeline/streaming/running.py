@@ -185,15 +185,11 @@ class Stream:
         while query.isActive and not self._stop.wait(_LOOK):
             pass
         if self._stop.is_set():
-            self._end(query)
+            self._batches.close()  # so that none is cut in the middle
+            query.stop()
             return None
         failed: Exception | None = query.exception()
         return failed
-
-    def _end(self, query: StreamingQuery) -> None:
-        """Between two batches, so that none is cut in the middle."""
-        self._batches.close()
-        query.stop()
 
     def _recover(self, error: Exception | None, failures: int) -> None:
         """Wait for the store, if that is what failed, or for a machine that is too busy; everything else is the end."""
