@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -59,22 +59,12 @@ class Given(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(slots=True)
-class WorkerOutcome:
+class WorkerOutcome(NamedTuple):
     """What some documents gave; a plain value, because it may come from another process."""
 
-    rows: list[AnswerRow] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
-    documents: int = 0
-    matches: int = 0
-    reading: float = 0.0
-    matching: float = 0.0
-
-    def tally(self) -> Tally:
-        """The counts."""
-        kept = tuple(self.bad[:MOST_KEPT])
-        counts = (self.documents, self.matches, len(self.rows), len(self.bad))
-        return Tally(*counts, kept, self.reading, self.matching)
+    rows: list[AnswerRow]
+    bad: list[Bad]
+    tally: Tally
 
 
 @dataclass(frozen=True)
@@ -94,7 +84,7 @@ class Work:
         for documents, told in in_parts(batches, run, is_careful=self.is_careful):
             outcome = set_aside(documents[0], told) if isinstance(told, Died) else told
             if self.tally is not None:
-                self.tally.add(outcome.tally())
+                self.tally.add(outcome.tally)
             yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
 
 
@@ -140,26 +130,28 @@ def parts(documents: list[Given]) -> Iterator[list[Given]]:
 
 def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> WorkerOutcome:
     """Parse and match; whatever is wrong with a document is told of it alone."""
-    outcome = WorkerOutcome(documents=len(documents))
+    rows: list[AnswerRow] = []
+    bad: list[Bad] = []
+    matches = 0
     started = perf_counter()
     readable: list[Document] = []
     for each in documents:
         document = read_one(each, read, limits)
         if isinstance(document, Bad):
-            outcome.bad.append(document)
+            bad.append(document)
         else:
             readable += document.parts
     between = perf_counter()
     for document, answers in zip(readable, _answered(index, readable), strict=True):
         if isinstance(answers, Bad):
-            outcome.bad.append(answers)
+            bad.append(answers)
             continue
         uri = document.uri
-        outcome.rows += [(uri, *row) for row in answers.rows]
-        outcome.matches += len({row[0] for row in answers.rows})
-        outcome.bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
-    outcome.reading, outcome.matching = between - started, perf_counter() - between
-    return outcome
+        rows += [(uri, *row) for row in answers.rows]
+        matches += len({row[0] for row in answers.rows})
+        bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
+    counts = (len(documents), matches, len(rows), len(bad))
+    return WorkerOutcome(rows, bad, Tally(*counts, tuple(bad[:MOST_KEPT]), between - started, perf_counter() - between))
 
 
 def read_one(each: Given, read: Reader, limits: Limits) -> Document | Bad:
@@ -199,7 +191,8 @@ def _unexpected(error: Exception) -> str:
 
 def set_aside(document: Given, died: Died) -> WorkerOutcome:
     """What a document gives that kills the worker that reads it."""
-    return WorkerOutcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
+    bad = Bad(document.uri or "", None, f"it was set aside: the worker {died}")
+    return WorkerOutcome([], [bad], Tally(documents=1, bad=1, kept=(bad,)))
 
 
 def answers_of(outcome: WorkerOutcome) -> Iterator[pyarrow.RecordBatch]:

@@ -135,20 +135,35 @@ def _mapped(folder: Path, table: str, column: str, kind: type) -> Array:
 
 
 @dataclass(frozen=True)
-class WritingTriples:
-    """Writes triples that come sorted; where the table has documents, those that state each triple."""
+class WritingTask:
+    """The function that Spark maps over batches of a table's rows, which come sorted; tells the part and its size."""
 
     folder: str
     table: str
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        number = _part_number()
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        number = context.partitionId()
         with ImagePart(Path(self.folder), self.table, number) as part:
-            triples = TriplePartWriter(part, states=self.table == BY_SUBJECT)
-            for batch in batches:
-                triples.add([column.to_numpy() for column in batch.columns])
-            triples.end()
-        yield _told(number, triples.rows)
+            rows = self._terms(part, batches) if self.table == TERMS else self._triples(part, batches)
+        values = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([rows], pyarrow.int64())]
+        yield pyarrow.RecordBatch.from_arrays(values, ["part", "rows"])
+
+    def _triples(self, part: ImagePart, batches: Iterable[pyarrow.RecordBatch]) -> int:
+        triples = TriplePartWriter(part, states=self.table == BY_SUBJECT)
+        for batch in batches:
+            triples.add([column.to_numpy() for column in batch.columns])
+        triples.end()
+        return triples.rows
+
+    def _terms(self, part: ImagePart, batches: Iterable[pyarrow.RecordBatch]) -> int:
+        terms = TermPartWriter(part)
+        for batch in batches:
+            terms.add(batch.column(0).to_numpy(), batch.column(1).cast(pyarrow.binary()))
+        return terms.rows
 
 
 class TriplePartWriter:
@@ -185,23 +200,8 @@ class TriplePartWriter:
             self._part.write("sizes", np.array([self._waiting], dtype=np.int64))
 
 
-@dataclass(frozen=True)
-class WritingTerms:
-    """Writes numbers with their texts, which come sorted by both; two texts of one number are two rows."""
-
-    folder: str
-
-    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        number = _part_number()
-        with ImagePart(Path(self.folder), TERMS, number) as part:
-            terms = TermPartWriter(part)
-            for batch in batches:
-                terms.add(batch.column(0).to_numpy(), batch.column(1).cast(pyarrow.binary()))
-        yield _told(number, terms.rows)
-
-
 class TermPartWriter:
-    """Writes each pair of a number and a text once."""
+    """Writes each pair of a number and a text once; two texts of one number are two rows."""
 
     def __init__(self, part: ImagePart) -> None:
         self.rows = 0
@@ -222,16 +222,3 @@ class TermPartWriter:
         self._part.write("sizes", pyarrow.compute.binary_length(kept).to_numpy(zero_copy_only=False).astype(np.int64))
         self._part.write("text", b"".join(kept.to_pylist()))
         self.rows += len(kept)
-
-
-def _part_number() -> int:
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    assert context is not None
-    return context.partitionId()
-
-
-def _told(part: int, rows: int) -> pyarrow.RecordBatch:
-    values = [pyarrow.array([part], pyarrow.int32()), pyarrow.array([rows], pyarrow.int64())]
-    return pyarrow.RecordBatch.from_arrays(values, ["part", "rows"])

@@ -37,8 +37,7 @@ from triplewire.pipeline.graph.image import (
     BY_SUBJECT,
     TERMS,
     WRITTEN,
-    WritingTerms,
-    WritingTriples,
+    WritingTask,
     has_collision,
     join,
 )
@@ -239,10 +238,8 @@ class _Run:
         return self.spark.createDataFrame(table)
 
     def _write(self, rows: DataFrame, table: str, keys: list[str], order: list[str]) -> None:
-        image = self._path("image")
-        writing = WritingTerms(image) if table == TERMS else WritingTriples(image, table)
         ordered = rows.repartitionByRange(self._parts(rows.count()), *keys).sortWithinPartitions(*order)
-        told = ordered.mapInArrow(writing, WRITTEN).collect()
+        told = ordered.mapInArrow(WritingTask(self._path("image"), table), WRITTEN).collect()
         join(self.folder / "image", table, [part.part for part in told])
 
     def _parts(self, rows: int) -> int:

@@ -63,7 +63,7 @@ class ReadingTask:
         for documents, outcome in in_parts(batches, run, is_careful=self.is_careful):
             if isinstance(outcome, Died):
                 lost = set_aside(documents[0], outcome)
-                outcome = lost.tally(), [_bad(lost.bad)]
+                outcome = lost.tally, [_bad(lost.bad)]
             tally, told = outcome
             self.tally.add(tally)
             yield from told
