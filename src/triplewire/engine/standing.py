@@ -22,6 +22,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
+from triplewire.engine.inspect.graphs import numbers_of
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
 from triplewire.matching.pages import NumberedPage
@@ -325,8 +326,7 @@ class Standing:
             else [_constants(queries[query], branch) for query, branch in used if query in queries]
             for used in uses
         ]
-        names = list(dict.fromkeys(text for one in spelled if one is not None for texts_of in one for text in texts_of))
-        texts = dict(zip(names, reader.terms.find(names), strict=True))
+        texts = numbers_of(reader, (text for one in spelled if one is not None for texts in one for text in texts))
         return [
             None if one is None else list(dict.fromkeys(tuple(texts[text] for text in constants) for constants in one))
             for one in spelled

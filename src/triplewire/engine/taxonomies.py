@@ -9,7 +9,7 @@ from pyoxigraph import Literal, Triple
 from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.batch.revisions import Revision
-from triplewire.engine.inspect.graphs import spelled_triples
+from triplewire.engine.inspect.graphs import numbers_of, spelled_triples
 from triplewire.engine.inspect.surveys import NAMES, preference
 from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import EVERYBODY, Reader, Writer
@@ -158,7 +158,7 @@ def touched(reader: Reader, before: Taxonomy, after: Taxonomy) -> list[tuple[int
     places = [(predicate, is_object) for predicate, is_object in reader.settings.get(_PLACES, [])]
     terms = [str(term) for term in moved(before, after)] if places else []
     numbers = [number for number in reader.terms.find(terms) if number]
-    predicates = dict(zip((p for p, _ in places), reader.terms.find([p for p, _ in places]), strict=True))
+    predicates = numbers_of(reader, (p for p, _ in places))
     wanted = [(predicates[p] if p else 0, is_object) for p, is_object in places if not p or predicates[p]]
     back = [(predicate, number) for predicate, is_object in wanted if is_object for number in numbers]
     forth = [(number, predicate) for predicate, is_object in wanted if not is_object for number in numbers]

@@ -118,22 +118,6 @@ class Matches(Sequence[Match]):
     It stays what it is when the index changes afterwards.
     """
 
-    __slots__ = (
-        "_base",
-        "_columns",
-        "_graph",
-        "_list",
-        "_out",
-        "_setting",
-        "_tables",
-        "_terms",
-        "_told",
-        "_tree",
-        "document",
-        "errors",
-        "paths",
-    )
-
     def __init__(
         self,
         document: Document,

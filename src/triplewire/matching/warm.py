@@ -18,12 +18,10 @@ from triplewire.model import Document
 
 @cache
 def once() -> None:
-    """Load all that is compiled, and compile what is not, before a batch waits for it."""
-    main()
+    """Load all that is compiled, and compile what is not, before a batch waits for it.
 
-
-def main() -> None:
-    """Use every compiled function once, as a saved index and a new one do."""
+    Every compiled function is used once, as a saved index and a new one do.
+    """
     size, label = NamedNode("urn:size"), NamedNode("urn:label")
     conditions = (
         Call("~>", (variable("n"), Literal("1"))),
@@ -65,4 +63,4 @@ def _use_xml() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    once()

@@ -23,6 +23,7 @@ from pyoxigraph import Variable
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine import taxonomies
 from triplewire.engine.batch.differences import stored_documents
+from triplewire.engine.inspect.graphs import numbers_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
@@ -110,8 +111,7 @@ def planned(
     sources: dict[Fixed, int] = {}
     for scope in (GRAPH, DOCUMENT):
         own = bare.taken_apart(scope)
-        names = sorted(own.constants)
-        numbers = dict(zip(names, reader.terms.find(names), strict=True))
+        numbers = numbers_of(reader, own.constants)
         fixed = [_fixed(kind, numbers) for kind in own.kinds]
         sizes = _sizes(reader, {one for each in fixed for one in each})
         counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
@@ -183,8 +183,7 @@ class BackfillSearch:
         graph, documents = job.taken_apart(GRAPH), job.taken_apart(DOCUMENT)
         with store.reading() as reader:
             taxonomy = taxonomies.read(reader)
-            names = sorted(graph.constants | documents.constants)
-            self._numbers = dict(zip(names, reader.terms.find(names), strict=True))
+            self._numbers = numbers_of(reader, graph.constants | documents.constants)
         like = Index(taxonomy)
         number = self._numbers.__getitem__
         self._plans = (

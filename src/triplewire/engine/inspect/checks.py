@@ -17,7 +17,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list
 from triplewire.engine import taxonomies
 from triplewire.engine.batch.differences import stored_documents
-from triplewire.engine.inspect.graphs import StoreGraph, row_of, terms_of
+from triplewire.engine.inspect.graphs import StoreGraph, numbers_of, row_of, terms_of
 from triplewire.engine.standing import GRAPH
 from triplewire.matching.incremental import load_pattern
 from triplewire.model import Term
@@ -78,8 +78,7 @@ def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Patt
 
 def _numbered(reader: Reader, pattern: Pattern, document: int, rows: Iterable[dict[str, Term]]) -> Found:
     told = list(rows)
-    texts = list({str(term) for row in told for term in row.values()})
-    numbers = dict(zip(texts, reader.terms.find(texts), strict=True))
+    numbers = numbers_of(reader, (str(term) for row in told for term in row.values()))
     return {(document, tuple(numbers[str(row[n])] if n in row else 0 for n in pattern.answer)) for row in told}
 
 

@@ -21,7 +21,7 @@ from triplewire.algebra.wording import word_list, word_term, word_triple
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.batch.differences import stored_documents
 from triplewire.engine.connection import query_of
-from triplewire.engine.inspect.graphs import StoreGraph, document_graphs, spelled_triples
+from triplewire.engine.inspect.graphs import StoreGraph, document_graphs, numbers_of, spelled_triples
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH
 from triplewire.engine.subscriptions.registrations import as_written
@@ -187,9 +187,8 @@ def _numbers(reader: Reader, pattern: Pattern, row: Mapping[str, Term]) -> tuple
     """The row as it would be on record; None if it cannot be."""
     if not row.keys() <= set(pattern.answer):
         return None
-    names = [name for name in pattern.answer if name in row]
-    found = dict(zip(names, reader.terms.find([str(row[name]) for name in names]), strict=True))
-    return tuple(found.get(name, 0) for name in pattern.answer) if all(found.values()) else None
+    found = numbers_of(reader, map(str, row.values()))
+    return tuple(found[str(row[n])] if n in row else 0 for n in pattern.answer) if all(found.values()) else None
 
 
 def _around(reader: Reader, pattern: Pattern, numbers: Sequence[int], start: int, id: str) -> Graph:
@@ -211,8 +210,7 @@ def _told(reader: Reader, record: SubscriptionRecord, reason: Reason, only: int 
 
 def sources_of(reader: Reader, triples: Sequence[Triple], only: int | None = None) -> list[tuple[Source, ...]]:
     """The documents that state each triple; or one of them only."""
-    texts = list(dict.fromkeys(str(term) for triple in triples for term in triple))
-    numbers = dict(zip(texts, reader.terms.find(texts), strict=True))
+    numbers = numbers_of(reader, (str(term) for triple in triples for term in triple))
     keys = [(numbers[str(t.subject)], numbers[str(t.predicate)], numbers[str(t.object)]) for t in triples]
     stating = reader.triples.stated_by(keys)
     ids = sorted({id for found in stating for id in found if only in (None, id)})

@@ -22,6 +22,12 @@ def terms_of(reader: Reader, numbers: Iterable[int]) -> dict[int, Term]:
     return {n: parse_term(text) for n, text in zip(wanted, reader.terms.texts(wanted), strict=True)}
 
 
+def numbers_of(reader: Reader, texts: Iterable[str]) -> dict[str, int]:
+    """The numbers of terms by their texts; 0 for one that is in no triple."""
+    wanted = list(dict.fromkeys(texts))
+    return dict(zip(wanted, reader.terms.find(wanted), strict=True))
+
+
 def row_of(columns: Iterable[str], numbers: Iterable[int], terms: Mapping[int, Term]) -> Row:
     """A row by the names of its columns; one without a value is left out."""
     return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})

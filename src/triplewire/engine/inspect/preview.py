@@ -26,7 +26,6 @@ from triplewire.engine.backfill.answers import answers_of
 from triplewire.engine.batch.differences import stored_documents
 from triplewire.engine.inspect.costs import MOST_COUNTED, Cost, cost_of, selected
 from triplewire.engine.inspect.graphs import row_of, spelled_triples, terms_of
-from triplewire.engine.inspect.resources import batch_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.errors import MatchLimitExceeded
@@ -36,7 +35,7 @@ from triplewire.matching.finder.finder import Derivation
 from triplewire.matching.incremental import dump_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import XSD, Document, Row, Scope, Start, Term
-from triplewire.store import Reader
+from triplewire.store import QueryRecord, Reader
 
 MOST_SAMPLED = 500
 """So many answers are followed through their documents' histories; the estimate is scaled up from them."""
@@ -207,8 +206,8 @@ def _equal(reader: Reader, pattern: Pattern, asked: _Asked) -> tuple[str, ...]:
     scope, _, viewer = asked
     wanted = scope, dump_pattern(pattern), viewer
     every = reader.queries.everything()
-    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == wanted]
-    return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
+    same = [record for record in every if (record.scope, record.pattern, record.viewer) == wanted]
+    return tuple(sorted(_subscribers(reader, same)))
 
 
 # -- how often
@@ -223,7 +222,8 @@ def _estimated(reader: Reader, sampled: Sequence[int], count: int, how: str) -> 
     batches, first, last = reader.documents.published_by()
     if not batches:
         return Frequency(0, 0, "", "", None, "")
-    since, until = batch_of(reader, first).committed, batch_of(reader, last).committed
+    ends = reader.batches.by_numbers({first, last})
+    since, until = ends[first].committed, ends[last].committed
     seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     return Frequency(events, batches, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
 
@@ -298,7 +298,7 @@ def _sees_as_much(query: StandingQuery, scope: Scope, start: Start, viewer: str 
     return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 
-def _subscribers(reader: Reader, queries: Sequence[StandingQuery]) -> tuple[str, ...]:
+def _subscribers(reader: Reader, queries: Sequence[StandingQuery | QueryRecord]) -> tuple[str, ...]:
     found = reader.subscriptions.of_queries([query.id for query in queries])
     return tuple(record.id for records in found for record in records)
 

@@ -15,7 +15,7 @@ from triplewire.engine.inspect.explanations import Source, resource_of, sources_
 from triplewire.engine.inspect.graphs import spelled_triples
 from triplewire.matching import Index
 from triplewire.model import Document, Term
-from triplewire.store import BatchRecord, DocumentRecord, Reader, VersionRecord
+from triplewire.store import DocumentRecord, Reader, VersionRecord
 
 MOST_REFERENCES = 100
 """So many triples that refer to a resource are shown."""
@@ -106,7 +106,7 @@ def history(reader: Reader, uri: str) -> list[Version]:
 
 
 def _told(reader: Reader, versions: Sequence[VersionRecord], records: dict[int, DocumentRecord]) -> list[Version]:
-    batches = {number: batch_of(reader, number) for number in {version.batch for version in versions}}
+    batches = reader.batches.by_numbers({version.batch for version in versions})
     return [
         Version(
             records[version.document].uri,
@@ -118,12 +118,6 @@ def _told(reader: Reader, versions: Sequence[VersionRecord], records: dict[int, 
         )
         for version in versions
     ]
-
-
-def batch_of(reader: Reader, number: int) -> BatchRecord:
-    """The batch of a number."""
-    (found,) = reader.batches.listing(number - 1, 1)
-    return found
 
 
 def find(reader: Reader, taxonomy: Taxonomy, pattern: Pattern, limit: int) -> list[Document]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine.inspect.graphs import terms_of
+from triplewire.engine.inspect.graphs import numbers_of, terms_of
 from triplewire.model import RDF, RDFS, Term, parse_term
 from triplewire.store import Reader
 
@@ -300,7 +300,7 @@ def names(reader: Reader, called: Called, terms: Sequence[str]) -> dict[str, str
     Of several names of one property, one without a language or in English goes first. What no document gives a name
     has the one that the taxonomy gives it.
     """
-    numbers = dict(zip(terms, reader.terms.find(terms), strict=True))
+    numbers = numbers_of(reader, terms)
     properties = [number for number in reader.terms.find(NAMES) if number]
     keys = [(number, property) for number in {*numbers.values()} - {0} for property in properties]
     found = dict(zip(keys, reader.triples.forward(keys), strict=True)) if keys else {}
