@@ -192,7 +192,7 @@ def said_plainly() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from triplewire.pipeline.refusals import explained
+    from triplewire.pipeline.session import explained
 
     try:
         yield

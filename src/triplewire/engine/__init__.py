@@ -1,8 +1,8 @@
 """The engine: changes in, events out.
 
 It ties matching to a store, in one process. `Hub` (`hub`) is what people use: it writes (`writes`) and it reads
-(`reads`), each over one open store (`connection`). Queries that stand are kept in memory (`standing`), each sees its
-documents (`views`) and the taxonomy (`taxonomies`). `names` keeps those that people give apart from the hub's own.
+(`reads`), each over one open store (`connection`). Queries that stand are kept in memory (`standing`), and see the
+taxonomy (`taxonomies`). `names` keeps those that people give apart from the hub's own.
 
     subscriptions/  a text becomes a query that stands, is edited, goes
     backfill/       what answers a new one already is found and told

@@ -25,6 +25,7 @@ import pyarrow
 from triplewire.documents import Limits
 from triplewire.model import parse_term
 from triplewire.pipeline.compression import SCHEMA, batch_of
+from triplewire.pipeline.portions import portions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,17 +99,12 @@ class Gathering:
     limit: int
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        finished: list[tuple[str, bytes | None, str | None, str | None]] = []
-        weight = 0
-        for uri, content in self._gathered(batches):
-            problem = None if content is not None else f"it is over the limit of {self.limit} bytes; split otherwise"
-            finished.append((uri, content, _MEDIA_TYPE, problem))
-            weight += len(content or b"")
-            if len(finished) == _MOST_DOCUMENTS or weight > _MOST_BYTES:
-                yield batch_of(finished)
-                finished, weight = [], 0
-        if finished:
-            yield batch_of(finished)
+        large = f"it is over the limit of {self.limit} bytes; split otherwise"
+        documents = (
+            (uri, content, _MEDIA_TYPE, large if content is None else None) for uri, content in self._gathered(batches)
+        )
+        for some in portions(documents, lambda one: len(one[1] or b""), most=_MOST_DOCUMENTS, most_weight=_MOST_BYTES):
+            yield batch_of(some)
 
     def _gathered(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes | None]]:
         """Each document's uri and lines; None instead of more lines than the limit allows."""

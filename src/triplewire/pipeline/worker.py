@@ -18,6 +18,7 @@ from triplewire.matching import Index
 from triplewire.matching.findings import DocumentAnswers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
+from triplewire.pipeline.portions import portions
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class Given(NamedTuple):
     media_type: str | None = None
     problem: str | None = None
 
+    def weigh(self) -> int:
+        """How many bytes it has."""
+        return len(self.content or b"")
+
 
 class WorkerOutcome(NamedTuple):
     """What some documents gave; a plain value, because it may come from another process."""
@@ -94,7 +99,7 @@ def in_parts(
     """What the documents give, part by part. On a second attempt, each part in a process that may die of it."""
     is_careful = is_careful or is_second_attempt()
     for batch in batches:
-        for part in parts(given(batch)):
+        for part in portions(given(batch), Given.weigh, most=_MOST_DOCUMENTS, most_weight=_MOST_BYTES):
             yield from isolated(run, part) if is_careful else [(part, run(part))]
 
 
@@ -111,21 +116,6 @@ def given(batch: pyarrow.RecordBatch) -> list[Given]:
     names = batch.schema.names
     columns = [batch.column(name).to_pylist() if name in names else [None] * len(batch) for name in Given._fields]
     return [Given(*values) for values in zip(*columns, strict=True)]
-
-
-def parts(documents: list[Given]) -> Iterator[list[Given]]:
-    """The documents in the portions that are matched at once."""
-    part: list[Given] = []
-    size = 0
-    for document in documents:
-        weight = len(document.content or b"")
-        if part and (len(part) == _MOST_DOCUMENTS or size + weight > _MOST_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(document)
-        size += weight
-    if part:
-        yield part
 
 
 def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> WorkerOutcome:

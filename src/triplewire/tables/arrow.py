@@ -47,8 +47,7 @@ class Column:
         found = value(cell)
         if found is None:
             return
-        kind = _kind(found)
-        self._kinds.add(kind)
+        self._kinds.add(_kind(found))
         if isinstance(found, Decimal):
             _, digits, exponent = found.as_tuple()
             assert isinstance(exponent, int), "a literal is never infinite"

@@ -12,8 +12,8 @@ from triplewire.engine.batch.differences import Difference, document_rows, new_r
 from triplewire.engine.batch.reasons import Documents, Touched
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.names import new_name, now
+from triplewire.engine.neighbourhoods import Views, by_viewer
 from triplewire.engine.standing import GRAPH, Standing, StandingQuery
-from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
 from triplewire.matching.finder.finder import Reason, RowFinder, Rows, SeededQueries

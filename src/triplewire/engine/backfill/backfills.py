@@ -26,9 +26,8 @@ from triplewire.engine.backfill.answers import tell_answers
 from triplewire.engine.backfill.shares import BackfillJob, BackfillShare, MatchedDocument, planned, put_off
 from triplewire.engine.batch.differences import document_rows, found_rows, stored_documents, visible
 from triplewire.engine.names import now
-from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.neighbourhoods import Neighbourhoods, Views, let_in
 from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
-from triplewire.engine.views import Views, let_in
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching.finder.finder import Key, Rows

@@ -35,9 +35,8 @@ from triplewire.engine.batch.recovery import Stale, note_stale, recovered
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.lookups import News
 from triplewire.engine.names import now
-from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.neighbourhoods import Neighbourhoods, let_in
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import let_in
 from triplewire.engine.workers import SharedFinder
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.finder import Key, Rows

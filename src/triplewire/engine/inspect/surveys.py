@@ -25,7 +25,6 @@ MOST_VALUES = 12
 MOST_HITS = 50
 MOST_BELOW = 200
 _LOOKED_AT = 50_000
-_TRIPLES_LOOKED_AT = 50_000
 _TERMS_LOOKED_AT = 200_000
 _KEYS_LOOKED_AT = 20_000
 _MOST_PREDICATES = 1_000
@@ -196,7 +195,7 @@ def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[FacetChoice], *,
     subjects = reader.surveys.subjects(ordered, looked_at=_LOOKED_AT, most=MOST_RESOURCES + 1)
     has_more = len(subjects) > MOST_RESOURCES or min(costs) >= _LOOKED_AT
     subjects = subjects[:MOST_RESOURCES]
-    triples = reader.surveys.about(subjects, _TRIPLES_LOOKED_AT)
+    triples = reader.surveys.about(subjects, _LOOKED_AT)
     terms = terms_of(reader, subjects[:limit])
     resources = tuple(terms[n] for n in subjects[:limit])
     return Selection(resources, tuple(_facets(reader, triples)), has_more, len(subjects))

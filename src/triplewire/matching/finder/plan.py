@@ -17,6 +17,9 @@ from triplewire.matching.index import Index
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.pages import Numbered
 
+_ARRAYS = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
+"""The arrays of a plan, as its files are named."""
+
 
 class WideBranch(NamedTuple):
     """A branch with optional parts: where its seed and its answer are in the rows of its entry.
@@ -130,7 +133,8 @@ class SeedPlan(SeededQueries):
         """Write it to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.index.save(folder / "index")
-        for name, array in self._arrays().items():
+        arrays = (self.queries, self.seeds, self.widths, *self.entries, *self.constants)
+        for name, array in zip(_ARRAYS, arrays, strict=True):
             np.save(folder / f"{name}.npy", array)
         plain = {
             "shapes": [shape.encode() for shape in self.shapes.values()],
@@ -139,23 +143,11 @@ class SeedPlan(SeededQueries):
         }
         (folder / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
 
-    def _arrays(self) -> dict[str, Array]:
-        return {
-            "queries": self.queries,
-            "seeds": self.seeds,
-            "use_starts": self.entries.starts,
-            "uses": self.entries.values,
-            "constant_starts": self.constants.starts,
-            "constants": self.constants.values,
-            "widths": self.widths,
-        }
-
     @classmethod
     def load(cls, folder: Path) -> SeedPlan:
         """The plan that was saved, mapped into memory."""
         plain = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-        names = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
-        queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+        queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
         max_rows, max_steps = plain["limits"]
         return cls(
             Index.load(folder / "index", max_rows=max_rows, max_steps=max_steps),

@@ -11,27 +11,22 @@ takes `detours` or waits in `fans`. `answers` keeps what lookups have said; `fla
 sorted columns of terms with numbers of their own.
 """
 
-from triplewire.matching.incremental.atoms import Atom, atoms_of, enumerating
-from triplewire.matching.incremental.gather import Gathered, Question, Seed, gather, solve, thinned
-from triplewire.matching.incremental.groups import Users
+from triplewire.matching.incremental.atoms import atoms_of, enumerating
+from triplewire.matching.incremental.gather import Question, Seed, gather, solve, thinned
 from triplewire.matching.incremental.lookups import Key, Lookups, Triple
 from triplewire.matching.incremental.neighbourhood import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.patterns import dump_pattern, load_pattern
-from triplewire.matching.incremental.shapes import Shape, Shaped, shape_of, unanchored
+from triplewire.matching.incremental.shapes import Shape, shape_of, unanchored
 
 __all__ = [
     "HIGH",
     "MOST_TRIPLES",
-    "Atom",
-    "Gathered",
     "Key",
     "Lookups",
     "Question",
     "Seed",
     "Shape",
-    "Shaped",
     "Triple",
-    "Users",
     "atoms_of",
     "dump_pattern",
     "enumerating",

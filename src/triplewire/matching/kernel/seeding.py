@@ -97,6 +97,15 @@ def _note_keys(triples: int, work: Array, unit: int) -> None:
             work[base + (bit >> 5)] |= np.int32(1 << (bit & 31))
 
 
+@inlined
+def _put(candidates: Array, at: int, record: int, triple: int, place: int) -> int:
+    """Write a candidate; gives the row behind it."""
+    candidates[at, 0] = record
+    candidates[at, 1] = triple
+    candidates[at, 2] = place
+    return at + 1
+
+
 @compiled
 def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> int:
     """Note the first record under a key as a candidate; gives the new number of candidates, -1 if there is no room."""
@@ -107,10 +116,7 @@ def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> 
         return found
     if found == len(candidates):
         return -1
-    candidates[found, 0] = keys[slot, 1]
-    candidates[found, 1] = triple
-    candidates[found, 2] = -1
-    return found + 1
+    return _put(candidates, found, keys[slot, 1], triple, -1)
 
 
 @inlined
@@ -134,16 +140,10 @@ def _woken(found: int, records: Array, work: Array, unit: int, candidates: Array
         if after >= 0:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = after
-            candidates[found, 1] = triple
-            candidates[found, 2] = -1
-            found += 1
+            found = _put(candidates, found, after, triple, -1)
         bit = second & mask
         if second < 0 or (work[base + (bit >> 5)] >> (bit & 31)) & 1:
-            candidates[kept, 0] = record
-            candidates[kept, 1] = triple
-            candidates[kept, 2] = -1
-            kept += 1
+            kept = _put(candidates, kept, record, triple, -1)
     return kept
 
 
@@ -219,10 +219,7 @@ def _filter(
         if grams[gram_word(h, grams.size)] & noted == noted:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = kind
-            candidates[found, 1] = triple
-            candidates[found, 2] = i
-            found += 1
+            found = _put(candidates, found, kind, triple, i)
     return found
 
 
@@ -248,10 +245,7 @@ def _standing(
         if after >= 0:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = after
-            candidates[found, 1] = triple
-            candidates[found, 2] = place
-            found += 1
+            found = _put(candidates, found, after, triple, place)
         term = work[W_OBJECT * unit + triple]
         start = work[T_TEXT * unit + term]
         here = place - records[record, R_OFFSET]
@@ -259,10 +253,7 @@ def _standing(
         if here < start or here + length > start + work[T_TEXT_LENGTH * unit + term]:
             continue
         if same_bytes(strings, first, text, here, length):
-            candidates[kept, 0] = record
-            candidates[kept, 1] = triple
-            candidates[kept, 2] = here
-            kept += 1
+            kept = _put(candidates, kept, record, triple, here)
     return kept
 
 
