@@ -36,7 +36,8 @@ class Teller:
         records = [record for record, _ in told]
         terms = terms_of(self._reader, (number for record in records for number in record.terms))
         texts = self._texts(number for record in records for triple in record.triples for number in triple)
-        uris = self._uris({document for record in records for document, _, _ in record.documents})
+        documents = {document for record in records for document, _, _ in record.documents}
+        uris = {record.id: record.uri for record in self._reader.documents.by_ids(list(documents))}
         batches = self._reader.batches.by_numbers({record.batch for record in records})
         return [self._event(record, hearer, terms, texts, uris, batches) for record, hearer in told]
 
@@ -67,10 +68,6 @@ class Teller:
     def _texts(self, numbers: Iterable[int]) -> dict[int, str]:
         wanted = list({number for number in numbers if number})
         return dict(zip(wanted, self._reader.terms.texts(wanted), strict=True))
-
-    def _uris(self, documents: set[int]) -> dict[int, str]:
-        ids = list(documents)
-        return {record.id: record.uri for record in self._reader.documents.by_ids(ids)}
 
     def _event(
         self,

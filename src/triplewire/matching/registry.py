@@ -112,7 +112,6 @@ class Registry:
         return self.image["constants"][at : at + int(self.code[program + layout.H_CONSTANTS])]
 
     def _named(self, entry: int) -> tuple[tuple[str, ...], Conjunction]:
-        """The answer's names, and the conjunction with the names of the subscription's columns."""
         record = int(self.image["entries"][entry, layout.E_RECORD])
         answer, slots, parts = columns_of(self.image.terms.get(int(self.image["entries"][entry, layout.E_COLUMNS])))
         inner = self.conjunction(entry)

@@ -133,7 +133,6 @@ def put_off(job: BackfillJob, fans: Sequence[Fan], *, is_last: bool) -> tuple[Ba
 
 
 def _fixed(kind: Pattern, numbers: Mapping[str, int]) -> list[Fixed]:
-    """The constants of the triples that may be of a kind, by their numbers."""
     found: list[Fixed] = []
     for branch in kind.branches:
         s, p, o = (0 if isinstance(node, Variable) else numbers[str(node)] for node in branch.triples[0])
@@ -264,7 +263,6 @@ class BackfillSearch:
                         yield reader, list(dict.fromkeys(page))
 
     def _kinds(self, scope: str, reader: Reader, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
-        """The triples with the kinds at which something begins."""
         begins = self._begins[scope]
         if not begins:
             return []

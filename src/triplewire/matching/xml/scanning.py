@@ -155,7 +155,6 @@ class Scan:
                 self._meet(look, unescaped(value) if "&" in value else value)
 
     def _meet(self, look: TrieTable, value: str) -> None:
-        """Note a look, and tell its entries the value of an attribute or a text."""
         self._looks[look] = None
         if look.has_values:
             self._read(look, [value])
@@ -225,7 +224,6 @@ class Scan:
 
 
 def _whole(piece: str) -> tuple[str, str]:
-    """A tag with > in its attributes, and the text behind it."""
     found = _TAG.match(piece)
     assert found is not None, "the XML of a document is canonical"
     return found[1], found[2]
