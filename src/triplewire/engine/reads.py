@@ -292,7 +292,6 @@ class HubReads(HubConnection, AnyHub):
             return None if content is None else Document(uri, content, xml)
 
     def access(self, uri: str) -> Access | None:
-
         with self._reading() as reader:
             (record,) = reader.documents.current([uri])
             if record is None:

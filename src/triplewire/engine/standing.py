@@ -240,7 +240,6 @@ class Standing:
         self._number = self._imaged = number
 
     def _opened(self, reader: Reader, name: str, number: int) -> Index:
-
         path = self._images / f"{name}-{number}.index" if self._images is not None else None
         if path is not None and path.exists():
             return Index.load(path)

@@ -188,7 +188,6 @@ class HubWrites(HubConnection, AnyHub):
         return self.apply([Publish(data, drop_missing, access)], batch=batch)
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
-
         return self.apply([Retract(uri)], batch=batch)
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None) -> Outcome:

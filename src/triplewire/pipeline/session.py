@@ -1,4 +1,4 @@
-"""A Spark session that starts fast, is quiet, and keeps its small things small.
+"""A Spark session that starts fast, is quiet, and keeps its small things small; and what Spark refuses, explained.
 
 The settings are those that were measured to matter; whatever is in `conf` goes before them.
 """
