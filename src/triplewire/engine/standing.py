@@ -20,7 +20,6 @@ from pathlib import Path
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
 from triplewire.engine.inspect.graphs import numbers_of
 from triplewire.matching import Index
@@ -302,10 +301,6 @@ class Standing:
                 self._numbers.clear()
             self._numbers[text] = found
         return found
-
-    def path_query(self, query: int) -> PathQuery | None:
-        """The XPath of a query, if it is one."""
-        return self.documents.path_query(str(query))
 
     def start_of(self, query: int) -> int:
         """The batch after which documents are visible to a query."""

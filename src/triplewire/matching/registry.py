@@ -131,7 +131,11 @@ class Registry:
 
 
 def read_body(code: NDArray[np.int16], constants: list[bytes], threshold: bytes | None) -> Conjunction:
-    """The conjunction of a body, its variables named by their numbers; `threshold` is that of a family's member."""
+    """The conjunction of a body, its variables named by their numbers; `threshold` is that of a family's member.
+
+    Conditions that are tests were canonical ones (`algebra.canonical`); the others are one text among the constants,
+    and Python checks them on the rows that the kernel finds.
+    """
     names = [slot_name(i) for i in range(int(code[B_VARIABLES]))]
 
     def node(place: int) -> Node:

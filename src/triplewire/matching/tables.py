@@ -1,4 +1,4 @@
-"""The image's tables as the kernel has them: where they are, and more room in those that get full."""
+"""The arrays of the kernel: the image's tables, with more room in those that get full, and its working memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists: the rows and the events that a hub gives, with the ways out of it: pandas, Arrow, files, a notebook."""
+"""Lists: the rows, the events and the outcomes that a hub gives, and the ways out: pandas, Arrow, files, a notebook."""
 
 from __future__ import annotations
 
