@@ -310,7 +310,7 @@ def _failure(address: str) -> str | None:
         return f"{address} is not HOST:PORT"
     try:
         socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         return f"{address} ({error.strerror if isinstance(error, OSError) and error.strerror else error})"
     return None
 
