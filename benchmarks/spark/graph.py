@@ -31,10 +31,8 @@ from benchmarks.targets import Verdict
 from triplewire import Index, Limits, compile, parse, pipeline
 from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.queries import Queries
-from triplewire.matching.finder.spelling import spelled_rows
-from triplewire.matching.finder.statements import kept_of
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import FIRST
+from triplewire.matching.finder.spelling import kept_of, spelled_rows
+from triplewire.matching.incremental.flat import FIRST, flat_triples
 from triplewire.model import RDF
 from triplewire.pipeline import outputs, worker
 

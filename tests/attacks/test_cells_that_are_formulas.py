@@ -13,7 +13,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.model import XSD, Matched, Row
 from triplewire.tables import EventLayout, Events, RowLayout, Rows
-from triplewire.tables.formats import write
+from triplewire.tables.writers import write
 
 TIME = datetime(2026, 3, 2, 9, tzinfo=UTC)
 FORMULAS = (

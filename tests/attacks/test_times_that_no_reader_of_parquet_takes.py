@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode
 
 from triplewire.model import XSD, Row
 from triplewire.tables import RowLayout
-from triplewire.tables.formats import write
+from triplewire.tables.writers import write
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])

@@ -15,7 +15,7 @@ from tests.faults.power import Power
 from tests.hub.processes import COMMAND, put, serving
 
 from triplewire.intake.journal import Journal
-from triplewire.intake.journal.mark import mark_in
+from triplewire.intake.journal.entries import mark_in
 
 
 def on_the_disk(tmp_path):
@@ -51,7 +51,7 @@ os.rename("synced", "renamed")
 
 
 def test_a_journal_has_its_mark_on_the_disk_with_its_first_entry(tmp_path):
-    """Invariant of `intake.journal.mark`: a mark is on the disk before the first file is begun."""
+    """Invariant of `intake.journal.entries`: a mark is on the disk before the first file is begun."""
     folder, power = on_the_disk(tmp_path)
     code = """
 import os

@@ -160,7 +160,7 @@ def test_file_that_was_sent_makes_room_for_the_next(tmp_path):
 
 
 def test_what_is_not_installed_is_not_offered(monkeypatch):
-    monkeypatch.setattr("triplewire.tables.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("triplewire.tables.writers.find_spec", lambda name: None)
     with pytest.raises(downloads.NotAcceptable) as refused:
         downloads.wanted("xlsx", None)
     assert "application/vnd.apache.parquet" not in refused.value.offered

@@ -9,17 +9,17 @@ import sys
 import pytest
 
 from hub.serving import serving
-from triplewire.matching.kernel import compiling
+from triplewire.matching.kernel import compiled
 
 SMALL = (
     "import logging, sys\n"
-    "from triplewire.matching.kernel import compiling\n"
+    "from triplewire.matching.kernel import compiled\n"
     "from triplewire.matching.kernel.hashing import mix\n"
     "from triplewire.cli.notices import announce_compiling\n"
     "{before}"
     "for value in (1, 2):\n"
     "    mix(value, 2, 3, 4)\n"
-    "print(compiling.has_been(), compiling.is_going_on())"
+    "print(compiled.has_been(), compiled.is_going_on())"
 )
 """Uses one small function of the kernel, because all of them take a minute."""
 
@@ -33,7 +33,7 @@ def run(cache, before=""):
 
 
 def test_first_use_says_on_the_command_line_that_it_compiles_and_the_next_says_nothing(tmp_path):
-    assert run(tmp_path, "announce_compiling()\n") == ("True False", compiling.SAID + "\n")
+    assert run(tmp_path, "announce_compiling()\n") == ("True False", compiled.SAID + "\n")
     assert run(tmp_path, "announce_compiling()\n") == ("False False", "")
 
 
@@ -41,13 +41,13 @@ def test_library_tells_its_log_and_disturbs_nobody(tmp_path):
     assert run(tmp_path) == ("True False", "")
     told, said = run(tmp_path / "other", "logging.basicConfig(level=logging.INFO, format='%(name)s: %(message)s')\n")
     assert told == "True False"
-    assert said.splitlines() == [f"triplewire.matching: {compiling.SAID}"]
+    assert said.splitlines() == [f"triplewire.matching: {compiled.SAID}"]
 
 
 def test_service_is_not_ready_while_it_compiles(tmp_path, monkeypatch):
     with serving(f"sqlite:///{tmp_path}/hub.db") as served:
         assert served.get("/v1/health").json()["ready"]
-        monkeypatch.setattr(compiling._listener, "open", 1)
+        monkeypatch.setattr(compiled._listener, "open", 1)
         told = served.get("/v1/health")
         assert (told.status_code, told.json()["ready"]) == (503, False)
         assert "being compiled" in told.json()["reasons"][0]
@@ -59,5 +59,5 @@ def test_warm_compiles_everything_once(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "triplewire.cli", "warm"]
     first, second = (subprocess.run(command, capture_output=True, text=True, env=environment) for _ in range(2))
-    assert first.stderr.splitlines() == [compiling.SAID, "the matcher is compiled"]
+    assert first.stderr.splitlines() == [compiled.SAID, "the matcher is compiled"]
     assert second.stderr.splitlines() == ["the matcher was compiled already"]

@@ -17,8 +17,7 @@ from tests.oracle.test_crowded_histories import follow_with
 
 from triplewire import Hub, Subscription
 from triplewire.engine.batch.overlays import Changes
-from triplewire.engine.finders import SharedFinder
-from triplewire.engine.workers import Beginnings, Worker
+from triplewire.engine.workers import Beginnings, SharedFinder, Worker
 from triplewire.errors import MatchLimitExceeded, StoreError
 from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.incremental.fans import POPULAR

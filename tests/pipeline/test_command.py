@@ -12,7 +12,7 @@ from triplewire import Index, compile, pipeline
 from triplewire.cli import batches
 from triplewire.cli.app import app
 from triplewire.demo.files import copy_to
-from triplewire.pipeline.watching import watched
+from triplewire.pipeline.tally import watched
 
 
 @pytest.fixture

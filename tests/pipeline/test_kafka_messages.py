@@ -74,9 +74,9 @@ def test_server_that_does_not_run_is_told_at_once():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         there = f"127.0.0.1:{taken.getsockname()[1]}"
         require_a_server(f"127.0.0.1:1,{there}")
-    with pytest.raises(PipelineError, match=rf"{there}: .*; does it run there\?"):
+    with pytest.raises(PipelineError, match=rf"{there} \(.*; does it run there\?"):
         require_a_server(there)
-    with pytest.raises(PipelineError, match="host:x: "):
+    with pytest.raises(PipelineError, match="host:x is not HOST:PORT"):
         require_a_server("host:x")
 
 

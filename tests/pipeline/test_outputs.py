@@ -5,7 +5,7 @@ import os
 import pytest
 
 from triplewire import Index, compile, parse, pipeline
-from triplewire.pipeline import outputs, parts
+from triplewire.pipeline import outputs
 
 
 @pytest.fixture
@@ -79,12 +79,13 @@ def test_what_was_there_is_replaced(spark, index, tmp_path):
 def test_many_answers_are_written_in_groups(spark, index, tmp_path, monkeypatch):
     import pyarrow.parquet
 
+    from triplewire.pipeline.tally import Tally
     from triplewire.pipeline.worker import WorkerOutcome, answers_of
 
     row = ("urn:d", "s", ("x",), ("<urn:x>",))
-    batches = [part for _ in range(5) for part in answers_of(WorkerOutcome(rows=[row] * 30_000))]
-    assert parts._write(tmp_path / "a.parquet", batches)
+    batches = [part for _ in range(5) for part in answers_of(WorkerOutcome([row] * 30_000, [], Tally()))]
+    assert outputs._write_file(tmp_path / "a.parquet", batches)
     written = pyarrow.parquet.ParquetFile(tmp_path / "a.parquet").metadata
     assert (written.num_rows, written.num_row_groups) == (150_000, 2)
-    assert not parts._write(tmp_path / "b.parquet", [])
+    assert not outputs._write_file(tmp_path / "b.parquet", [])
     assert not (tmp_path / "b.parquet").exists()

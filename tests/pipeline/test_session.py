@@ -84,7 +84,7 @@ def test_session_is_the_function_whatever_was_imported_before(first):
 
 def test_what_a_session_writes_is_gone_afterwards():
     script = (
-        "from triplewire.pipeline.folders import temporary\n"
+        "from triplewire.pipeline.session import temporary\n"
         "folder = temporary('test')\n(folder / 'x').write_text('y')\nprint(folder)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -17,8 +17,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from triplewire.model import XSD, Behind, Matched, Row
 from triplewire.tables import FORMATS, EventLayout, RowLayout
 from triplewire.tables.arrow import table_of
-from triplewire.tables.formats import write
 from triplewire.tables.workbooks import LONGEST, Workbook
+from triplewire.tables.writers import write
 
 TIME = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

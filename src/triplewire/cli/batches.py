@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from triplewire import Index
-    from triplewire.pipeline.tally import Bad, Tally
-    from triplewire.pipeline.watching import Progress
+    from triplewire.pipeline.tally import Bad, Progress, Tally
 
 LOCAL = "local[*]"
 _SHOWN = 10
@@ -129,7 +128,7 @@ def _written(spark: SparkSession, batch: Batch, index: Index, console: Console) 
             found = pipeline.match_graph(spark, documents, index, work=batch.work, show=show)
         with found:
             return outputs.write_graph(found, batch.out, batch.to)
-    from triplewire.pipeline.watching import watched
+    from triplewire.pipeline.tally import watched
 
     matched = pipeline.match_documents(spark, documents, index)
     with ExitStack() as stack:
@@ -154,7 +153,7 @@ def said_plainly() -> Iterator[None]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from triplewire.pipeline.refusals import explained
+    from triplewire.pipeline.session import explained
 
     try:
         yield

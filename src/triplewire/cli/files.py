@@ -38,10 +38,10 @@ def chosen(format: str | None, json: bool, out: Path | None) -> str:
 
 def write(out: Path | None, format: str, layout: Layout[Any], items: Iterable[Any]) -> int:
     """Write all items into the file, or to standard output; gives how many they were."""
-    from triplewire.tables import formats
+    from triplewire.tables import writers
 
     with usage_for(ImportError), opened(out) as file:
-        return formats.write(file, format, layout, items)
+        return writers.write(file, format, layout, items)
 
 
 @contextmanager

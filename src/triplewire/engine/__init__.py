@@ -1,17 +1,17 @@
 """The engine: changes in, events out.
 
 It ties matching to a store, in one process. `Hub` (`hub`) is what people use: it writes (`writes`) and it reads
-(`reads`), each over one open store (`connection`). Queries that stand are kept in memory (`standing`), each sees its
-documents (`views`) and the taxonomy (`taxonomies`). `names` keeps those that people give apart from the hub's own.
+(`reads`), each over one open store (`connection`). Queries that stand are kept in memory (`standing`), and see the
+taxonomy (`taxonomies`). `names` keeps those that people give apart from the hub's own.
 
     subscriptions/  a text becomes a query that stands, is edited, goes
     backfill/       what answers a new one already is found and told
     batch/          changes become revisions of documents, these begin and end rows, and events tell it
     inspect/        what only reads: events, reasons, previews, what there is
 
-Rows are found around triples (`neighbourhoods`, over `lookups`), here or by workers elsewhere (`finders`, `workers`),
-and numbers become events that people read in `telling`. The engine never parses a language or plans a match itself, and
-never delivers an event: a deliverer reads the log.
+Rows are found around triples (`neighbourhoods`, over `lookups`), here or by `workers` elsewhere, and numbers become
+events that people read in `telling`. The engine never parses a language or plans a match itself, and never delivers an
+event: a deliverer reads the log.
 """
 
 from __future__ import annotations

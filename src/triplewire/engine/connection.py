@@ -12,10 +12,10 @@ from typing import Self
 from triplewire.documents import Limits
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.recovery import Stale
-from triplewire.engine.finders import SharedFinder
 from triplewire.engine.inspect.replica import Replicas
 from triplewire.engine.standing import Standing
-from triplewire.engine.telling import Past, Teller
+from triplewire.engine.telling import Teller
+from triplewire.engine.workers import SharedFinder
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Subscription, moment
@@ -82,7 +82,7 @@ class HubConnection:
         self._book.catch_up(reader)
 
     def _teller(self, reader: Reader) -> Teller:
-        return Teller(reader, self._book.schema.strong, Past(self.store))
+        return Teller(reader, self._book.schema.strong, self.store)
 
 
 def record_of(reader: Reader, id: str) -> SubscriptionRecord:
@@ -93,10 +93,16 @@ def record_of(reader: Reader, id: str) -> SubscriptionRecord:
     return record
 
 
-def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
-    """A record as the subscription that it is of, with its pattern."""
+def query_of(reader: Reader, record: SubscriptionRecord) -> QueryRecord:
+    """The query that a subscription asks."""
     (query,) = reader.queries.by_ids([record.query])
     assert query is not None, "a subscription has its query"
+    return query
+
+
+def subscription_of(reader: Reader, record: SubscriptionRecord, stale: Mapping[int, Stale]) -> Subscription:
+    """A record as the subscription that it is of, with its pattern."""
+    query = query_of(reader, record)
     return replace(described(record, query, stale), pattern=load_pattern(query.pattern))
 
 

@@ -7,6 +7,7 @@ will have: the two kinds of names never meet.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from triplewire.errors import DocumentError, SubscriptionError
@@ -31,6 +32,11 @@ class OwnName(str):
 def new_name(kind: str = "b") -> OwnName:
     """A name that no batch has, and that tells nothing of the caller."""
     return OwnName(f"{kind}-{uuid4().hex}")
+
+
+def now() -> str:
+    """The time, as records have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def refuse_own_name(batch: str) -> None:

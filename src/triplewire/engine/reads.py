@@ -10,10 +10,9 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import recovery
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
-from triplewire.engine.inspect import checks, events, explanations, inbox, resources, search, summaries
+from triplewire.engine.inspect import checks, events, explanations, inbox, resources, summaries
 from triplewire.engine.inspect.checks import Progress
 from triplewire.engine.inspect.explanations import Why, WhyNot
-from triplewire.engine.inspect.pages import row_page
 from triplewire.engine.inspect.preview import Preview, preview
 from triplewire.engine.inspect.replica import Results
 from triplewire.engine.inspect.resources import Resource, Version
@@ -46,7 +45,8 @@ _BETWEEN_LOOKS = 0.5
 class HubReads(HubConnection, AnyHub):
     """What a hub tells: its subscriptions with their answers and events, reasons, and the metadata itself.
 
-    Where a `viewer` is named, documents that it may not read are not there. Without one, all are.
+    Where a `viewer` is named, documents that it may not read are not there. Without one, all are. What `AnyHub` says of
+    a method is not said again.
     """
 
     # -- subscriptions
@@ -57,13 +57,11 @@ class HubReads(HubConnection, AnyHub):
             return reader.backfills.listing(limit, state=state)
 
     def subscription(self, id: str) -> Subscription:
-        """The subscription of an id."""
         with self._reading() as reader:
             record = record_of(reader, id)
             return subscription_of(reader, record, recovery.stale(reader, [record.query]))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
-        """All subscriptions, or those of one owner, by id."""
         after = ""
         while True:
             with self._reading() as reader:
@@ -76,12 +74,10 @@ class HubReads(HubConnection, AnyHub):
             after = found[-1].id
 
     def columns(self, id: str) -> tuple[str, ...]:
-        """The names of the variables that a subscription asks for."""
         with self._reading() as reader:
             return tuple(record_of(reader, id).columns)
 
     def log_columns(self, id: str) -> tuple[str, ...]:
-        """The variables in its log: those that it asks for, then those that it asked for before an edit."""
         with self._reading() as reader:
             spans = reader.subscriptions.spans(record_of(reader, id))
         return tuple(dict.fromkeys(name for span in reversed(spans) for name in span.columns))
@@ -108,18 +104,17 @@ class HubReads(HubConnection, AnyHub):
     # -- answers
 
     def rows(self, id: str) -> Rows:
-        """What answers a subscription now; a list, which can also be written as a file, or become a data frame."""
         with self._reading() as reader:
             record = record_of(reader, id)
             found = list(dict.fromkeys(row.terms for row in reader.rows.of_query(record.query)))
             return Rows(record.columns, self._teller(reader).rows(record.columns, found))
 
     def row_page(self, id: str, *, after: str = "", limit: int = PAGE) -> RowPage:
-        """Some of what answers a subscription now, and where the next page begins; only these are read."""
         if limit < 1:
             raise ValueError(f"limit must be at least 1, and is {limit}")
         with self._reading() as reader:
-            return row_page(reader, self._teller(reader), record_of(reader, id), after, limit)
+            record = record_of(reader, id)
+            return self._teller(reader).row_page(record.query, record.columns, after, limit)
 
     def events(
         self,
@@ -130,10 +125,6 @@ class HubReads(HubConnection, AnyHub):
         since: Time | None = None,
         until: Time | None = None,
     ) -> Events:
-        """The events of a subscription with a cursor over `after`, in order.
-
-        With times, those that were committed from `since` to before `until`; a time without a zone counts as UTC.
-        """
         with self._reading() as reader:
             record, some = record_of(reader, id), events.Some(after, since=since, until=until)
             return self._told(reader, record, events.following(reader, record, some, limit))
@@ -191,17 +182,14 @@ class HubReads(HubConnection, AnyHub):
             return inbox.page(reader, self._teller(reader), wanted, sees)
 
     def news(self, *, account: str = "", owner: str | None = None, sees: Sees = lambda viewer: True) -> InboxNews:
-        """How many events are new since an account has looked (`mark`): of each subscription, and in all."""
         with self._reading() as reader:
             return inbox.news(reader, account, owner, sees)
 
     def why(self, id: str, row: Mapping[str, Term]) -> Why:
-        """Why a row answers a subscription: its triples, who states them, the conditions; UnknownRow if it does not."""
         with self._reading() as reader:
             return explanations.why_row(reader, self._standing.taxonomy, record_of(reader, id), row)
 
     def why_not(self, id: str, iri: str | Term) -> WhyNot:
-        """Why a resource does not answer a subscription: the part of the query that fits nothing, and what was seen."""
         with self._reading() as reader:
             return explanations.why_not_resource(reader, self._standing.taxonomy, record_of(reader, id), iri)
 
@@ -237,7 +225,7 @@ class HubReads(HubConnection, AnyHub):
             raise ValueError(f"limit must not be below 0, and is {limit}")
         with self._reading() as reader:
             pattern = registrations.compiled(reader, text, language, prefixes)
-            return search.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
+            return resources.find(reader.seen_by(viewer), self._standing.taxonomy, pattern, limit)
 
     # -- metadata
 
@@ -295,7 +283,6 @@ class HubReads(HubConnection, AnyHub):
             return resources.history(reader.seen_by(viewer), uri)
 
     def document(self, uri: str, version: int | None = None, *, viewer: str | None = None) -> Document | None:
-        """A document as it is now, or in one of its versions; None if it is not there (any more, or then)."""
         with self._reading() as reader:
             (record,) = reader.seen_by(viewer).documents.current([uri])
             if record is None or (version is None and not record.present):
@@ -305,7 +292,6 @@ class HubReads(HubConnection, AnyHub):
             return None if content is None else Document(uri, content, xml)
 
     def access(self, uri: str) -> Access | None:
-        """Who may read and change a document; None: it has no list, and is for everybody. See `restrict`."""
         with self._reading() as reader:
             (record,) = reader.documents.current([uri])
             if record is None:

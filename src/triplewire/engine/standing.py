@@ -20,12 +20,12 @@ from pathlib import Path
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
-from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine import taxonomies
+from triplewire.engine.inspect.graphs import numbers_of
 from triplewire.matching import Index
 from triplewire.matching.incremental import MOST_TRIPLES, Seed, Shape, enumerating, load_pattern, shape_of
 from triplewire.matching.pages import NumberedPage
-from triplewire.store import Reader, Writer
+from triplewire.store import QueryRecord, Reader, Writer
 
 GRAPH, DOCUMENT = "graph", "document"
 _INDEXES = ("documents", "graph", "seeds")
@@ -48,6 +48,11 @@ class StandingQuery:
 
     def __post_init__(self) -> None:
         self.wide = any(branch.optionals for branch in self.pattern.branches)
+
+    @classmethod
+    def of(cls, record: QueryRecord) -> StandingQuery:
+        """The query of a record."""
+        return cls(record.id, record.scope, record.start, load_pattern(record.pattern), record.viewer)
 
 
 @dataclass(slots=True)
@@ -158,13 +163,12 @@ class Standing:
         self._number, self._uncommitted = fresh.number, None
 
     def _take(self, reader: Reader, queries: Sequence[int]) -> None:
-        """Add the queries that are new, and let go of those that are no more."""
         fresh = []
         for id, record in zip(queries, reader.queries.by_ids(queries), strict=True):
             if record is None:
                 self._drop(id)
             elif str(id) not in (self.graph if record.scope == GRAPH else self.documents):
-                self._add(StandingQuery(id, record.scope, record.start, load_pattern(record.pattern), record.viewer))
+                self._add(StandingQuery.of(record))
                 if record.scope == GRAPH:
                     fresh.append(id)
         self._seed(reader, fresh)
@@ -192,7 +196,6 @@ class Standing:
         self._queries.pop(id, None)
 
     def _seed(self, reader: Reader, queries: Sequence[int]) -> None:
-        """Wait for the atoms of new graph queries."""
         if not queries:
             return
         atoms = reader.atoms.atoms(sorted({atom for uses in reader.atoms.of_queries(queries) for atom, _ in uses}))
@@ -219,7 +222,6 @@ class Standing:
     # -- images
 
     def _load(self, reader: Reader) -> None:
-        """Begin with the image that the store has, if there is one."""
         self._forget()
         found = reader.images.load(_IMAGE)
         if found is None:
@@ -237,13 +239,12 @@ class Standing:
         self._number = self._imaged = number
 
     def _opened(self, reader: Reader, name: str, number: int) -> Index:
-        """An index that the store has, from the shared file if there is one already."""
         path = self._images / f"{name}-{number}.index" if self._images is not None else None
         if path is not None and path.exists():
             return Index.load(path)
         image = reader.images.load(f"{_IMAGE}.{name}")
         assert image is not None, "the store has just named it"
-        return _opened(image[1]) if path is None else _placed(image[1], path)
+        return _opened(image[1], path)
 
     @property
     def is_worth_an_image(self) -> bool:
@@ -268,12 +269,18 @@ class Standing:
         missing = [id for id in wanted if id not in self._queries]
         for record in reader.queries.by_ids(missing):
             if record is not None:
-                pattern = load_pattern(record.pattern)
-                self._queries[record.id] = StandingQuery(record.id, record.scope, record.start, pattern, record.viewer)
+                self._queries[record.id] = StandingQuery.of(record)
         found = {id: self._queries[id] for id in wanted if id in self._queries}
         while len(self._queries) > _PATTERNS_KEPT:
             self._queries.popitem(last=False)
         return found
+
+    def index_of(self, queries: Iterable[StandingQuery]) -> Index:
+        """An index of these queries alone, with the taxonomy of now."""
+        index = Index(self.taxonomy)
+        for query in queries:
+            index.add(str(query.id), query.pattern)
+        return index
 
     def hearers(self, reader: Reader, queries: Iterable[int]) -> Mapping[int, int]:
         """How many subscriptions hear each query; known until the subscriptions change, or a backfill ends."""
@@ -295,10 +302,6 @@ class Standing:
             self._numbers[text] = found
         return found
 
-    def path_query(self, query: int) -> PathQuery | None:
-        """The XPath of a query, if it is one."""
-        return self.documents.path_query(str(query))
-
     def start_of(self, query: int) -> int:
         """The batch after which documents are visible to a query."""
         return self._starts.get(query, 0)
@@ -317,8 +320,7 @@ class Standing:
             else [_constants(queries[query], branch) for query, branch in used if query in queries]
             for used in uses
         ]
-        names = list(dict.fromkeys(text for one in spelled if one is not None for texts_of in one for text in texts_of))
-        texts = dict(zip(names, reader.terms.find(names), strict=True))
+        texts = numbers_of(reader, (text for one in spelled if one is not None for texts in one for text in texts))
         return [
             None if one is None else list(dict.fromkeys(tuple(texts[text] for text in constants) for constants in one))
             for one in spelled
@@ -361,17 +363,11 @@ def _closed(index: Index) -> bytes:
         return path.read_bytes()
 
 
-def _opened(content: bytes) -> Index:
-    """The index, mapped from a file that nobody else sees."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "index"
-        path.write_bytes(content)
-        return Index.load(path)
-
-
-def _placed(content: bytes, path: Path) -> Index:
-    """The index, mapped from a file that is whole as soon as others see it."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+def _opened(content: bytes, path: Path | None) -> Index:
+    """The index, mapped from a file that nobody else sees, or from one that is whole as soon as others see it."""
+    with tempfile.NamedTemporaryFile(dir=path and path.parent, delete=path is None) as file:
         file.write(content)
-    Path(file.name).replace(path)
-    return Index.load(path)
+        file.flush()
+        if path is None:
+            return Index.load(file.name)
+    return Index.load(Path(file.name).replace(path))

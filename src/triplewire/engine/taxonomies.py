@@ -9,8 +9,8 @@ from pyoxigraph import Literal, Triple
 from triplewire.algebra.pattern import IS_A, Call, Expression, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.engine.batch.revisions import Revision
-from triplewire.engine.inspect.graphs import spelled_triples
-from triplewire.engine.inspect.labels import NAMES, preference
+from triplewire.engine.inspect.graphs import numbers_of, spelled_triples
+from triplewire.engine.inspect.surveys import NAMES, preference
 from triplewire.model import RDFS, Document, Term, parse_triple
 from triplewire.store import EVERYBODY, Reader, Writer
 
@@ -29,8 +29,11 @@ def number_of(reader: Reader) -> int:
 
 def read(reader: Reader) -> Taxonomy:
     """The taxonomy as it is in the store."""
-    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
-    return Taxonomy.from_triples([*given, *_stated(reader)])
+    return Taxonomy.from_triples([*_given(reader), *spelled_triples(reader, _stated(reader))])
+
+
+def _given(reader: Reader) -> list[Triple]:
+    return [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
 
 
 def given(triples: Iterable[Triple]) -> list[list[str]]:
@@ -74,11 +77,11 @@ def note_change(writer: Writer) -> int:
     return number
 
 
-def _stated(reader: Reader) -> list[Triple]:
+def _stated(reader: Reader) -> list[tuple[int, int, int]]:
     """What documents that are for everybody state: the taxonomy is everybody's, and tells nothing of the others."""
     predicates = [number for number in reader.terms.find(BELOW) if number]
-    triples = [triple for found in reader.seen_by(EVERYBODY).triples.scan(predicates) for triple in found]
-    return spelled_triples(reader, triples)
+    found = reader.seen_by(EVERYBODY).triples.scan(predicates)
+    return list(dict.fromkeys(triple for triples in found for triple in triples))
 
 
 def states_taxonomy(document: Document) -> bool:
@@ -98,20 +101,13 @@ def is_revised(revisions: Sequence[Revision]) -> bool:
 
 def revised(reader: Reader, revisions: Sequence[Revision]) -> Taxonomy:
     """The taxonomy with the revisions; TaxonomyError if they close a cycle."""
-    given = [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
     ids = {revision.id for revision in revisions}
-    predicates = [number for number in reader.terms.find(BELOW) if number]
-    everybody = reader.seen_by(EVERYBODY).triples
-    triples = list({triple for found in everybody.scan(predicates) for triple in found})
-    kept = [t for t, by in zip(triples, everybody.stated_by(triples), strict=True) if set(by) - ids]
-    numbers = list({number for triple in kept for number in triple})
-    texts = dict(zip(numbers, reader.terms.texts(numbers), strict=True))
-    spelled = [(texts[s], texts[p], texts[o]) for s, p, o in kept]
-    for revision in revisions:
-        if revision.list_after is None:
-            spelled += [triple for triple in revision.new if triple[1] in BELOW]
-    stated = [parse_triple(*triple) for triple in dict.fromkeys(spelled)]
-    return Taxonomy.from_triples([*given, *stated])
+    triples = _stated(reader)
+    stating = reader.seen_by(EVERYBODY).triples.stated_by(triples)
+    kept = spelled_triples(reader, [t for t, by in zip(triples, stating, strict=True) if set(by) - ids])
+    new = [triple for revision in revisions if revision.list_after is None for triple in revision.new]
+    stated = [parse_triple(*triple) for triple in new if triple[1] in BELOW]
+    return Taxonomy.from_triples([*_given(reader), *dict.fromkeys([*kept, *stated])])
 
 
 # -- what a change of the taxonomy touches
@@ -162,7 +158,7 @@ def touched(reader: Reader, before: Taxonomy, after: Taxonomy) -> list[tuple[int
     places = [(predicate, is_object) for predicate, is_object in reader.settings.get(_PLACES, [])]
     terms = [str(term) for term in moved(before, after)] if places else []
     numbers = [number for number in reader.terms.find(terms) if number]
-    predicates = dict(zip((p for p, _ in places), reader.terms.find([p for p, _ in places]), strict=True))
+    predicates = numbers_of(reader, (p for p, _ in places))
     wanted = [(predicates[p] if p else 0, is_object) for p, is_object in places if not p or predicates[p]]
     back = [(predicate, number) for predicate, is_object in wanted if is_object for number in numbers]
     forth = [(number, predicate) for predicate, is_object in wanted if not is_object for number in numbers]

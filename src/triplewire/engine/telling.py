@@ -9,9 +9,12 @@ from pyoxigraph import Triple
 from triplewire.algebra.content import contents
 from triplewire.algebra.xpath.evaluate import tree_of
 from triplewire.algebra.xpath.places import ROOT_PLACE, Places
-from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_term, parse_triple
+from triplewire.engine.inspect.graphs import row_of, terms_of
+from triplewire.errors import BadRequest
+from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, BatchRecord, EventRecord, Hearer, Reader, Store, triples_of
+from triplewire.tables import RowPage
 
 _KINDS = {MATCHED: EVENTS["matched"], CHANGED: EVENTS["changed"], UNMATCHED: EVENTS["unmatched"]}
 
@@ -19,60 +22,52 @@ Versions = tuple[tuple[int, int], ...]
 """Documents by number, each with a version."""
 
 
-class Past:
-    """Reads versions of documents, when an event's content is asked for."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def stated(self, versions: Versions) -> list[Triple]:
-        """What they state, with the hub's names for blank nodes."""
-        found: dict[tuple[str, str, str], None] = {}
-        with self._store.reading() as reader:
-            for (document, _), content in zip(versions, reader.documents.contents(versions), strict=True):
-                found.update(dict.fromkeys(triples_of(document, content or b"")))
-        return [parse_triple(*spelled) for spelled in found]
-
-    def xml(self, versions: Versions) -> list[bytes]:
-        """Their XML; nothing for those that have none."""
-        with self._store.reading() as reader:
-            return reader.documents.xml(versions)
-
-
 class Teller:
-    """Makes events of records; terms and documents are looked up for all of them together."""
+    """Makes events of records; terms and documents are looked up for all of them together.
 
-    def __init__(self, reader: Reader, strong: frozenset[str], past: Past) -> None:
-        self._reader, self._strong, self._past = reader, strong, past
+    Versions of documents are read of the store when an event's content is asked for.
+    """
+
+    def __init__(self, reader: Reader, strong: frozenset[str], store: Store) -> None:
+        self._reader, self._strong, self._store = reader, strong, store
 
     def events(self, told: Sequence[tuple[EventRecord, Hearer]]) -> list[Event]:
         """The events, each for the subscription that hears it."""
         records = [record for record, _ in told]
-        terms = self._terms(number for record in records for number in record.terms)
+        terms = terms_of(self._reader, (number for record in records for number in record.terms))
         texts = self._texts(number for record in records for triple in record.triples for number in triple)
-        uris = self._uris({document for record in records for document, _, _ in record.documents})
+        documents = {document for record in records for document, _, _ in record.documents}
+        uris = {record.id: record.uri for record in self._reader.documents.by_ids(list(documents))}
         batches = self._reader.batches.by_numbers({record.batch for record in records})
         return [self._event(record, hearer, terms, texts, uris, batches) for record, hearer in told]
 
     def rows(self, columns: Sequence[str], rows: Sequence[tuple[int, ...]]) -> list[Row]:
         """Rows by the names of their columns; one without a value is left out."""
-        terms = self._terms(number for row in rows for number in row)
-        return [_row(columns, row, terms) for row in rows]
+        terms = terms_of(self._reader, (number for row in rows for number in row))
+        return [row_of(columns, row, terms) for row in rows]
+
+    def row_page(self, query: int, columns: Sequence[str], after: str, limit: int) -> RowPage:
+        """The rows of a query that follow a cursor, "" being the beginning, so that an answer need not be held whole.
+
+        Pages are in the order of what rows hold (of its digest), not of when they came: a row has the same place
+        whatever else comes and goes. Invariant: who follows `next` to the end gets every row that was an answer all the
+        time, and no row twice; of one that came or went meanwhile, nothing is promised.
+        """
+        try:
+            key = bytes.fromhex(after)
+        except ValueError:
+            raise BadRequest(f"{after!r} is no cursor of rows; send the `next` of a page, or nothing") from None
+        found = self._reader.rows.page(query, key, limit)
+        rows = self.rows(columns, [terms for _, terms in found])
+        return RowPage(rows, found[-1][0].hex() if len(found) == limit else None)
 
     def values(self, numbers: Iterable[int]) -> dict[int, str]:
         """What people see of terms: the text of a literal, the address of a resource."""
-        return {number: getattr(term, "value", str(term)) for number, term in self._terms(numbers).items()}
-
-    def _terms(self, numbers: Iterable[int]) -> dict[int, Term]:
-        return {number: parse_term(text) for number, text in self._texts(numbers).items()}
+        return {number: getattr(term, "value", str(term)) for number, term in terms_of(self._reader, numbers).items()}
 
     def _texts(self, numbers: Iterable[int]) -> dict[int, str]:
         wanted = list({number for number in numbers if number})
         return dict(zip(wanted, self._reader.terms.texts(wanted), strict=True))
-
-    def _uris(self, documents: set[int]) -> dict[int, str]:
-        ids = list(documents)
-        return {record.id: record.uri for record in self._reader.documents.by_ids(ids)}
 
     def _event(
         self,
@@ -83,7 +78,7 @@ class Teller:
         uris: Mapping[int, str],
         batches: Mapping[int, BatchRecord],
     ) -> Event:
-        row, batch = _row(hearer.columns, record.terms, terms), batches[record.batch]
+        row, batch = row_of(hearer.columns, record.terms, terms), batches[record.batch]
         behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
@@ -102,30 +97,30 @@ class Teller:
 
     def _state_of_xml(self, row: Row) -> Callable[[Versions], Excerpt | None]:
         """Only rows of XPath have no triples behind them; they name the one document that they are from."""
-        past, place = self._past, row[NODE].value if NODE in row else ROOT_PLACE
+        store, place = self._store, row[NODE].value if NODE in row else ROOT_PLACE
 
         def state(versions: Versions) -> Excerpt | None:
             """What these versions have where the row's node is."""
-            read = (xml for xml in past.xml(versions) if xml)
-            return next((Places(tree_of(xml)).excerpt(place) for xml in read), None)
+            with store.reading() as reader:
+                read = [xml for xml in reader.documents.xml(versions) if xml]
+            return Places(tree_of(read[0])).excerpt(place) if read else None
 
         return state
 
     def _state_of(self, row: Row) -> Callable[[Versions], tuple[Triple, ...] | None]:
-        past, strong = self._past, self._strong
+        store, strong = self._store, self._strong
 
         def state(versions: Versions) -> tuple[Triple, ...] | None:
             """What these versions say about the row's resources."""
-            stated = past.stated(versions)
+            with store.reading() as reader:
+                read = zip(versions, reader.documents.contents(versions), strict=True)
+            stated = dict.fromkeys(triple for (id, _), content in read for triple in triples_of(id, content or b""))
             if not stated:
                 return None
             by_subject: dict[object, list[Triple]] = {}
-            for triple in stated:
+            for spelled in stated:
+                triple = parse_triple(*spelled)
                 by_subject.setdefault(triple.subject, []).append(triple)
             return contents(row.values(), lambda nodes: [t for n in nodes for t in by_subject.get(n, ())], strong)
 
         return state
-
-
-def _row(columns: Sequence[str], numbers: Sequence[int], terms: Mapping[int, Term]) -> Row:
-    return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})

@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from uuid import uuid4
@@ -22,7 +21,7 @@ from triplewire.engine.batch.application import Applied, Meaning, apply, told_ag
 from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
-from triplewire.engine.names import new_name, refuse_own_name, refuse_unstorable_changes
+from triplewire.engine.names import new_name, now, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.subscriptions import edits, registrations
 from triplewire.engine.workers import OneWorker, Workers
 from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
@@ -49,7 +48,10 @@ _PAGE = 1000
 
 
 class HubWrites(HubConnection, AnyHub):
-    """What is done to a hub; each of these is one transaction, and its events say what it did."""
+    """What is done to a hub; each of these is one transaction, and its events say what it did.
+
+    What `AnyHub` says of a method is not said again.
+    """
 
     # -- subscriptions
 
@@ -118,7 +120,6 @@ class HubWrites(HubConnection, AnyHub):
             return subscription_of(writer, record, recovery.stale(writer, [record.query]))
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
-        """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""
         with self._writing() as writer:
             known = subscription_of(writer, record_of(writer, id), {})
             return self._subscribed(writer, replace(known, id=_id(new_id), start="now", title=title or known.title))
@@ -139,12 +140,10 @@ class HubWrites(HubConnection, AnyHub):
         return count
 
     def unsubscribe(self, id: str) -> None:
-        """Forget a subscription, its rows and its events."""
         with self._writing() as writer:
             registrations.unregister(writer, id)
 
     def mark(self, cursor: int, *, account: str = "") -> int:
-        """Note that an account has looked at the events up to a cursor, or up to the last one; gives the cursor."""
         with self._lock, self.store.writing() as writer:
             reached = max(0, min(cursor, writer.log.last_cursor()))
             writer.marks.set(account, reached)
@@ -178,12 +177,6 @@ class HubWrites(HubConnection, AnyHub):
         drop_missing: bool = False,
         access: Access | None = None,
     ) -> Outcome:
-        """Register a document, or a new version of it; gives the events that it causes.
-
-        Of a `Path` the file is read; its uri is that of the file, if none is given. Of a feed, each item is a
-        document; those that a new version does not have stay, unless `drop_missing` is set.
-        With `access`, only those whom this list names may read it, from the first moment on.
-        """
         if isinstance(data, Path):
             uri = uri or data.resolve().as_uri()
             data = data.read_bytes()
@@ -195,11 +188,9 @@ class HubWrites(HubConnection, AnyHub):
         return self.apply([Publish(data, drop_missing, access)], batch=batch)
 
     def retract(self, uri: str, *, batch: str | None = None) -> Outcome:
-        """Take a document back; gives the events that this causes."""
         return self.apply([Retract(uri)], batch=batch)
 
     def restrict(self, uri: str, access: Access | None, *, batch: str | None = None) -> Outcome:
-        """Give a document another access list, or with None let it be for everybody; gives the events this causes."""
         with self._reading() as reader:
             if reader.documents.current([uri]) == [None]:
                 raise UnknownDocument(uri)
@@ -293,7 +284,7 @@ class HubWrites(HubConnection, AnyHub):
         it by themselves.
         """
         with self._reading() as reader:
-            if not recovery.is_due(reader, _now()):
+            if not recovery.is_due(reader, now()):
                 return None
         name = new_name("recovery")
         with self._writing() as writer:
@@ -327,12 +318,7 @@ def _id(given: str | None) -> str:
     return given or f"s-{uuid4().hex[:12]}"
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
 def _heard(applied: Applied, hearers: Mapping[int, Sequence[Hearer]]) -> Iterator[tuple[EventRecord, Hearer]]:
-    """Events of a batch, for each subscription that hears them."""
     for first, event in applied.events:
         for cursor, query in enumerate(event.queries, first):
             for hearer in hearers.get(query, ()):

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from triplewire.errors import StoreError
-from triplewire.matching.kernel import compiling
+from triplewire.matching.kernel import compiled
 
 if TYPE_CHECKING:
     from triplewire.hub.service import Service
@@ -75,7 +75,7 @@ def _error_of(answer: asyncio.Future[object]) -> BaseException | None:
 def ailments(service: Service) -> list[Ailment]:
     """What this process knows to be wrong, without a question to a store."""
     found = [ailment for tenant in service.tenants for ailment in _of_tenant(tenant)]
-    if compiling.is_going_on():
+    if compiled.is_going_on():
         found.append(Ailment("the matcher is being compiled, once after it was installed; this takes about a minute"))
     if service.pipeline is not None and service.pipeline.trouble is not None:
         found.append(Ailment(f"{service.pipeline.trouble}; until it is back, this process applies changes", False))

@@ -138,11 +138,9 @@ class Noted(Handled):
     __slots__ = ()
 
     def still_waits(self, reader: Reader) -> bool:
-        """See `Handled.still_waits`."""
         return pairs.position_of(reader) < self.until
 
     def note(self, writer: Writer) -> None:
-        """See `Handled.note`."""
         if pairs.position_of(writer) >= self.first:
             raise StoreError("another process has taken these changes off the journal; let one apply them, not two")
         pairs.note(writer, self.until)

@@ -135,7 +135,6 @@ def unpacked(uri: str, content: bytes) -> Publish:
 
 
 def _permitted(change: Publish | Restrict) -> dict[str, object]:
-    """The account of a change, and the access list that it gives."""
     listed = change.access
     return {"by": change.by, "access": None if listed is None else [listed.readers, listed.writers]}
 

@@ -65,7 +65,6 @@ class JournalLog(Log):
         return self._journal.acknowledged
 
     def append(self, entries: Sequence[NewEntry]) -> int:
-        """See `Log.append`."""
         return self._journal.append(entries)
 
     def applied(self) -> int:
@@ -77,15 +76,12 @@ class JournalLog(Log):
 
     @property
     def failure(self) -> str | None:
-        """See `Log.failure`."""
         return self._journal.failure
 
     def probe(self) -> None:
-        """See `Log.probe`."""
         self._journal.probe()
 
     def close(self) -> None:
-        """See `Log.close`."""
         pairs.close_journal(self._store, self._journal)
 
 

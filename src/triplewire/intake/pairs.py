@@ -22,9 +22,8 @@ from secrets import token_bytes
 
 from triplewire.errors import DamagedJournal, StoreError
 from triplewire.intake.journal import Gap, Journal, Survey
-from triplewire.intake.journal.entries import files_of, strangers_in
+from triplewire.intake.journal.entries import MARK, files_of, strangers_in
 from triplewire.intake.journal.journal import held
-from triplewire.intake.journal.mark import MARK
 from triplewire.intake.journal.survey import survey
 from triplewire.store import Reader, Store, WaitingEntry, Writer, sync_folder
 from triplewire.store.files import private_folder

@@ -13,23 +13,11 @@ import numpy as np
 from pyoxigraph import NamedNode, Variable
 
 from triplewire.algebra.encoding import slot_name
-from triplewire.algebra.pattern import Conjunction, TriplePattern, render, variables_of
+from triplewire.algebra.pattern import Conjunction, Expression, TriplePattern, render, variables_of
 from triplewire.algebra.substitution import renamed
+from triplewire.matching import layout
 from triplewire.matching.kernel.families import find_member
 from triplewire.matching.kernel.sharing import atoms, sharers
-from triplewire.matching.layout import (
-    E_NEXT,
-    E_RECORD,
-    E_THRESHOLD,
-    F_SIZE,
-    KIND_NAMES,
-    MOST_STEPS_IN_PROGRAM,
-    R_CONSTANTS,
-    R_FAMILY,
-    R_HEAD,
-    R_KIND,
-    R_PROGRAM,
-)
 from triplewire.matching.registry import Registry
 
 
@@ -102,9 +90,9 @@ def explain(registry: Registry, number: int, id: str) -> Explanation:
 
 def _branch(registry: Registry, number: int, entry: int) -> ExplainedBranch:
     image = registry.image
-    record = int(image["entries"][entry, E_RECORD])
+    record = int(image["entries"][entry, layout.E_RECORD])
     row = image["records"][record]
-    family = int(row[R_FAMILY])
+    family = int(row[layout.R_FAMILY])
     conjunction = _readable(registry.conjunction(entry))
     totals = _totals(registry, number, entry)
     found = tuple(
@@ -115,10 +103,10 @@ def _branch(registry: Registry, number: int, entry: int) -> ExplainedBranch:
     return ExplainedBranch(
         atoms=found,
         joins=tuple(_joins(conjunction)),
-        access=KIND_NAMES[int(row[R_KIND])],
+        access=layout.KIND_NAMES[int(row[layout.R_KIND])],
         equal=_equal(registry, entry, record),
-        group=int(np.sum(image["records"][: image.used["records"], R_PROGRAM] == row[R_PROGRAM])),
-        family=int(image["families"][family, F_SIZE]) if family >= 0 else 0,
+        group=int(np.sum(image["records"][: image.used["records"], layout.R_PROGRAM] == row[layout.R_PROGRAM])),
+        family=int(image["families"][family, layout.F_SIZE]) if family >= 0 else 0,
         residual=tuple(render(c) for c in conjunction.conditions if c not in single),
     )
 
@@ -130,24 +118,21 @@ def _readable(conjunction: Conjunction) -> Conjunction:
 
 def _totals(registry: Registry, number: int, entry: int) -> list[int]:
     image, code = registry.image, registry.code
-    record, threshold = image["entries"][entry, [E_RECORD, E_THRESHOLD]].tolist()
-    program, base = image["records"][record, [R_PROGRAM, R_CONSTANTS]].tolist()
-    found = np.zeros(MOST_STEPS_IN_PROGRAM, dtype=np.int64)
+    record, threshold = image["entries"][entry, [layout.E_RECORD, layout.E_THRESHOLD]].tolist()
+    program, base = image["records"][record, [layout.R_PROGRAM, layout.R_CONSTANTS]].tolist()
+    found = np.zeros(layout.MOST_STEPS_IN_PROGRAM, dtype=np.int64)
     wanted = found[: atoms(program, base, threshold, code, image["constants"], found)]
     used, subscriptions = image.used["entries"], image.used["subscriptions"]
     totals = sharers(wanted, number, used, image["entries"], image["records"], subscriptions, image["constants"], code)
     return [int(total) for total in totals]
 
 
-def _tests_on(triple: TriplePattern, conjunction: Conjunction) -> list[str]:
+def conditions_on(triple: TriplePattern, conjunction: Conjunction) -> tuple[Expression, ...]:
     """The conditions of this atom: those on its object alone, or on its subject where that is no atom's object."""
-    objects = {t.object.value for t in conjunction.triples if isinstance(t.object, Variable)}
-    own = set()
-    if isinstance(triple.object, Variable):
-        own.add(triple.object.value)
-    if isinstance(triple.subject, Variable) and triple.subject.value not in objects:
-        own.add(triple.subject.value)
-    return [render(c) for c in conjunction.conditions if len(names := variables_of(c)) == 1 and names <= own]
+    objects = {t.object for t in conjunction.triples}
+    own = {triple.object, *({triple.subject} - objects)}
+    names = {node.value for node in own if isinstance(node, Variable)}
+    return tuple(c for c in conjunction.conditions if len(tested := variables_of(c)) == 1 and tested <= names)
 
 
 def _short(node: object) -> str:
@@ -158,13 +143,13 @@ def _short(node: object) -> str:
 
 
 def _atom_text(triple: TriplePattern, conjunction: Conjunction) -> str:
-    tests = _tests_on(triple, conjunction)
-    return " ".join(_short(node) for node in triple) + "".join(f" with {test}" for test in tests)
+    tests = conditions_on(triple, conjunction)
+    return " ".join(_short(node) for node in triple) + "".join(f" with {render(test)}" for test in tests)
 
 
 def _kind(triple: TriplePattern, conjunction: Conjunction) -> str:
     links = isinstance(triple.subject, Variable) and isinstance(triple.object, Variable)
-    return "join" if links and not _tests_on(triple, conjunction) else "trigger"
+    return "join" if links and not conditions_on(triple, conjunction) else "trigger"
 
 
 def _joins(conjunction: Conjunction) -> list[str]:
@@ -179,13 +164,13 @@ def _joins(conjunction: Conjunction) -> list[str]:
 def _equal(registry: Registry, entry: int, record: int) -> int:
     """How many entries are in the chain of this one: they ask the same."""
     image = registry.image
-    family = int(image["records"][record, R_FAMILY])
-    head = int(image["records"][record, R_HEAD])
+    family = int(image["records"][record, layout.R_FAMILY])
+    head = int(image["records"][record, layout.R_HEAD])
     if family >= 0:
-        threshold = float(image["numbers"][image["entries"][entry, E_THRESHOLD]])
+        threshold = float(image["numbers"][image["entries"][entry, layout.E_THRESHOLD]])
         head = int(image["members"][find_member(family, threshold, image["families"], image["thresholds"])])
     count = 0
     while head >= 0:
         count += 1
-        head = int(image["entries"][head, E_NEXT])
+        head = int(image["entries"][head, layout.E_NEXT])
     return count

@@ -60,10 +60,11 @@ class DocumentAnswers(NamedTuple):
 def spell(matches: Sequence[Matches], registry: Registry) -> list[DocumentFindings]:
     """The findings of documents that were just matched."""
     reader = _Reader(registry, matches)
-    return [
-        DocumentFindings([*map(FoundRow._make, reader.findings(each)), *_path_findings(each)], each.errors)
-        for each in matches
-    ]
+    found: list[DocumentFindings] = []
+    for each in matches:
+        paths = [FoundRow(subscription, row, ()) for subscription, _, row in _path_answers(each)]
+        found.append(DocumentFindings([*map(FoundRow._make, reader.findings(each)), *paths], each.errors))
+    return found
 
 
 def answer(matches: Sequence[Matches], registry: Registry) -> list[DocumentAnswers]:
@@ -72,12 +73,8 @@ def answer(matches: Sequence[Matches], registry: Registry) -> list[DocumentAnswe
     return [DocumentAnswers([*reader.answers(each), *_path_answers(each)], each.errors) for each in matches]
 
 
-def _path_findings(matches: Matches) -> Iterable[FoundRow]:
-    """The rows of XPath subscriptions: no triple is behind them."""
-    return [FoundRow(subscription, row, ()) for subscription, _, row in _path_answers(matches)]
-
-
 def _path_answers(matches: Matches) -> Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The rows of XPath subscriptions: no triple is behind them."""
     if not matches.paths:
         return
     for match in matches:

@@ -25,27 +25,13 @@ from triplewire.errors import (
     SubscriptionError,
     UnknownSubscription,
 )
-from triplewire.matching.classes import install_taxonomy, read_taxonomy
-from triplewire.matching.image import Image
+from triplewire.matching import layout
+from triplewire.matching.image import Image, install_taxonomy
 from triplewire.matching.kernel import match as run_kernel
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.layout import (
-    A_LIMITS,
-    A_MARKS,
-    A_QUEUE,
-    DONE,
-    EMISSION,
-    M_DOCUMENT,
-    M_FLAGS,
-    M_VARIABLES,
-    MALFORMED,
-    TOO_MANY_ROWS,
-    UNCERTAIN,
-)
-from triplewire.matching.matches import Matches
-from triplewire.matching.registry import Registry
-from triplewire.matching.request import check
-from triplewire.matching.room import Room
+from triplewire.matching.matches import Matches, Setting
+from triplewire.matching.registry import Registry, check
+from triplewire.matching.tables import Room
 from triplewire.matching.xml.registered import RegisteredPaths
 from triplewire.model import Document, parse_term
 
@@ -59,20 +45,6 @@ if TYPE_CHECKING:  # explaining is loaded when it is asked for: matching must be
 _NO_ERRORS: Mapping[str, SubscriptionError] = MappingProxyType({})
 MAX_ROWS, MAX_STEPS = 1_000_000, 10_000_000
 _NO_MATCHES = np.zeros((0, 5), dtype=np.int32), np.zeros(0, dtype=np.int32)
-
-
-class _Setting:
-    """The taxonomy of one time, read from the image when Python first needs it: the kernel has its own."""
-
-    def __init__(self, max_rows: int, source: Taxonomy | Image) -> None:
-        self.max_rows = max_rows
-        self._source = source
-
-    @property
-    def taxonomy(self) -> Taxonomy:
-        if isinstance(self._source, Image):
-            self._source = read_taxonomy(self._source)
-        return self._source
 
 
 class Index:
@@ -96,7 +68,7 @@ class Index:
             if not isinstance(limit, int) or not 0 < limit < 1 << 31:
                 raise ValueError(f"{name} must be a number from 1 to {(1 << 31) - 1:,}, not {limit!r}")
         self._limits = (max_rows, max_steps)
-        self._setting = _Setting(max_rows, EMPTY)
+        self._setting = Setting(max_rows, EMPTY)
         self._lock = threading.RLock()
         self._use(Image())
         if taxonomy is not None:
@@ -109,14 +81,13 @@ class Index:
         self._registry = Registry(image, self._room)
         self._conditions: dict[int, tuple[Expression, ...]] = {}
         """Decoded conditions of the entries that Python had to check; forgotten at the next change."""
-        self._room.table[A_LIMITS] = self._limits
+        self._room.table[layout.A_LIMITS] = self._limits
         self._make_classes()
 
     def _make_classes(self) -> None:
-        """Working memory for climbing the taxonomy."""
         room, classes = self._room, self._image["parent_starts"].size
-        room.put(A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
-        room.put(A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
+        room.put(layout.A_QUEUE, np.zeros(classes + 1, dtype=np.int32))
+        room.put(layout.A_MARKS, np.zeros(classes + 2, dtype=np.int32))  # a counter before, a place to write to behind
 
     # -- subscriptions
 
@@ -186,7 +157,7 @@ class Index:
         """Test is-a conditions against another taxonomy from now on."""
         with self._lock:
             install_taxonomy(self._image, taxonomy)
-            self._setting = _Setting(self._limits[0], taxonomy)
+            self._setting = Setting(self._limits[0], taxonomy)
             self._registry.line_up()
             self._make_classes()
 
@@ -251,7 +222,7 @@ class Index:
             errors: Sequence[Mapping[str, SubscriptionError]] = [_NO_ERRORS] * len(batch)
             if flags:
                 told, errors = self._checked(batch, bounds, out, told)
-                ends = np.searchsorted(out[told[:, 1] + M_DOCUMENT], np.arange(len(batch) + 1))
+                ends = np.searchsorted(out[told[:, 1] + layout.M_DOCUMENT], np.arange(len(batch) + 1))
             first, end, base = ends[:-1].tolist(), ends[1:].tolist(), bounds.tolist()
             found = [self._match_path(document) for document in batch]
             if any(paths is not None and paths.failed for paths in found):
@@ -313,9 +284,9 @@ class Index:
         room = self._room
         while True:
             status, used, count, flags = run_kernel(room.table)
-            if status == DONE:
+            if status == layout.DONE:
                 return used, count, flags
-            if status == MALFORMED:
+            if status == layout.MALFORMED:
                 reason = "its bytes are not canonical N-Triples; make documents with triplewire.parse"
                 raise DocumentError(reason, uri=batch[used].uri)
             room.make(status)
@@ -327,28 +298,27 @@ class Index:
     ) -> tuple[Array, list[dict[str, SubscriptionError]]]:
         """What is left without what exact arithmetic or a residual condition refutes; and what went over a limit."""
         errors: list[dict[str, SubscriptionError]] = [{} for _ in batch]
-        flags = out[told[:, 1] + M_FLAGS]
+        flags = out[told[:, 1] + layout.M_FLAGS]
         keep = flags == 0
         failed: set[tuple[int, int]] = set()
         for i in np.flatnonzero(flags).tolist():
             number, at, _, _, entry = told[i].tolist()
-            document = int(out[at + M_DOCUMENT])
-            if flags[i] & ~UNCERTAIN:
+            document = int(out[at + layout.M_DOCUMENT])
+            if flags[i] & ~layout.UNCERTAIN:
                 id = self._image.ids.get(number).decode()
                 errors[document][id] = _limit_error(id, int(flags[i]), self._limits)
                 failed.add((document, number))
             else:
                 keep[i] = self._holds(entry, out, at, batch[document], int(bounds[document]))
         if failed:
-            pairs = zip(out[told[:, 1] + M_DOCUMENT].tolist(), told[:, 0].tolist(), strict=True)
+            pairs = zip(out[told[:, 1] + layout.M_DOCUMENT].tolist(), told[:, 0].tolist(), strict=True)
             keep &= [pair not in failed for pair in pairs]
         return told[keep], errors
 
     def _holds(self, entry: int, out: Array, at: int, document: Document, base: int) -> bool:
-        """True if every condition of the entry's conjunction holds for a match."""
         row = {}
-        for slot in range(int(out[at + M_VARIABLES])):
-            place = at + EMISSION + 2 * slot
+        for slot in range(int(out[at + layout.M_VARIABLES])):
+            place = at + layout.EMISSION + 2 * slot
             start = int(out[place]) - base
             row[slot_name(slot)] = parse_term(document.ntriples[start : start + out[place + 1]].decode())
         conditions = self._conditions.get(entry)
@@ -400,7 +370,7 @@ class Index:
         """
         index = cls(max_rows=max_rows, max_steps=max_steps)
         index._use(Image.load(Path(path), verify))
-        index._setting = _Setting(max_rows, index._image)
+        index._setting = Setting(max_rows, index._image)
         return index
 
 
@@ -420,7 +390,7 @@ def _asked(id: str) -> bytes:
 
 
 def _limit_error(id: str, flags: int, limits: tuple[int, int]) -> MatchLimitExceeded:
-    if flags & TOO_MANY_ROWS:
+    if flags & layout.TOO_MANY_ROWS:
         reason = f"it has more than {limits[0]:,} matches in this document; make it more selective, or raise max_rows"
     else:
         reason = f"it took more than {limits[1]:,} steps on this document; make it more selective, or raise max_steps"

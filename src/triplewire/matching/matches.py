@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from triplewire.algebra.evaluate import Graph, optional_rows
 from triplewire.algebra.pattern import Optional
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
+from triplewire.matching.image import Image, read_taxonomy
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.layout import EMISSION, M_VARIABLES, MOST_VARIABLES
 from triplewire.matching.strings import Strings
@@ -28,13 +29,21 @@ if TYPE_CHECKING:  # a process that matches triples alone need not load lxml
 Row = dict[str, Term]
 
 
-class Setting(Protocol):
-    """What rows are made with: the taxonomy (which a saved index reads only when something needs it), and a limit."""
+class Setting:
+    """What rows are made with: a limit, and the taxonomy of one time.
 
-    max_rows: int
+    The taxonomy is read from the image when Python first needs it: the kernel has its own.
+    """
+
+    def __init__(self, max_rows: int, source: Taxonomy | Image) -> None:
+        self.max_rows, self._source = max_rows, source
 
     @property
-    def taxonomy(self) -> Taxonomy: ...
+    def taxonomy(self) -> Taxonomy:
+        """What is-a conditions are tested against."""
+        if isinstance(self._source, Image):
+            self._source = read_taxonomy(self._source)
+        return self._source
 
 
 class Match:
@@ -108,22 +117,6 @@ class Matches(Sequence[Match]):
     A sequence like a list. `errors` has the subscriptions that failed on this document: the others were served.
     It stays what it is when the index changes afterwards.
     """
-
-    __slots__ = (
-        "_base",
-        "_columns",
-        "_graph",
-        "_list",
-        "_out",
-        "_setting",
-        "_tables",
-        "_terms",
-        "_told",
-        "_tree",
-        "document",
-        "errors",
-        "paths",
-    )
 
     def __init__(
         self,

@@ -149,7 +149,6 @@ class _Reader:
         return [tuple(triples[start:end]) for start, end in zip([0, *until], until, strict=False)]
 
     def _at(self, told: Array, place: int | Array) -> Array:
-        """Where the kernel wrote the value of a variable."""
         return told[:, 1] + EMISSION + 2 * place
 
     def _bound(self, at: Array) -> Array:

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array, compiled
-from triplewire.matching.kernel.hashing import find_string, hash_bytes, intern_string, place_of, rehash_strings, tag_of
+from triplewire.matching.kernel.hashing import intern_string, rehash_strings
 
 
 def grown(array: Array, needed: int) -> Array:
@@ -67,13 +67,6 @@ class Strings:
         blob = np.frombuffer(joined, dtype=np.uint8)
         self._counter[0] = _intern(blob, bounds, self.count, self.slots, self.starts, self.text, numbers)
         return numbers
-
-    def find(self, string: bytes) -> int:
-        """The number of a string, or -1."""
-        blob = np.frombuffer(string + b"\0", dtype=np.uint8)
-        h = hash_bytes(blob, 0, len(string))
-        tables = self.slots, self.starts, self.text
-        return int(find_string(tag_of(h), place_of(h), blob, 0, len(string), *tables))
 
     def get(self, number: int) -> bytes:
         """The string of a number."""

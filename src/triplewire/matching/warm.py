@@ -11,20 +11,17 @@ from pyoxigraph import Literal, NamedNode
 from triplewire.algebra.pattern import Call, Conjunction, Pattern, TriplePattern, variable
 from triplewire.algebra.xpath import syntax as xpath
 from triplewire.algebra.xpath.query import PathQuery
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering, flat_triples
 from triplewire.matching.index import Index
 from triplewire.model import Document
 
 
 @cache
 def once() -> None:
-    """Load all that is compiled, and compile what is not, before a batch waits for it."""
-    main()
+    """Load all that is compiled, and compile what is not, before a batch waits for it.
 
-
-def main() -> None:
-    """Use every compiled function once, as a saved index and a new one do."""
+    Every compiled function is used once, as a saved index and a new one do.
+    """
     size, label = NamedNode("urn:size"), NamedNode("urn:label")
     conditions = (
         Call("~>", (variable("n"), Literal("1"))),
@@ -66,4 +63,4 @@ def _use_xml() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    once()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Thread
-from types import TracebackType
 from typing import Self, TypeVar
 
 _Result = TypeVar("_Result")
@@ -27,9 +26,7 @@ class Beside:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._thread is not None:
             self._thread.join(self._patience)
 

@@ -1,10 +1,10 @@
-"""Compressed documents, made plain in a worker, never beyond a limit."""
+"""Compressed documents, made plain in a worker, never beyond a limit; and documents as Spark has them."""
 
 from __future__ import annotations
 
 import bz2
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +17,14 @@ COMPRESSED = (".gz", ".bz2")
 
 _MOST_STREAMS = 1_000
 """After each of them what is left is copied, so that many empty ones would take quadratic time."""
-_COLUMNS = ("uri", "content", "media_type", "problem")
+SCHEMA = "uri string, content binary, media_type string, problem string"
+"""The schema of documents; `problem` is what kept one from being read."""
+_TYPES = {
+    "uri": pyarrow.string(),
+    "content": pyarrow.binary(),
+    "media_type": pyarrow.string(),
+    "problem": pyarrow.string(),
+}
 
 
 class Plain(NamedTuple):
@@ -38,10 +45,13 @@ class Decompressing:
             uris = batch.column("uri").to_pylist()
             for uri, packed in zip(uris, batch.column("content"), strict=True):  # one by one: they may be large
                 plain = decompressed(packed.as_py(), uri, self.limit)
-                values = (uri, plain.content, media_type_of(uri.rpartition(".")[0]), plain.problem)
-                types = (pyarrow.string(), pyarrow.binary(), pyarrow.string(), pyarrow.string())
-                arrays = [pyarrow.array([value], kind) for value, kind in zip(values, types, strict=True)]
-                yield pyarrow.RecordBatch.from_arrays(arrays, list(_COLUMNS))
+                yield batch_of([(uri, plain.content, media_type_of(uri.rpartition(".")[0]), plain.problem)])
+
+
+def batch_of(documents: Sequence[tuple[str, bytes | None, str | None, str | None]]) -> pyarrow.RecordBatch:
+    """Documents in the order of the `SCHEMA`, as a batch of records."""
+    columns = zip(zip(*documents, strict=True), _TYPES.values(), strict=True)
+    return pyarrow.RecordBatch.from_arrays([pyarrow.array(values, kind) for values, kind in columns], list(_TYPES))
 
 
 def decompressed(packed: bytes, uri: str, limit: int) -> Plain:

@@ -15,8 +15,7 @@ from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, vari
 from triplewire.documents import parse
 from triplewire.matching import Index
 from triplewire.matching.findings import DocumentFindings
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import FIRST
+from triplewire.matching.incremental.flat import FIRST, flat_triples
 
 
 def warm() -> list[DocumentFindings]:
@@ -28,8 +27,13 @@ def warm() -> list[DocumentFindings]:
     return index.find([parse("<urn:s> <urn:p> <urn:o> .", uri="urn:warm", media_type="application/n-triples")])
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Fork workers as Spark asks for them; what is in memory by now, they share."""
     warm()
     gc.collect()
     gc.freeze()  # what is there now is left alone by collections, so that its pages stay shared
     daemon.manager()
+
+
+if __name__ == "__main__":
+    run()

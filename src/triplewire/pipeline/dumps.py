@@ -24,6 +24,8 @@ import pyarrow
 
 from triplewire.documents import Limits
 from triplewire.model import parse_term
+from triplewire.pipeline.compression import SCHEMA, batch_of
+from triplewire.pipeline.portions import portions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,9 +38,7 @@ _STATEMENT = re.compile(
 )
 _NO_STATEMENT = re.compile(r"\s*(?:#|$)")
 _MEDIA_TYPE = "application/n-quads"
-_COLUMNS = ("uri", "content", "media_type", "problem")
-_TYPES = (pyarrow.string(), pyarrow.binary(), pyarrow.string(), pyarrow.string())
-_SCHEMA = "uri string, content binary, media_type string, problem string"
+
 _MOST_DOCUMENTS, _MOST_BYTES = 1000, 4 << 20
 
 
@@ -47,7 +47,7 @@ def split_dumps(lines: DataFrame, by: Literal["subject", "graph"], limits: Limit
     placed = lines.mapInArrow(Placing(by), "uri string, line string")
     pieces = max(lines.rdd.getNumPartitions(), lines.sparkSession.sparkContext.defaultParallelism)
     together = placed.repartition(pieces, "uri").sortWithinPartitions("uri")
-    return together.mapInArrow(Gathering(limits.bytes), _SCHEMA)
+    return together.mapInArrow(Gathering(limits.bytes), SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -99,17 +99,12 @@ class Gathering:
     limit: int
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        finished: list[tuple[str, bytes | None, str, str | None]] = []
-        weight = 0
-        for uri, content in self._gathered(batches):
-            problem = None if content is not None else f"it is over the limit of {self.limit} bytes; split otherwise"
-            finished.append((uri, content, _MEDIA_TYPE, problem))
-            weight += len(content or b"")
-            if len(finished) == _MOST_DOCUMENTS or weight > _MOST_BYTES:
-                yield _batch(finished)
-                finished, weight = [], 0
-        if finished:
-            yield _batch(finished)
+        large = f"it is over the limit of {self.limit} bytes; split otherwise"
+        documents = (
+            (uri, content, _MEDIA_TYPE, large if content is None else None) for uri, content in self._gathered(batches)
+        )
+        for some in portions(documents, lambda one: len(one[1] or b""), most=_MOST_DOCUMENTS, most_weight=_MOST_BYTES):
+            yield batch_of(some)
 
     def _gathered(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes | None]]:
         """Each document's uri and lines; None instead of more lines than the limit allows."""
@@ -130,9 +125,3 @@ class Gathering:
 
     def _content(self, lines: list[str], size: int) -> bytes | None:
         return "\n".join(lines).encode() if size <= self.limit else None
-
-
-def _batch(rows: list[tuple[str, bytes | None, str, str | None]]) -> pyarrow.RecordBatch:
-    columns = zip(*rows, strict=True)
-    arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)]
-    return pyarrow.RecordBatch.from_arrays(arrays, list(_COLUMNS))

@@ -10,19 +10,16 @@ from __future__ import annotations
 import shutil
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triplewire.matching import Index
-from triplewire.pipeline.folders import temporary
+from triplewire.pipeline.session import temporary
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_MOST_OPEN = 2
-_opened: dict[PlacedIndex, Index] = {}
-"""In a worker: the indexes that it has open, the newest last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +34,22 @@ class PlacedIndex:
 
     def open(self) -> Index:
         """The index, in a worker; open already if it was asked for before."""
-        index = _opened.get(self)
-        if index is None:
-            max_rows, max_steps = self.limits
-            index = Index.load(self._path(), max_rows=max_rows, max_steps=max_steps)
-            while len(_opened) >= _MOST_OPEN:
-                del _opened[next(iter(_opened))]
-            _opened[self] = index
-        return index
+        return _opened(self)
 
-    def _path(self) -> str:
+    @property
+    def path(self) -> str:
+        """Where the file is, in a worker."""
         if not self.is_sent:
             return self.place
         from pyspark import SparkFiles
 
         return SparkFiles.get(self.place)
+
+
+@lru_cache(maxsize=2)
+def _opened(placed: PlacedIndex) -> Index:
+    max_rows, max_steps = placed.limits
+    return Index.load(placed.path, max_rows=max_rows, max_steps=max_steps)
 
 
 def place(spark: SparkSession, index: Index | str | PathLike[str]) -> PlacedIndex:

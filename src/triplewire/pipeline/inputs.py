@@ -14,19 +14,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from glob import glob, has_magic
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triplewire.documents import Limits
 from triplewire.documents.formats import SUFFIXES
 from triplewire.errors import PipelineError
-from triplewire.pipeline.compression import COMPRESSED, Decompressing
+from triplewire.pipeline.compression import COMPRESSED, SCHEMA, Decompressing
 from triplewire.pipeline.dumps import split_dumps
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
-SCHEMA = "uri string, content binary, media_type string, problem string"
+
 Split = Literal["subject", "graph"]
 Kind = Literal["plain", "packed", "dump", "table"]
 KINDS: tuple[Kind, ...] = ("plain", "packed", "dump", "table")
@@ -69,18 +70,14 @@ def documents(
     if not found:
         raise PipelineError("there are no documents: name files, folders, globs or URLs")
     frames = []
-    for kind in KINDS:
-        some = [source for source in found if source.kind == kind]
-        for is_folder in (True, False):
-            group = [source for source in some if source.is_folder is is_folder]
-            if not group:
-                continue
-            if kind == "table":
-                frames += [_table(spark, source.path, content_column or "content", uri_column) for source in group]
-            elif kind == "dump":
-                frames.append(_dumps(spark, group, split or "subject", limits))
-            else:
-                frames += _files(spark, group, split, limits)
+    for kind, is_folder in product(KINDS, (True, False)):
+        group = [source for source in found if source.kind == kind and source.is_folder is is_folder]
+        if group and kind == "table":
+            frames += [_table(spark, source.path, content_column or "content", uri_column) for source in group]
+        elif group and kind == "dump":
+            frames.append(_dumps(spark, group, split or "subject", limits))
+        elif group:
+            frames += _files(spark, group, split, limits)
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
@@ -163,7 +160,6 @@ def _is_known(name: str) -> bool:
 
 
 def _unpacked(name: str) -> tuple[str, bool]:
-    """A name in lower case without the suffix of a compression, and whether it had one."""
     lower = name.lower()
     plain = next((lower.removesuffix(suffix) for suffix in COMPRESSED if lower.endswith(suffix)), lower)
     return plain, plain != lower
@@ -215,7 +211,6 @@ def _dumps(spark: SparkSession, group: Sequence[InputSource], split: Split, limi
 
 
 def _reader(reader: DataFrameReader, group: Sequence[InputSource], suffixes: Iterable[str]) -> DataFrameReader:
-    """A reader of files, by their names if they are in a folder; case does not count."""
     reader = reader.option("recursiveFileLookup", "true")
     if not group[0].is_folder:
         return reader

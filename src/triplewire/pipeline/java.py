@@ -50,7 +50,7 @@ def java_home(folder: Path, environment: Mapping[str, str] = os.environ) -> Path
         return home
     if shutil.which("java", path=environment.get("PATH")):
         return None
-    return _wrapped(_packaged(), folder)
+    return _script(_SCRIPT, str(_packaged()), folder / "java")
 
 
 def _packaged() -> Path:
@@ -60,11 +60,6 @@ def _packaged() -> Path:
     if java is None or not java.is_file():
         raise PipelineError(HOW_TO_GET_IT)
     return java
-
-
-def _wrapped(java: Path, folder: Path) -> Path:
-    """A home whose `java` drops the one argument that the runtime does not know."""
-    return _script(_SCRIPT, str(java), folder / "java")
 
 
 def _script(text: str, java: str, home: Path) -> Path:

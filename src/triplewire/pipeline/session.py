@@ -1,14 +1,18 @@
-"""A Spark session that starts fast, is quiet, and keeps its small things small.
+"""A Spark session that starts fast, is quiet, and keeps its small things small; and what Spark refuses, explained.
 
 The settings are those that were measured to matter; whatever is in `conf` goes before them.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -19,15 +23,21 @@ from typing import TYPE_CHECKING
 
 from triplewire.errors import PipelineError
 from triplewire.pipeline.beside import Beside
-from triplewire.pipeline.folders import temporary
 from triplewire.pipeline.java import java_home, sheltered
-from triplewire.pipeline.masters import check_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOOPBACK = re.compile(r"local\b|spark://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::|$)")
 _THREADS = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?$")
+_MASTERS = re.compile(r"local(\[(\d+|\*)(,\s*\d+)?\])?$|local-cluster\[.+\]$|spark://.+|k8s://.+|yarn$")
+_PATIENCE = 5.0
+"""Seconds for a master to take a connection."""
+_SCHEME = re.compile(r"No FileSystem for scheme \"?([\w+.-]+)")
+_CONNECTOR = re.compile(r"ClassNotFoundException: Class \S*\.fs\.(\w+)\.\S+ not found")
+_OF_THE_WEB = re.compile(r"hadoop\.fs\.http\.HttpFileSystem|scheme \"?https?\b")
+_NO_PARQUET = re.compile(r"(?<!\S)(\S++) is not a Parquet file")
+_PACKAGES = {"s3a": "org.apache.hadoop:hadoop-aws:VERSION", "azure": "org.apache.hadoop:hadoop-azure:VERSION"}
 _LAST_LINES = 12
 _ATTEMPTS = 4
 
@@ -147,7 +157,6 @@ def _has_ended(java: Popen[bytes] | None) -> bool:
 
 
 def _answers() -> bool:
-    """Whether the session's Java process answers."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -230,7 +239,6 @@ def _cores() -> int:
 
 @contextmanager
 def _environment(home: Path) -> Iterator[None]:
-    """JAVA_HOME while Spark starts."""
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:
@@ -266,3 +274,76 @@ def _why_not(master: str, error: Exception, log: Path) -> str:
     hint = "; Spark 4 needs Java 17 or newer" if "UnsupportedClassVersionError" in lines else ""
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return f"Spark did not start on {master}: {reason}{hint}" + (f". It said:\n{lines}" if lines else "")
+
+
+def check_master(master: str) -> None:
+    """`PipelineError` if no Spark can run there: Java takes a minute to say so.
+
+    >>> check_master("local[2]")
+    >>> check_master("loca[2]")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    triplewire.errors.PipelineError: 'loca[2]' is no place where Spark runs: write local[2] ...
+    """
+    if not _MASTERS.match(master):
+        raise PipelineError(
+            f"{master!r} is no place where Spark runs: write local[2] (two cores of this machine), local[*], "
+            "spark://HOST:PORT, yarn or k8s://https://HOST:PORT"
+        )
+    if master.startswith("spark://") and (reasons := unreachable(master.removeprefix("spark://").split(","))):
+        raise PipelineError(f"no Spark master answers: {reasons}; start it, or correct --master")
+
+
+def unreachable(addresses: Sequence[str]) -> str | None:
+    """Why none of these, each HOST:PORT, takes a connection; None if one does."""
+    failures = []
+    for address in addresses:
+        if (failure := _failure(address)) is None:
+            return None
+        failures.append(failure)
+    return "; ".join(failures)
+
+
+def _failure(address: str) -> str | None:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        return f"{address} is not HOST:PORT"
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except (OSError, OverflowError, ValueError) as error:
+        return f"{address} ({error.strerror if isinstance(error, OSError) and error.strerror else error})"
+    return None
+
+
+def temporary(what: str) -> Path:
+    """A new folder that is gone when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix=f"triplewire-{what}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def explained(text: str) -> str:
+    """Why Spark could not do it.
+
+    >>> explained('... UnsupportedFileSystemException: No FileSystem for scheme "foo"')
+    'Spark has no connector for foo:// here; correct the URL, or add one with --conf spark.jars.packages=...'
+    >>> explained("Caused by: java.lang.RuntimeException: file:/a.parquet is not a Parquet file (length is too low: 5)")
+    'file:/a.parquet is not a Parquet file; leave it out, or name it as what it is'
+    """
+    if _OF_THE_WEB.search(text):
+        return (
+            "documents are not fetched over HTTP here; download them first, or let a hub follow them (triplewire poll)"
+        )
+    connector = _SCHEME.search(text) or _CONNECTOR.search(text)
+    if connector:
+        package = _PACKAGES.get(connector[1], "...")
+        return (
+            f"Spark has no connector for {connector[1]}:// here; correct the URL, "
+            f"or add one with --conf spark.jars.packages={package}"
+        )
+    wrong = _NO_PARQUET.search(text)
+    if wrong:
+        return f"{wrong[1]} is not a Parquet file; leave it out, or name it as what it is"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by:")] or lines[:2]
+    return f"Spark could not do it: {' '.join(causes[-2:])}; --verbose shows all it says"

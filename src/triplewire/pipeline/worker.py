@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import pyarrow
 
@@ -17,6 +18,7 @@ from triplewire.matching import Index
 from triplewire.matching.findings import DocumentAnswers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
+from triplewire.pipeline.portions import portions
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ _MOST_DOCUMENTS, _MOST_BYTES = 1000, 8 << 20
 _MOST_ROWS = 50_000
 """How many answers go back at once."""
 
+_Told = TypeVar("_Told")
+
 AnswerRow = tuple[str, str, tuple[str, ...], tuple[str | None, ...]]
 """Document, subscription, the names of its columns, and their terms."""
 
@@ -55,23 +59,17 @@ class Given(NamedTuple):
     media_type: str | None = None
     problem: str | None = None
 
+    def weigh(self) -> int:
+        """How many bytes it has."""
+        return len(self.content or b"")
 
-@dataclass(slots=True)
-class WorkerOutcome:
+
+class WorkerOutcome(NamedTuple):
     """What some documents gave; a plain value, because it may come from another process."""
 
-    rows: list[AnswerRow] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
-    documents: int = 0
-    matches: int = 0
-    reading: float = 0.0
-    matching: float = 0.0
-
-    def tally(self) -> Tally:
-        """The counts."""
-        kept = tuple(self.bad[:MOST_KEPT])
-        counts = (self.documents, self.matches, len(self.rows), len(self.bad))
-        return Tally(*counts, kept, self.reading, self.matching)
+    rows: list[AnswerRow]
+    bad: list[Bad]
+    tally: Tally
 
 
 @dataclass(frozen=True)
@@ -87,26 +85,22 @@ class Work:
     """Whether the first attempt is in processes of its own already: where Spark makes no second one."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        index = self.image.open()
-        is_careful = self.is_careful or is_second_attempt()
-        for batch in batches:
-            for part in parts(given(batch)):
-                for outcome in self._outcomes(index, part, is_careful):
-                    if self.tally is not None:
-                        self.tally.add(outcome.tally())
-                    yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
+        run = partial(matched, self.image.open(), read=self.read, limits=self.limits)
+        for documents, told in in_parts(batches, run, is_careful=self.is_careful):
+            outcome = set_aside(documents[0], told) if isinstance(told, Died) else told
+            if self.tally is not None:
+                self.tally.add(outcome.tally)
+            yield from answers_of(outcome) if self.wanted == "answers" else [bad_of(outcome)]
 
-    def _outcomes(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[WorkerOutcome]:
-        """What the documents give. On a second attempt, each part in a process that may die of it."""
 
-        def run(documents: list[Given]) -> WorkerOutcome:
-            return matched(index, documents, self.read, self.limits)
-
-        if not is_careful:
-            yield run(part)
-            return
-        for documents, outcome in isolated(run, part):
-            yield set_aside(documents[0], outcome) if isinstance(outcome, Died) else outcome
+def in_parts(
+    batches: Iterable[pyarrow.RecordBatch], run: Callable[[list[Given]], _Told], *, is_careful: bool
+) -> Iterator[tuple[list[Given], _Told | Died]]:
+    """What the documents give, part by part. On a second attempt, each part in a process that may die of it."""
+    is_careful = is_careful or is_second_attempt()
+    for batch in batches:
+        for part in portions(given(batch), Given.weigh, most=_MOST_DOCUMENTS, most_weight=_MOST_BYTES):
+            yield from isolated(run, part) if is_careful else [(part, run(part))]
 
 
 def is_second_attempt() -> bool:
@@ -124,43 +118,30 @@ def given(batch: pyarrow.RecordBatch) -> list[Given]:
     return [Given(*values) for values in zip(*columns, strict=True)]
 
 
-def parts(documents: list[Given]) -> Iterator[list[Given]]:
-    """The documents in the portions that are matched at once."""
-    part: list[Given] = []
-    size = 0
-    for document in documents:
-        weight = len(document.content or b"")
-        if part and (len(part) == _MOST_DOCUMENTS or size + weight > _MOST_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(document)
-        size += weight
-    if part:
-        yield part
-
-
 def matched(index: Index, documents: list[Given], read: Reader, limits: Limits) -> WorkerOutcome:
     """Parse and match; whatever is wrong with a document is told of it alone."""
-    outcome = WorkerOutcome(documents=len(documents))
+    rows: list[AnswerRow] = []
+    bad: list[Bad] = []
+    matches = 0
     started = perf_counter()
     readable: list[Document] = []
     for each in documents:
         document = read_one(each, read, limits)
         if isinstance(document, Bad):
-            outcome.bad.append(document)
+            bad.append(document)
         else:
             readable += document.parts
     between = perf_counter()
     for document, answers in zip(readable, _answered(index, readable), strict=True):
         if isinstance(answers, Bad):
-            outcome.bad.append(answers)
+            bad.append(answers)
             continue
         uri = document.uri
-        outcome.rows += [(uri, *row) for row in answers.rows]
-        outcome.matches += len({row[0] for row in answers.rows})
-        outcome.bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
-    outcome.reading, outcome.matching = between - started, perf_counter() - between
-    return outcome
+        rows += [(uri, *row) for row in answers.rows]
+        matches += len({row[0] for row in answers.rows})
+        bad += [Bad(uri, id, error.reason) for id, error in answers.errors.items()]
+    counts = (len(documents), matches, len(rows), len(bad))
+    return WorkerOutcome(rows, bad, Tally(*counts, tuple(bad[:MOST_KEPT]), between - started, perf_counter() - between))
 
 
 def read_one(each: Given, read: Reader, limits: Limits) -> Document | Bad:
@@ -200,7 +181,8 @@ def _unexpected(error: Exception) -> str:
 
 def set_aside(document: Given, died: Died) -> WorkerOutcome:
     """What a document gives that kills the worker that reads it."""
-    return WorkerOutcome(bad=[Bad(document.uri or "", None, f"it was set aside: the worker {died}")], documents=1)
+    bad = Bad(document.uri or "", None, f"it was set aside: the worker {died}")
+    return WorkerOutcome([], [bad], Tally(documents=1, bad=1, kept=(bad,)))
 
 
 def answers_of(outcome: WorkerOutcome) -> Iterator[pyarrow.RecordBatch]:
@@ -228,6 +210,17 @@ def _answers(rows: list[AnswerRow]) -> pyarrow.RecordBatch:
     )
     documents, subscriptions = (pyarrow.array([row[i] for row in rows], text) for i in (0, 1))
     return pyarrow.RecordBatch.from_arrays([subscriptions, maps, documents], schema=ARROW_ANSWERS)
+
+
+def batch_with(
+    types: Mapping[str, pyarrow.DataType], rows: int, columns: Mapping[str, Sequence[object]]
+) -> pyarrow.RecordBatch:
+    """So many rows of a table of which these columns have values; nothing stands in the others."""
+    arrays = [
+        pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(rows, kind)
+        for name, kind in types.items()
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, list(types))
 
 
 def bad_of(outcome: WorkerOutcome) -> pyarrow.RecordBatch:

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from triplewire.model import Native
-from triplewire.tables.cells import Cell, plain, value
-from triplewire.tables.layouts import Layout
+from triplewire.tables.layouts import Cell, Layout, plain, value
 from triplewire.tables.writers import FileWriter, read_in_chunks
 
 _TEXT = "text"
@@ -48,8 +47,7 @@ class Column:
         found = value(cell)
         if found is None:
             return
-        kind = _kind(found)
-        self._kinds.add(kind)
+        self._kinds.add(_kind(found))
         if isinstance(found, Decimal):
             _, digits, exponent = found.as_tuple()
             assert isinstance(exponent, int), "a literal is never infinite"
@@ -148,6 +146,5 @@ class Parquet(FileWriter):
                 return
 
     def close(self) -> None:
-        """See `FileWriter.close`."""
         self._waiting.close()
         self._file.close()

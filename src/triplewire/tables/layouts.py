@@ -1,16 +1,20 @@
-"""Layouts: which columns a table has, and what of a row or an event stands in them."""
+"""Layouts: which columns a table has, what of a row or an event stands in them, and a cell as text and as a value."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Protocol, TypeVar
 
-from triplewire.model import Event, Matched, Row
-from triplewire.tables.cells import Cell
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from triplewire.model import Event, Matched, Native, Row, Term, native
 
 Item = TypeVar("Item", contravariant=True)
+
+Cell = Term | str | int | float | datetime | None
+"""A term of a row, or a plain value of an event; None: there is nothing in this place."""
 
 ANSWER = "answer"
 """The column of a query that asks only whether there is something, and has no columns of its own."""
@@ -79,3 +83,20 @@ def _cell(field: Any) -> Cell:
     if field is None or isinstance(field, str | int | float | datetime):
         return field
     return json.dumps(field, ensure_ascii=False)
+
+
+def plain(cell: Cell) -> str:
+    """A cell as plain text: an IRI without brackets, of a literal its text alone, nothing where there is nothing."""
+    if isinstance(cell, NamedNode | Literal):
+        return cell.value
+    return "" if cell is None else spelled(cell)
+
+
+def value(cell: Cell) -> Native | None:
+    """A cell as a value of Python."""
+    return native(cell) if isinstance(cell, NamedNode | BlankNode | Literal) else cell
+
+
+def spelled(found: Native | BlankNode) -> str:
+    """A value as text; days and times as ISO 8601 has them."""
+    return found.isoformat() if isinstance(found, date) else str(found)

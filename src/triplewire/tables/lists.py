@@ -1,21 +1,25 @@
-"""Lists: the rows and the events that a hub gives, with the ways out of it: pandas, Arrow, files, a notebook."""
+"""Lists: the rows, the events and the outcomes that a hub gives, and the ways out: pandas, Arrow, files, a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
+from triplewire.errors import DocumentError, SubscriptionError
 from triplewire.model import Event, Row
-from triplewire.tables import hypertext
-from triplewire.tables.formats import write
-from triplewire.tables.layouts import EventLayout, Layout, RowLayout
+from triplewire.tables.layouts import EventLayout, Layout, RowLayout, plain
+from triplewire.tables.writers import write
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
 Item = TypeVar("Item")
+
+_SHOWN = 100
+"""So many lines are shown in a notebook."""
 
 
 class _Tabular(list[Item], Generic[Item]):
@@ -59,7 +63,14 @@ class _Tabular(list[Item], Generic[Item]):
             write(file, format, self._layout, self)
 
     def _repr_html_(self) -> str:
-        return hypertext.table(self._layout, self)
+        """The first lines as a table. Whatever publishers wrote is text in it, never markup."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self._layout.columns)
+        lines = [
+            "<tr>" + "".join(f"<td>{escape(plain(cell))}</td>" for cell in self._layout.cells(item)) + "</tr>"
+            for item in self[:_SHOWN]
+        ]
+        shown = f"{len(self):,}" if len(self) <= _SHOWN else f"{_SHOWN:,} of {len(self):,}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table><p>{shown}</p>"
 
 
 class Rows(_Tabular[Row]):
@@ -94,3 +105,58 @@ class Events(_Tabular[Event]):
     @property
     def _layout(self) -> Layout[Any]:
         return EventLayout.of(self)
+
+
+class Outcome(Sequence[Event]):
+    """The events of a batch, like a list, and what else is to be said of it.
+
+    `batch` is its id. `warnings` are documents that break the schema of a hub that lets them in, and items of a feed
+    that were refused alone, because of their own access lists. `errors` are subscriptions that failed in it, with the
+    reason: their rows are as before.
+    Events are made when one of them is first asked for, which costs more than finding them: ask before the hub is
+    closed.
+    """
+
+    __slots__ = ("_count", "_events", "_tell", "batch", "errors", "warnings")
+
+    def __init__(
+        self,
+        batch: str,
+        count: int,
+        tell: Callable[[], list[Event]],
+        warnings: Sequence[DocumentError] = (),
+        errors: Sequence[SubscriptionError] = (),
+    ) -> None:
+        self.batch, self.warnings, self.errors = batch, tuple(warnings), tuple(errors)
+        self._count, self._tell = count, tell
+        self._events: list[Event] | None = None
+
+    def _told(self) -> list[Event]:
+        if self._events is None:
+            self._events = self._tell() if self._count else []
+            self._count = len(self._events)  # fewer, if a subscription has gone since
+        return self._events
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        return self._told()[index]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._told())
+
+    def __eq__(self, other: object) -> bool:
+        return self._told() == list(other) if isinstance(other, Outcome | list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # a sequence that compares by content, as a list
+
+    def _repr_html_(self) -> str:
+        return Events(self)._repr_html_()
+
+    def __repr__(self) -> str:
+        return f"<Outcome of {self.batch}: {', '.join(map(str, self)) or 'no events'}>"

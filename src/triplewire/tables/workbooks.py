@@ -17,8 +17,7 @@ from typing import Any
 import xlsxwriter
 
 from triplewire.model import Native
-from triplewire.tables.cells import Cell, spelled, value
-from triplewire.tables.layouts import Layout
+from triplewire.tables.layouts import Cell, Layout, spelled, value
 from triplewire.tables.writers import FileWriter, read_in_chunks
 
 LINES = 1_048_576

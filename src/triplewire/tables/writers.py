@@ -1,4 +1,4 @@
-"""Writers: what all formats have in common, and the two that are text.
+"""Writers: the files that rows and events leave as, what all formats have in common, and the two that are text.
 
 A writer is pushed: it is given items, and gives the bytes that are ready. So the same writer serves a caller
 with a file at hand and one that must wait for the next page without holding a thread.
@@ -12,12 +12,16 @@ import json
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import islice
 from typing import Any, BinaryIO, Self
 
-from triplewire.tables.cells import plain
-from triplewire.tables.layouts import Layout
+from triplewire.tables.layouts import Layout, plain
 
+_PAGE = 1_000
 _CHUNK = 1 << 16
 
 _SIGN = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212]")
@@ -57,7 +61,6 @@ class JsonLines(FileWriter):
     """One JSON object on each line, with all that an item tells; the only format that loses nothing."""
 
     def add(self, items: Iterable[Any]) -> bytes:
-        """See `FileWriter.add`."""
         told = self._layout.told
         return "".join(f"{json.dumps(told(item), ensure_ascii=False)}\n" for item in items).encode()
 
@@ -78,7 +81,6 @@ class CommaSeparated(FileWriter):
     _begun = False
 
     def add(self, items: Iterable[Any]) -> bytes:
-        """See `FileWriter.add`."""
         text = io.StringIO(newline="")
         lines = csv.writer(text)
         if not self._begun:
@@ -121,3 +123,57 @@ def read_in_chunks(file: BinaryIO) -> Iterator[bytes]:
     file.seek(0)
     while chunk := file.read(_CHUNK):
         yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """A format: its name, which files end in, too; its media type; where its writer is, and what that needs."""
+
+    name: str
+    media_type: str
+    home: str
+    needs: str | None = None
+    is_text: bool = False
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what its writer needs is installed."""
+        return self.needs is None or find_spec(self.needs) is not None
+
+    def writer(self, layout: Layout[Any]) -> FileWriter:
+        """A new writer; ImportError, with how to get it, if what it needs is not installed."""
+        if not self.is_here:
+            raise ImportError(f"{self.name} needs the package {self.needs}: pip install 'triplewire[files]'")
+        module, _, name = self.home.partition(":")
+        made = getattr(import_module(module), name)(layout)
+        assert isinstance(made, FileWriter)
+        return made
+
+
+FORMATS: Mapping[str, FileFormat] = {
+    each.name: each
+    for each in (
+        FileFormat("csv", "text/csv", "triplewire.tables.writers:CommaSeparated", is_text=True),
+        FileFormat(
+            "xlsx",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "triplewire.tables.workbooks:Workbook",
+            needs="xlsxwriter",
+        ),
+        FileFormat("parquet", "application/vnd.apache.parquet", "triplewire.tables.arrow:Parquet", needs="pyarrow"),
+        FileFormat("jsonl", "application/x-ndjson", "triplewire.tables.writers:JsonLines", is_text=True),
+    )
+}
+"""By name."""
+
+
+def write(file: BinaryIO, format: str, layout: Layout[Any], items: Iterable[Any]) -> int:
+    """Write all items into a file, a page at a time; gives how many they were."""
+    count, coming = 0, iter(items)
+    with FORMATS[format].writer(layout) as writer:
+        while page := list(islice(coming, _PAGE)):
+            file.write(writer.add(page))
+            count += len(page)
+        for chunk in writer.end():
+            file.write(chunk)
+    return count

@@ -1,4 +1,4 @@
-"""Rows in pages: under changes, each row that is an answer all the time is read once (see `paging`)."""
+"""Rows in pages: under changes, each row that is an answer all the time is read once (see `Teller.row_page`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hub():
 def test_rows_that_stay_are_read_once_whatever_comes_and_goes_between_the_pages(hub, seed):
     """Documents and subscriptions that share the rows come and go; from scratch: what all states have in common.
 
-    Invariant of `engine.inspect.pages`: pages have every row that stays, and no row twice.
+    Invariant of `engine.telling`: pages have every row that stays, and no row twice.
     """
     chance = random.Random(seed)
     for n in range(12):

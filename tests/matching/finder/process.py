@@ -17,12 +17,10 @@ from triplewire.matching import Index
 from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.plan import load_plans, save_plans
 from triplewire.matching.finder.queries import Queries
-from triplewire.matching.finder.spelling import spelled_rows
-from triplewire.matching.finder.statements import kept_of
+from triplewire.matching.finder.spelling import kept_of, spelled_rows
 from triplewire.matching.incremental import HIGH, MOST_TRIPLES
 from triplewire.matching.incremental.fans import ROUNDS, in_rounds, shared_out, triples_of
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering, flat_triples
 from triplewire.model import parse_triple
 from triplewire.model.spelling import triples_of as spelled_triples
 

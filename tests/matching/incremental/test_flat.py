@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.matching.incremental.memory import Memory
 
 from strategies import LITERALS, NODES, PREDICATES, graphs
-from triplewire.matching.incremental.flat import flat_triples
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering, flat_triples
 
 ANY = ""
 TERMS = [str(term) for term in (*NODES, *PREDICATES, *LITERALS[:3])]

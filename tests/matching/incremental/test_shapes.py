@@ -34,7 +34,7 @@ def test_shape_and_constants_are_the_conjunction_s_triples(conjunction):
     shaped = shape_of(conjunction)
     nodes = {number: variable(name) for name, number in shaped.slots.items()}
     nodes |= dict(zip(shaped.shape.constants, shaped.constants, strict=True))
-    assert len(shaped.triples) == shaped.shape.size
+    assert len(shaped.triples) == len(shaped.shape.triples)
     for (s, p, o), triple in zip(shaped.shape.triples, shaped.triples, strict=True):
         predicate = nodes[p] if isinstance(p, int) else triple.predicate
         assert (nodes[s], predicate, nodes[o]) == tuple(triple)

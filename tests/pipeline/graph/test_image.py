@@ -8,9 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from triplewire.matching.incremental.numbering import Numbering
-from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, ImagePart, has_collision, join, open_image
-from triplewire.pipeline.graph.writing import TermPartWriter, TriplePartWriter
+from triplewire.matching.incremental.flat import Numbering
+from triplewire.pipeline.graph.image import (
+    BY_PREDICATE,
+    BY_SUBJECT,
+    TERMS,
+    ImagePart,
+    TermPartWriter,
+    TriplePartWriter,
+    has_collision,
+    join,
+    open_image,
+)
 
 small = st.integers(1, 3)
 statements = st.lists(st.tuples(small, small, small, st.integers(1, 5)), unique=True, max_size=30)

@@ -15,7 +15,7 @@ from strategies import taxonomies
 from triplewire import Hub, Index, parse
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.errors import PipelineError
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Numbering
 from triplewire.pipeline.graph import match_graph
 
 PREFIX = "@prefix : <http://example.org/> .\n"

@@ -17,7 +17,7 @@ def run() -> None:
       triplewire warm
     """
     from triplewire.matching import warm
-    from triplewire.matching.kernel import compiling
+    from triplewire.matching.kernel import compiled
 
     warm.once()
-    Problems().note("the matcher is compiled" if compiling.has_been() else "the matcher was compiled already")
+    Problems().note("the matcher is compiled" if compiled.has_been() else "the matcher was compiled already")

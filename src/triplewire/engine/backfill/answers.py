@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
-from uuid import uuid4
 
-from triplewire.algebra.pattern import Conjunction, Pattern
+from triplewire.algebra.pattern import Conjunction
 from triplewire.engine.batch.differences import Difference, document_rows, new_rows, resources_in, stored_documents
 from triplewire.engine.batch.reasons import Documents, Touched
 from triplewire.engine.lookups import StoreLookups
+from triplewire.engine.names import new_name, now
+from triplewire.engine.neighbourhoods import Views, by_viewer
 from triplewire.engine.standing import GRAPH, Standing, StandingQuery
-from triplewire.engine.views import Views, by_viewer
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import RowFinder, SeededQueries
-from triplewire.matching.finder.rows import Reason, Rows
+from triplewire.matching.finder.finder import Reason, RowFinder, Rows, SeededQueries
 from triplewire.matching.incremental import Question, Shape, Triple, shape_of, solve
 from triplewire.model import Term
 from triplewire.store import MATCHED, NewEvent, Reader, SubscriptionRecord, Writer
@@ -31,13 +29,6 @@ class Untold:
     asking: list[SubscriptionRecord] = field(default_factory=list)
     queries: dict[int, StandingQuery] = field(default_factory=dict)
     new: set[int] = field(default_factory=set)
-
-
-def answers_now(
-    reader: Reader, standing: Standing, pattern: Pattern, scope: str, start: int, viewer: str | None = None
-) -> dict[int, Rows]:
-    """The rows of a pattern in the current metadata, by document (0 for the graph); MatchLimitExceeded if too many."""
-    return answers_of(reader, standing, [StandingQuery(0, scope, start, pattern, viewer)])
 
 
 def answers_of(reader: Reader, standing: Standing, queries: Sequence[StandingQuery]) -> dict[int, Rows]:
@@ -68,9 +59,7 @@ def answers_of(reader: Reader, standing: Standing, queries: Sequence[StandingQue
 def _answers_together(reader: Reader, standing: Standing, queries: Sequence[StandingQuery]) -> dict[int, Rows]:
     scope, start = queries[0].scope, queries[0].start
     reader = reader.seen_by(queries[0].viewer)
-    index = Index(standing.taxonomy)
-    for query in queries:
-        index.add(str(query.id), query.pattern)
+    index = standing.index_of(queries)
     triples = _concerned(reader, standing, queries, start)
     errors: dict[int, SubscriptionError] = {}
     if scope == GRAPH:
@@ -162,7 +151,7 @@ def tell_answers(
         ]
     if events:
         writer.log.append(writer.batches.next(), events)
-        writer.batches.add(f"{occasion}-{uuid4()}", committed=now(), documents=0, events=len(events))
+        writer.batches.add(new_name(occasion), committed=now(), documents=0, events=len(events))
     return {record.query: len(distinct[record.query]) for record in asking}
 
 
@@ -192,15 +181,9 @@ def put_on_record(writer: Writer, found: Mapping[int, Rows], new: Collection[int
 
 
 def _missing(reader: Reader, document: int, rows: Rows) -> Rows:
-    """Those of a document's rows that are not on record."""
     recorded = reader.rows.find(list(rows))
     return {
         key: why
         for (key, why), records in zip(rows.items(), recorded, strict=True)
         if all(record.document != document for record in records)
     }
-
-
-def now() -> str:
-    """The time, as records have it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

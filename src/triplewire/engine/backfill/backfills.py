@@ -22,16 +22,15 @@ from functools import partial
 from typing import Literal
 
 from triplewire.engine import taxonomies
-from triplewire.engine.backfill.answers import now, tell_answers
+from triplewire.engine.backfill.answers import tell_answers
 from triplewire.engine.backfill.shares import BackfillJob, BackfillShare, MatchedDocument, planned, put_off
 from triplewire.engine.batch.differences import document_rows, found_rows, stored_documents, visible
-from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.names import now
+from triplewire.engine.neighbourhoods import Neighbourhoods, Views, let_in
 from triplewire.engine.standing import DOCUMENT, GRAPH, Standing, StandingQuery
-from triplewire.engine.views import Views, let_in
 from triplewire.engine.workers import Worker, Workers
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
-from triplewire.matching import Index
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental.fans import Fan, in_rounds
 from triplewire.store import BackfillRecord, QueryRecord, Reader, Store, Writer
@@ -171,10 +170,8 @@ class Confirmation:
         names = set(map(str, queries))
         own = {id: DocumentFindings([f for f in one.findings if f[0] in names], {}) for id, one in known.items()}
         again = (recorded | same.keys()) - known.keys()
-        index = Index(self._standing.taxonomy)
-        for id, query in queries.items():
-            index.add(str(id), query.pattern)
         stored = stored_documents(writer, writer.documents.by_ids(sorted(again)))
+        index = self._standing.index_of(queries.values())
         rows = found_rows(own, writer, errors) | document_rows(index, stored, writer, errors)
         return let_in(self._standing, rows, writer.access.of(rows))
 

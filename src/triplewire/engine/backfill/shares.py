@@ -23,12 +23,12 @@ from pyoxigraph import Variable
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine import taxonomies
 from triplewire.engine.batch.differences import stored_documents
+from triplewire.engine.inspect.graphs import numbers_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import DOCUMENT, GRAPH
 from triplewire.matching import Index
-from triplewire.matching.finder.finder import RowFinder
+from triplewire.matching.finder.finder import RowFinder, Rows
 from triplewire.matching.finder.queries import Queries
-from triplewire.matching.finder.rows import Rows
 from triplewire.matching.findings import DocumentFindings
 from triplewire.matching.incremental import MOST_TRIPLES, Triple, load_pattern
 from triplewire.matching.incremental.fans import POPULAR, Fan, Piece, shared_out, triples_of, united
@@ -111,8 +111,7 @@ def planned(
     sources: dict[Fixed, int] = {}
     for scope in (GRAPH, DOCUMENT):
         own = bare.taken_apart(scope)
-        names = sorted(own.constants)
-        numbers = dict(zip(names, reader.terms.find(names), strict=True))
+        numbers = numbers_of(reader, own.constants)
         fixed = [_fixed(kind, numbers) for kind in own.kinds]
         sizes = _sizes(reader, {one for each in fixed for one in each})
         counts[scope] = {kind: sum(sizes[one] for one in each) for kind, each in enumerate(fixed)}
@@ -134,7 +133,6 @@ def put_off(job: BackfillJob, fans: Sequence[Fan], *, is_last: bool) -> tuple[Ba
 
 
 def _fixed(kind: Pattern, numbers: Mapping[str, int]) -> list[Fixed]:
-    """The constants of the triples that may be of a kind, by their numbers."""
     found: list[Fixed] = []
     for branch in kind.branches:
         s, p, o = (0 if isinstance(node, Variable) else numbers[str(node)] for node in branch.triples[0])
@@ -184,8 +182,7 @@ class BackfillSearch:
         graph, documents = job.taken_apart(GRAPH), job.taken_apart(DOCUMENT)
         with store.reading() as reader:
             taxonomy = taxonomies.read(reader)
-            names = sorted(graph.constants | documents.constants)
-            self._numbers = dict(zip(names, reader.terms.find(names), strict=True))
+            self._numbers = numbers_of(reader, graph.constants | documents.constants)
         like = Index(taxonomy)
         number = self._numbers.__getitem__
         self._plans = (
@@ -266,7 +263,6 @@ class BackfillSearch:
                         yield reader, list(dict.fromkeys(page))
 
     def _kinds(self, scope: str, reader: Reader, triples: Sequence[Triple]) -> list[tuple[int, Triple]]:
-        """The triples with the kinds at which something begins."""
         begins = self._begins[scope]
         if not begins:
             return []

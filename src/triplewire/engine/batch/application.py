@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -34,13 +33,13 @@ from triplewire.engine.batch.overlays import Changes
 from triplewire.engine.batch.reasons import Sights
 from triplewire.engine.batch.recovery import Stale, note_stale, recovered
 from triplewire.engine.batch.revisions import Revision
-from triplewire.engine.finders import SharedFinder
 from triplewire.engine.lookups import News
-from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.names import now
+from triplewire.engine.neighbourhoods import Neighbourhoods, let_in
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import let_in
+from triplewire.engine.workers import SharedFinder
 from triplewire.errors import SubscriptionError
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.model import Access, Document
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer
@@ -131,16 +130,16 @@ class _Application:
     def run(self, batch: str) -> Applied:
         before = self._before()
         self._write_documents()
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._commit(self._decided(before, now), batch, now)
+        time = now()
+        self._commit(self._decided(before, time), batch, time)
         return self._applied
 
     def _before(self) -> _Before:
-        writer, old = self._writer, self._neighbourhoods(self._no_changes)
+        writer, old = self._writer, self._neighbourhoods(lambda: Changes(self._applied.number - 1))
         seeds = seeds_of(self._standing, self._revisions, self._touched, old, writer.terms.last_known)
         return _Before(seeds, candidates(writer, old, seeds, self._standing), self._document_rows_before())
 
-    def _decided(self, before: _Before, now: str) -> Decision:
+    def _decided(self, before: _Before, time: str) -> Decision:
         writer, seeds = self._writer, before.seeds
         new = self._neighbourhoods(self._changes)
         new.learn(News(writer.terms.last_known, (t for revision in self._revisions for t in revision.added)))
@@ -149,10 +148,10 @@ class _Application:
             seeds = self._with_new_meaning(seeds, new)
         difference = graph_difference(writer, self._standing, new, seeds, before.leaving)
         difference.add(self._document_difference(before.of_documents))
-        stale = recovered(writer, self._standing, self._applied.number, difference, self._applied.errors, now)
+        stale = recovered(writer, self._standing, self._applied.number, difference, self._applied.errors, time)
         return Decision(difference, self._events(difference, new), stale)
 
-    def _commit(self, decision: Decision, batch: str, now: str) -> None:
+    def _commit(self, decision: Decision, batch: str, time: str) -> None:
         writer, difference, events = self._writer, decision.difference, decision.events
         if decision.stale is not None:
             note_stale(writer, decision.stale)
@@ -161,7 +160,7 @@ class _Application:
         cursors = writer.log.append(self._applied.number, events)
         firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
         self._applied.events = list(zip(firsts, events, strict=False))
-        writer.batches.add(batch, committed=now, documents=len(self._revisions), events=len(cursors))
+        writer.batches.add(batch, committed=time, documents=len(self._revisions), events=len(cursors))
 
     # -- finding, here or elsewhere
 
@@ -170,9 +169,6 @@ class _Application:
         if self._finder is None:
             return Neighbourhoods(self._writer, self._standing, self._applied.errors)
         return self._finder.neighbourhoods(self._writer, self._standing, self._applied.errors, changes)
-
-    def _no_changes(self) -> Changes:
-        return Changes(self._applied.number - 1)
 
     def _changes(self) -> Changes:
         """How the statements that are written now differ from those that are committed."""
@@ -323,7 +319,6 @@ class _Application:
         return rows | {key: asked[key] for key in left if key in asked}
 
     def _derived_in_documents(self, keys: Mapping[Key, int]) -> Rows:
-        """Derivations from the documents that give these rows."""
         records = self._writer.documents.by_ids(sorted(set(keys.values())))
         documents = stored_documents(self._writer, records)
         rows = document_rows(self._documents, documents, self._writer, self._applied.errors)

@@ -12,11 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from triplewire.engine.batch.revisions import Revision, spelled_document
-from triplewire.engine.neighbourhoods import Neighbourhoods
+from triplewire.engine.neighbourhoods import Neighbourhoods, QueryView, Views
 from triplewire.engine.standing import Standing
-from triplewire.engine.views import QueryView, Views
 from triplewire.errors import SubscriptionError
-from triplewire.matching.finder.rows import Derivation, Key, Reason, Rows
+from triplewire.matching.finder.finder import Derivation, Key, Reason, Rows
 from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.matching.pages import Terms

@@ -14,7 +14,7 @@ from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.batch.differences import Difference
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.matching.finder.rows import Key, Rows
+from triplewire.matching.finder.finder import Key, Rows
 from triplewire.model import parse_term
 from triplewire.model.event import NODE
 from triplewire.store import Reader
@@ -30,11 +30,12 @@ def take_changed_hits(
 ) -> Rows:
     """The rows of nodes that stay and have changed; what the difference says of them is taken out of it."""
     changed: Rows = {}
+    path_query = standing.documents.path_query
     for revision in revisions:
         if not revision.old_xml or not revision.new_xml or revision.old_xml == revision.new_xml:
             continue
         old, new = before.get(revision.id, {}), after.get(revision.id, {})
-        queries = {id: query for id in {key[0] for key in new} if (query := standing.path_query(id)) is not None}
+        queries = {id: query for id in {key[0] for key in new} if (query := path_query(str(id))) is not None}
         changed |= _renewed(queries, old, new, difference)
         staying = [key for key in new if key in old and key[0] in queries and key not in difference.begun]
         changed |= _altered(reader, queries, revision, staying)

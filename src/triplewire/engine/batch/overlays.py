@@ -75,12 +75,10 @@ class _Terms(TermReader):
         self._below, self._changes = below, changes
 
     def find(self, texts: Sequence[str]) -> list[int]:
-        """See `TermReader.find`."""
         new = self._changes.numbers
         return [new.get(text, found) for text, found in zip(texts, self._below.find(texts), strict=True)]
 
     def texts(self, ids: Sequence[int]) -> list[str]:
-        """See `TermReader.texts`."""
         new = self._changes.terms
         old = [id for id in ids if id not in new]
         known = dict(zip(old, self._below.texts(old), strict=True))
@@ -94,15 +92,12 @@ class _Triples(TripleReader):
         self._below, self._changes = below, changes
 
     def forward(self, keys: Sequence[Key], after: int = 0) -> list[list[Triple]]:
-        """See `TripleReader.forward`."""
         return self._merged(keys, self._below.forward(keys, _never(after)), self._changes.forward)
 
     def backward(self, keys: Sequence[Key], after: int = 0) -> list[list[Triple]]:
-        """See `TripleReader.backward`."""
         return self._merged(keys, self._below.backward(keys, _never(after)), self._changes.backward)
 
     def scan(self, predicates: Sequence[int], after: int = 0) -> list[list[Triple]]:
-        """See `TripleReader.scan`."""
         added = {p: [t for t in sorted(self._changes.added) if p in (0, t[1])] for p in set(predicates)}
         return self._merged(predicates, self._below.scan(predicates, _never(after)), added)
 
@@ -116,7 +111,6 @@ class _Triples(TripleReader):
         ]
 
     def visible(self, triples: Sequence[Triple], after: int) -> list[bool]:
-        """See `TripleReader.visible`."""
         gone, added = self._changes.gone, self._changes.added
         there = self._below.visible(triples, _never(after))
         return [t in added or (is_there and t not in gone) for t, is_there in zip(triples, there, strict=True)]

@@ -98,7 +98,6 @@ def _may_hide(change: Change, publishers: Mapping[str, str]) -> bool:
 
 
 def _lists_of(reader: Reader, uris: Iterable[str]) -> dict[str, Access]:
-    """The lists of those of the documents that are known and have one."""
     ids = {record.id: record.uri for record in reader.documents.current(list(uris)) if record is not None}
     return {ids[number]: access for number, access in reader.access.of(ids).items()}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from triplewire.engine.batch.revisions import Revision
 from triplewire.engine.standing import Standing
-from triplewire.matching.finder.rows import Derivation, Reason, Rows
+from triplewire.matching.finder.finder import Derivation, Reason, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.matching.pages import Terms
 from triplewire.store import EVERYBODY, Writer
@@ -204,7 +204,6 @@ def seen_revisions(revisions: Sequence[Revision], viewer: str | None) -> list[Re
 
 
 def _by_triple(changes: Iterable[tuple[int, Iterable[Triple]]]) -> dict[Triple, set[int]]:
-    """For each triple the documents that it was removed from, or added to."""
     found: dict[Triple, set[int]] = {}
     for document, triples in changes:
         for triple in triples:

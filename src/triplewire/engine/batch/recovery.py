@@ -17,7 +17,7 @@ from triplewire.engine.backfill.answers import answers_of
 from triplewire.engine.batch.differences import Difference
 from triplewire.engine.standing import Standing
 from triplewire.errors import MatchLimitExceeded, SubscriptionError
-from triplewire.matching.finder.rows import Rows
+from triplewire.matching.finder.finder import Rows
 from triplewire.store import Reader, RowRecord, Writer
 
 _WAITING = "engine.failed_queries"

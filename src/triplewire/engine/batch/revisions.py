@@ -103,19 +103,12 @@ def _as_they_are(writer: Writer, uris: Sequence[str]) -> list[Revision]:
     known = [record for record in writer.documents.current(uris) if record is not None]
     versions = [(record.id, record.version) for record in known]
     contents, xml = writer.documents.contents(versions), writer.documents.xml(versions)
-    return [
-        Revision(
-            record.uri,
-            record.id,
-            content,
-            record.version if record.present else 0,
-            record.published,
-            after=record.version if record.present else 0,
-            new_xml=own,
-            is_published=False,
-        )
-        for record, content, own in zip(known, contents, xml, strict=True)
-    ]
+    found: list[Revision] = []
+    for record, content, own in zip(known, contents, xml, strict=True):
+        version = record.version if record.present else 0
+        about = record.uri, record.id, content, version, record.published
+        found.append(Revision(*about, after=version, new_xml=own, is_published=False))
+    return found
 
 
 def _differs(document: Document | None, record: DocumentRecord | None) -> bool:
@@ -126,11 +119,9 @@ def _differs(document: Document | None, record: DocumentRecord | None) -> bool:
 
 
 def _revision(uri: str, id: int, document: Document | None, record: DocumentRecord | None) -> Revision:
-    is_there = record is not None and record.present
-    content = None if document is None else document.ntriples
-    before = record.version if record is not None and is_there else 0
-    published = record.published if record is not None and is_there else 0
-    return Revision(uri, id, content, before, published, new_xml=b"" if document is None else document.xml)
+    before, published = (record.version, record.published) if record is not None and record.present else (0, 0)
+    content, xml = (None, b"") if document is None else (document.ntriples, document.xml)
+    return Revision(uri, id, content, before, published, new_xml=xml)
 
 
 def _spell(writer: Writer, revisions: Sequence[Revision]) -> None:

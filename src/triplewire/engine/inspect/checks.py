@@ -17,10 +17,10 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list
 from triplewire.engine import taxonomies
 from triplewire.engine.batch.differences import stored_documents
-from triplewire.engine.inspect.graphs import StoreGraph, terms_of
+from triplewire.engine.inspect.graphs import StoreGraph, numbers_of, row_of, terms_of
 from triplewire.engine.standing import GRAPH
 from triplewire.matching.incremental import load_pattern
-from triplewire.model import Row, Term
+from triplewire.model import Term
 from triplewire.store import DocumentRecord, QueryRecord, Reader
 
 Found = set[tuple[int, tuple[int, ...]]]
@@ -52,7 +52,8 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
     if record is None or reader.backfills.unfinished([query]):
         return []
     pattern = load_pattern(record.pattern)
-    recorded, meant = _recorded(reader, record), _meant(reader, taxonomy, record, pattern)
+    recorded = {(row.document, row.terms) for row in reader.rows.of_query(query)}
+    meant = _meant(reader, taxonomy, record, pattern)
     if recorded == meant:
         return []
     (owners,) = reader.subscriptions.of_queries([query])
@@ -63,12 +64,7 @@ def problems_of(reader: Reader, taxonomy: Taxonomy, query: int) -> list[str]:
     ]
 
 
-def _recorded(reader: Reader, query: QueryRecord) -> Found:
-    return {(record.document, record.terms) for record in reader.rows.of_query(query.id)}
-
-
 def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Pattern) -> Found:
-    """The rows that a query has by the definition of its pattern."""
     reader = reader.seen_by(query.viewer)
     if query.scope == GRAPH:
         rows = evaluate(pattern, StoreGraph(reader, query.start), taxonomy)
@@ -82,8 +78,7 @@ def _meant(reader: Reader, taxonomy: Taxonomy, query: QueryRecord, pattern: Patt
 
 def _numbered(reader: Reader, pattern: Pattern, document: int, rows: Iterable[dict[str, Term]]) -> Found:
     told = list(rows)
-    texts = list({str(term) for row in told for term in row.values()})
-    numbers = dict(zip(texts, reader.terms.find(texts), strict=True))
+    numbers = numbers_of(reader, (str(term) for row in told for term in row.values()))
     return {(document, tuple(numbers[str(row[n])] if n in row else 0 for n in pattern.answer)) for row in told}
 
 
@@ -108,13 +103,11 @@ def _parts(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _told(reader: Reader, pattern: Pattern, rows: Found, what: str) -> Iterator[str]:
-    """Sentences on the first few rows, and on how many more there are."""
     some = sorted(rows)[:_MOST_NAMED]
     terms = terms_of(reader, (number for _, row in some for number in row))
     documents = reader.documents.by_ids(sorted({document for document, _ in some if document}))
     uris = {record.id: f" in {record.uri}" for record in documents}
     for document, numbers in some:
-        row = Row({name: terms[number] for name, number in zip(pattern.answer, numbers, strict=True) if number})
-        yield f"{what}: {row}{uris.get(document, '')}"
+        yield f"{what}: {row_of(pattern.answer, numbers, terms)}{uris.get(document, '')}"
     if len(rows) > len(some):
         yield f"{what}: and {len(rows) - len(some):,} more rows"

@@ -74,6 +74,5 @@ def selected(reader: Reader, lookups: StoreLookups, triple: TriplePattern, most:
 
 
 def _size(expression: Expression) -> int:
-    """The steps of an XPath expression and the tests in it."""
     steps: Sequence[object] = expression.steps if isinstance(expression, Path) else ()
     return max(1, len(steps)) + sum(_size(part) for part in parts_of(expression))

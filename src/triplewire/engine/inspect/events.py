@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from triplewire.engine.batch.policies import Book
-from triplewire.engine.telling import Past, Teller
+from triplewire.engine.telling import Teller
+from triplewire.matching.pages import Terms
 from triplewire.model import Event, Time, bound
 from triplewire.store import (
     ALL_EVENTS,
@@ -29,8 +30,6 @@ from triplewire.store import (
 
 _BEYOND = 1 << 60
 """A cursor beyond all there can be, and within what every database can count."""
-
-Terms = tuple[int, ...]
 
 
 class EventFilter(NamedTuple):
@@ -91,28 +90,28 @@ def _parts(record: SubscriptionRecord, stretches: Sequence[Stretch], after: int,
 
 def following(reader: Reader, record: SubscriptionRecord, some: Some, limit: int | None) -> list[EventRecord]:
     """Some events of a subscription, in order."""
-    most, (after, before, only) = limit if limit is not None else _BEYOND, some.within(reader)
-    *shared, own = _parts(record, reader.subscriptions.spans(record), after, before)
-    found: list[EventRecord] = []
-    for part in shared:
-        if len(found) >= most:
-            break
-        found += reader.log.of_query(part.query, part.after, most - len(found), before=part.before, only=only)
-    found += reader.log.of_query(own.query, own.after, most, before=own.before, only=only)
-    return sorted(found, key=lambda event: event.cursor)[:limit]
+    return _read(reader, record, some, _BEYOND if limit is None else limit, is_newest=False)
 
 
 def newest(reader: Reader, record: SubscriptionRecord, some: Some, limit: int) -> list[EventRecord]:
     """The last of some events of a subscription, the newest first."""
+    return _read(reader, record, some, limit, is_newest=True)
+
+
+def _read(reader: Reader, record: SubscriptionRecord, some: Some, most: int, *, is_newest: bool) -> list[EventRecord]:
     after, before, only = some.within(reader)
     *shared, own = _parts(record, reader.subscriptions.spans(record), after, before)
+
+    def read(part: _Part, most: int) -> list[EventRecord]:
+        if is_newest:
+            return reader.log.last_of_query(part.query, part.after, part.before, most, only=only)
+        return reader.log.of_query(part.query, part.after, most, before=part.before, only=only)
+
     found: list[EventRecord] = []
-    for part in reversed(shared):
-        if len(found) >= limit:
-            break
-        found += reader.log.last_of_query(part.query, part.after, part.before, limit - len(found), only=only)
-    found += reader.log.last_of_query(own.query, own.after, own.before, limit, only=only)
-    return sorted(found, key=lambda event: -event.cursor)[:limit]
+    for part in reversed(shared) if is_newest else shared:
+        if len(found) < most:
+            found += read(part, most - len(found))
+    return sorted([*found, *read(own, most)], key=lambda event: event.cursor, reverse=is_newest)[:most]
 
 
 def hearers(reader: Reader, record: SubscriptionRecord, found: Sequence[EventRecord]) -> list[Hearer]:
@@ -156,7 +155,7 @@ class EventLog:
         """
         with self._store.reading() as reader:
             self._book.catch_up(reader)
-            teller = Teller(reader, self._book.schema.strong, Past(self._store))
+            teller = Teller(reader, self._book.schema.strong, self._store)
             records = reader.subscriptions.find([each.subscription for each in wanted])
             return [
                 LogPage([], each.after, reader.access.number())

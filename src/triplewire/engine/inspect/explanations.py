@@ -20,7 +20,8 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import word_list, word_term, word_triple
 from triplewire.algebra.xpath.query import PathQuery
 from triplewire.engine.batch.differences import stored_documents
-from triplewire.engine.inspect.graphs import StoreGraph, document_graphs, spelled_triples
+from triplewire.engine.connection import query_of
+from triplewire.engine.inspect.graphs import StoreGraph, document_graphs, numbers_of, spelled_triples
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH
 from triplewire.engine.subscriptions.registrations import as_written
@@ -28,7 +29,7 @@ from triplewire.errors import MatchLimitExceeded, UnknownRow
 from triplewire.matching.incremental import load_pattern, solve
 from triplewire.model import Row, Term, parse_term
 from triplewire.model.event import DOCUMENT
-from triplewire.store import DocumentRecord, QueryRecord, Reader, SubscriptionRecord
+from triplewire.store import DocumentRecord, Reader, SubscriptionRecord
 
 _MOST_DOCUMENTS = 200
 """So many documents that speak of a resource are looked at; the first ones stand for the rest."""
@@ -161,7 +162,7 @@ class WhyNot:
 
 def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row: Mapping[str, Term]) -> Why:
     """Why a row is an answer; UnknownRow if it is none."""
-    query = _query(reader, record)
+    query = query_of(reader, record)
     reader = reader.seen_by(query.viewer)
     pattern = load_pattern(query.pattern)
     numbers = _numbers(reader, pattern, row)
@@ -182,23 +183,15 @@ def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row:
     return _told(reader, record, _reason(told, stated, taxonomy, row), document.id)
 
 
-def _query(reader: Reader, record: SubscriptionRecord) -> QueryRecord:
-    (query,) = reader.queries.by_ids([record.query])
-    assert query is not None, "a subscription has its query"
-    return query
-
-
 def _numbers(reader: Reader, pattern: Pattern, row: Mapping[str, Term]) -> tuple[int, ...] | None:
     """The row as it would be on record; None if it cannot be."""
     if not row.keys() <= set(pattern.answer):
         return None
-    names = [name for name in pattern.answer if name in row]
-    found = dict(zip(names, reader.terms.find([str(row[name]) for name in names]), strict=True))
-    return tuple(found.get(name, 0) for name in pattern.answer) if all(found.values()) else None
+    found = numbers_of(reader, map(str, row.values()))
+    return tuple(found[str(row[n])] if n in row else 0 for n in pattern.answer) if all(found.values()) else None
 
 
 def _around(reader: Reader, pattern: Pattern, numbers: Sequence[int], start: int, id: str) -> Graph:
-    """All triples that a row with these numbers could be made of."""
     bindings = {name: number for name, number in zip(pattern.answer, numbers, strict=True) if number}
     gathered = solve([(branch, bindings) for branch in pattern.branches], StoreLookups(reader, start))
     for reason in gathered.refused.values():
@@ -217,8 +210,7 @@ def _told(reader: Reader, record: SubscriptionRecord, reason: Reason, only: int 
 
 def sources_of(reader: Reader, triples: Sequence[Triple], only: int | None = None) -> list[tuple[Source, ...]]:
     """The documents that state each triple; or one of them only."""
-    texts = list(dict.fromkeys(str(term) for triple in triples for term in triple))
-    numbers = dict(zip(texts, reader.terms.find(texts), strict=True))
+    numbers = numbers_of(reader, (str(term) for triple in triples for term in triple))
     keys = [(numbers[str(t.subject)], numbers[str(t.predicate)], numbers[str(t.object)]) for t in triples]
     stating = reader.triples.stated_by(keys)
     ids = sorted({id for found in stating for id in found if only in (None, id)})
@@ -229,7 +221,6 @@ def sources_of(reader: Reader, triples: Sequence[Triple], only: int | None = Non
 def _not_a_row(
     reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, pattern: Pattern, row: Mapping[str, Term]
 ) -> str:
-    """Why a row is none of the subscription's answers, in words."""
     wrong = sorted(row.keys() - set(pattern.answer))
     if wrong:
         columns = ", ".join(f"?{name}" for name in pattern.answer) or "none (it is a yes or no question)"
@@ -249,7 +240,7 @@ def why_not_resource(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRec
     (number,) = reader.terms.find([str(resource)])
     if number and any(row.query == record.query for row in reader.rows.binding([number])):
         return WhyNot(record.id, resource, True)
-    query = _query(reader, record)
+    query = query_of(reader, record)
     reader, pattern = reader.seen_by(query.viewer), load_pattern(query.pattern)
     if pattern.asks_xml:
         return _why_not_selected(reader, taxonomy, record, pattern, resource)
@@ -294,7 +285,7 @@ class _Asked:
 
     def __init__(self, reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord) -> None:
         self._reader, self._taxonomy, self._record = reader, taxonomy, record
-        self._query = _query(reader, record)
+        self._query = query_of(reader, record)
         self._pattern = as_written(reader, record.text, record.language, load_pattern(self._query.pattern))
 
     def of_whole(self, given: dict[str, Term]) -> WhyNot:
@@ -320,16 +311,11 @@ class _Asked:
         return required or list(names)
 
     def _tried(self, resource: Term, given: dict[str, Term]) -> WhyNot:
-        start, id = self._query.start, self._record.id
-        name = next(iter(given))
+        start, name = self._query.start, next(iter(given))
         is_mentioned = bool(self._speaking(given.values(), start))
-        if self._query.scope == GRAPH:
-            visible = self._follow(StoreGraph(self._reader, start), given)
-            earlier = self._earlier(self._follow(StoreGraph(self._reader), given), start) if start else ()
-            return WhyNot(id, resource, False, name, visible.failures, None, earlier, is_mentioned)
-        document, visible = self._in_documents(given, start)
-        earlier = self._earlier(self._in_documents(given, 0)[1], start) if start else ()
-        return WhyNot(id, resource, False, name, visible.failures, document, earlier, is_mentioned)
+        document, visible = self._furthest(given, start)
+        earlier = self._earlier(self._furthest(given, 0)[1], start) if start else ()
+        return WhyNot(self._record.id, resource, False, name, visible.failures, document, earlier, is_mentioned)
 
     def _follow(self, graph: Graph, given: dict[str, Term]) -> _Followed:
         found = [
@@ -339,8 +325,10 @@ class _Asked:
         failures = sorted((f for f in found if isinstance(f, Failure)), key=lambda failure: -len(failure.matched))
         return _Followed(tuple(r for r in found if isinstance(r, Reason)), tuple(failures))
 
-    def _in_documents(self, given: dict[str, Term], start: int) -> tuple[Source | None, _Followed]:
-        """The document in which the values come furthest."""
+    def _furthest(self, given: dict[str, Term], start: int) -> tuple[Source | None, _Followed]:
+        """How far the values come; with the document in which that is, where all triples must come from one."""
+        if self._query.scope == GRAPH:
+            return None, self._follow(StoreGraph(self._reader, start), given)
         best: tuple[Source | None, _Followed] = None, self._follow(Graph(()), given)
         for record, graph in document_graphs(self._reader, self._speaking(given.values(), start)):
             found = self._follow(graph, given)
@@ -386,6 +374,5 @@ def _widened(branch: Conjunction, given: Mapping[str, Term]) -> Conjunction:
 
 
 def _fitting(branch: Conjunction, given: dict[str, Term]) -> dict[str, Term]:
-    """The values that an alternative has places for."""
     known = columns_of(branch)
     return {name: term for name, term in given.items() if name in known}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from pyoxigraph import Triple, Variable
 
 from triplewire.algebra.evaluate import Graph
 from triplewire.algebra.pattern import Node
 from triplewire.engine.lookups import StoreLookups
-from triplewire.model import Term, parse_term, parse_triple
+from triplewire.model import Row, Term, parse_term, parse_triple
 from triplewire.store import DocumentRecord, Reader, triples_of
 from triplewire.store import Triple as Numbers
 
@@ -20,6 +20,17 @@ def terms_of(reader: Reader, numbers: Iterable[int]) -> dict[int, Term]:
     """The terms of numbers; 0 is none."""
     wanted = list({number for number in numbers if number})
     return {n: parse_term(text) for n, text in zip(wanted, reader.terms.texts(wanted), strict=True)}
+
+
+def numbers_of(reader: Reader, texts: Iterable[str]) -> dict[str, int]:
+    """The numbers of terms by their texts; 0 for one that is in no triple."""
+    wanted = list(dict.fromkeys(texts))
+    return dict(zip(wanted, reader.terms.find(wanted), strict=True))
+
+
+def row_of(columns: Iterable[str], numbers: Iterable[int], terms: Mapping[int, Term]) -> Row:
+    """A row by the names of its columns; one without a value is left out."""
+    return Row({name: terms[number] for name, number in zip(columns, numbers, strict=True) if number})
 
 
 def spelled_triples(reader: Reader, triples: Sequence[Numbers]) -> list[Triple]:

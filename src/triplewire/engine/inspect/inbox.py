@@ -10,13 +10,15 @@ how many of those that hear it were told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from heapq import merge
 from itertools import islice
 from typing import NamedTuple
 
 from triplewire.engine.inspect.events import Some, count_after, hearers, newest
+from triplewire.engine.inspect.summaries import Sees, has_words
 from triplewire.engine.telling import Teller
 from triplewire.errors import UnknownSubscription
 from triplewire.model import InboxItem, InboxNews, InboxPage, Time
@@ -34,14 +36,12 @@ _FEWEST_READ = 8
 """Events of one log that are read together, if there are many logs."""
 _BEYOND = 1 << 60
 
-Sees = Callable[[str | None], bool]
-
 
 class InboxPlace(NamedTuple):
     """Up to which cursor, and how many of the events with this cursor were told.
 
-    >>> str(Place.of("17.2")), Place.of("17")
-    ('17.2', Place(cursor=17, told=0))
+    >>> str(InboxPlace.of("17.2")), InboxPlace.of("17")
+    ('17.2', InboxPlace(cursor=17, told=0))
     """
 
     cursor: int = _BEYOND
@@ -74,11 +74,6 @@ class InboxFilter:
         """The same of one subscription, before a cursor."""
         return Some(0, before, self.since, self.until, tuple(_KINDS[kind] for kind in self.kinds))
 
-    def fits(self, texts: Iterable[str]) -> bool:
-        """Whether all words are in these texts."""
-        text = "\n".join(texts).casefold()
-        return all(word in text for word in self.words.casefold().split())
-
 
 class _Pair(NamedTuple):
     event: EventRecord
@@ -110,7 +105,7 @@ class _Few:
         pairs = list(islice(merge(*logs, key=_order), most))
         chosen = _beyond(pairs, place)
         is_end = len(pairs) < most
-        return _Part(chosen, self._read - begun, None if is_end else _place_after(chosen, place))
+        return _Part(chosen, self._read - begun, None if is_end else reduce(_after, chosen, place))
 
     def _newest(self, record: SubscriptionRecord, before: int, chunk: int) -> Iterator[_Pair]:
         """The events of one subscription, the newest first; read when they are asked for."""
@@ -156,7 +151,7 @@ def page(reader: Reader, teller: Teller, wanted: InboxFilter, sees: Sees) -> Inb
         values = teller.values(number for pair in part.pairs for number in pair.event.terms) if wanted.words else {}
         for pair in part.pairs:
             begun = _after(begun, pair)
-            if not wanted.words or wanted.fits([_title(pair), *(values[n] for n in pair.event.terms if n)]):
+            if not wanted.words or has_words(wanted.words, [_title(pair), *(values[n] for n in pair.event.terms if n)]):
                 picked.append(pair)
             if len(picked) == wanted.limit:
                 return InboxPage(_items(teller, picked), str(begun), is_cut=False)
@@ -191,7 +186,6 @@ def _named(reader: Reader, wanted: InboxFilter, sees: Sees) -> list[Subscription
 
 
 def _seen(reader: Reader, records: Sequence[SubscriptionRecord], sees: Sees) -> list[SubscriptionRecord]:
-    """The subscriptions whose rows the caller may see."""
     queries = reader.queries.by_ids([record.query for record in records])
     found = zip(records, queries, strict=True)
     return [record for record, query in found if query is not None and sees(query.viewer)]
@@ -253,9 +247,3 @@ def _beyond(pairs: Sequence[_Pair], place: InboxPlace) -> list[_Pair]:
 def _after(place: InboxPlace, pair: _Pair) -> InboxPlace:
     cursor = pair.event.cursor
     return InboxPlace(cursor, place.told + 1 if cursor == place.cursor else 1)
-
-
-def _place_after(pairs: Sequence[_Pair], place: InboxPlace) -> InboxPlace:
-    for pair in pairs:
-        place = _after(place, pair)
-    return place

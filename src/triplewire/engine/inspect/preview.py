@@ -8,7 +8,7 @@ of those that can: they match an example of what it asks for, which the indexes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import islice, product
 from typing import Any
@@ -19,23 +19,23 @@ from triplewire.algebra.covering import Budget, covers
 from triplewire.algebra.evaluate import substitute
 from triplewire.algebra.expressions import holds
 from triplewire.algebra.lint import Finding, lint
-from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, TriplePattern, variables_of
+from triplewire.algebra.pattern import IS_A, Call, Conjunction, Expression, Pattern, variables_of
 from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.algebra.wording import readable, word_condition, word_list, word_triple
-from triplewire.engine.backfill.answers import answers_now
+from triplewire.engine.backfill.answers import answers_of
 from triplewire.engine.batch.differences import stored_documents
 from triplewire.engine.inspect.costs import MOST_COUNTED, Cost, cost_of, selected
-from triplewire.engine.inspect.graphs import spelled_triples, terms_of
-from triplewire.engine.inspect.resources import batch_of
+from triplewire.engine.inspect.graphs import row_of, spelled_triples, terms_of
 from triplewire.engine.lookups import StoreLookups
 from triplewire.engine.standing import GRAPH, Standing, StandingQuery
 from triplewire.errors import MatchLimitExceeded
 from triplewire.matching import Index
-from triplewire.matching.finder.rows import Derivation
+from triplewire.matching.explanation import conditions_on
+from triplewire.matching.finder.finder import Derivation
 from triplewire.matching.incremental import dump_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import XSD, Document, Row, Scope, Start, Term
-from triplewire.store import Reader
+from triplewire.store import QueryRecord, Reader
 
 MOST_SAMPLED = 500
 """So many answers are followed through their documents' histories; the estimate is scaled up from them."""
@@ -116,17 +116,8 @@ class Preview:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, terms in their N-Triples spelling."""
         return {
+            **asdict(replace(self, rows=())),
             "rows": [{name: str(term) for name, term in row.items()} for row in self.rows],
-            "count": self.count,
-            "problem": self.problem,
-            "scope": self.scope,
-            "start": self.start,
-            "frequency": asdict(self.frequency),
-            "atoms": [asdict(atom) for atom in self.atoms],
-            "cost": asdict(self.cost),
-            "equal_to": list(self.equal_to),
-            "covered_by": list(self.covered_by),
-            "findings": [asdict(finding) for finding in self.findings],
         }
 
     def __str__(self) -> str:
@@ -174,17 +165,18 @@ def preview(
 
 
 def _found(reader: Reader, standing: Standing, pattern: Pattern, asked: _Asked, limit: int) -> _Found:
-    """What a subscription would get from the triples of now."""
     rows: dict[Terms, Derivation] = {}
     problem = None
     try:
-        for found in answers_now(reader, standing, pattern, asked[0], 0).values():
+        for found in answers_of(reader, standing, [StandingQuery(0, asked[0], 0, pattern)]).values():
             for (_, terms), derivation in found.items():
                 rows.setdefault(terms, derivation)
     except MatchLimitExceeded as error:
         problem = error.reason
     example = _example(reader, pattern, rows, standing.taxonomy)
-    told = _told(reader, pattern, list(islice(rows, limit)))
+    shown = list(islice(rows, limit))
+    spelled = terms_of(reader, (number for row in shown for number in row))
+    told = tuple(row_of(pattern.answer, row, spelled) for row in shown)
     return told, len(rows), problem, _frequency(reader, rows), *_compared(reader, standing, pattern, asked, example)
 
 
@@ -203,16 +195,10 @@ def _found_in_xml(reader: Reader, standing: Standing, pattern: Pattern, asked: _
             if matches:
                 matching.append(id)
                 rows += [Row(row) for match in matches for row in match.rows]
-    frequency = _frequency_of_documents(reader, matching)
-    return tuple(rows[:limit]), len(rows), problem, frequency, _equal(reader, pattern, asked), ()
-
-
-def _frequency_of_documents(reader: Reader, documents: Sequence[int]) -> Frequency:
-    sampled = documents[:MOST_SAMPLED]
-    total = sum(len(reader.documents.history(id)) for id in sampled)
-    events = round(total * len(documents) / len(sampled)) if sampled else 0
     how = "each version of a document that matches now counts as one event; documents that match no more do not count"
-    return _over_the_history(reader, events, how)
+    versions = [len(reader.documents.history(id)) for id in matching[:MOST_SAMPLED]]
+    frequency = _estimated(reader, versions, len(matching), how)
+    return tuple(rows[:limit]), len(rows), problem, frequency, _equal(reader, pattern, asked), ()
 
 
 def _equal(reader: Reader, pattern: Pattern, asked: _Asked) -> tuple[str, ...]:
@@ -220,27 +206,24 @@ def _equal(reader: Reader, pattern: Pattern, asked: _Asked) -> tuple[str, ...]:
     scope, _, viewer = asked
     wanted = scope, dump_pattern(pattern), viewer
     every = reader.queries.everything()
-    same = [record.id for record in every if (record.scope, record.pattern, record.viewer) == wanted]
-    return tuple(sorted(owner.id for owners in reader.subscriptions.of_queries(same) for owner in owners))
-
-
-def _told(reader: Reader, pattern: Pattern, rows: Sequence[Terms]) -> tuple[Row, ...]:
-    terms = terms_of(reader, (number for row in rows for number in row))
-    return tuple(Row({n: terms[t] for n, t in zip(pattern.answer, row, strict=True) if t}) for row in rows)
+    same = [record for record in every if (record.scope, record.pattern, record.viewer) == wanted]
+    return tuple(sorted(_subscribers(reader, same)))
 
 
 # -- how often
 
 
-def _over_the_history(reader: Reader, events: int, how: str) -> Frequency:
-    """So many events, over the batches that there were: where some documents are hidden, over those of the others.
+def _estimated(reader: Reader, sampled: Sequence[int], count: int, how: str) -> Frequency:
+    """As many events for each of so many as the sampled ones had, over the batches that there were.
 
-    When something happened to a hidden document, and how often, is hidden as well.
+    Where some documents are hidden, over those of the others: what happened to a hidden one is hidden as well.
     """
+    events = round(sum(sampled) * count / len(sampled)) if sampled else 0
     batches, first, last = reader.documents.published_by()
     if not batches:
         return Frequency(0, 0, "", "", None, "")
-    since, until = batch_of(reader, first).committed, batch_of(reader, last).committed
+    ends = reader.batches.by_numbers({first, last})
+    since, until = ends[first].committed, ends[last].committed
     seconds = (datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds()
     return Frequency(events, batches, since, until, events * _DAY / seconds if seconds >= _HOUR else None, how)
 
@@ -249,16 +232,13 @@ def _frequency(reader: Reader, rows: dict[Terms, Derivation]) -> Frequency:
     sampled = list(islice(rows.values(), MOST_SAMPLED))
     stating = reader.triples.stated_by([triple for derivation in sampled for triple in derivation])
     versions = {id: [v.batch for v in reader.documents.history(id)] for id in {id for ids in stating for id in ids}}
-    total, place = 0, 0
-    for derivation in sampled:
-        behind = {id for ids in stating[place : place + len(derivation)] for id in ids}
-        total += len({batch for id in behind for batch in versions[id]})
-        place += len(derivation)
-    events = round(total * len(rows) / len(sampled)) if sampled else 0
+    left = iter(stating)
+    behind = [{id for ids in islice(left, len(derivation)) for id in ids} for derivation in sampled]
+    events = [len({batch for id in ids for batch in versions[id]}) for ids in behind]
     how = "each version of a document behind an answer of now counts as one event; answers that have ended do not count"
     if len(sampled) < len(rows):
         how += f"; scaled up from {len(sampled):,} of {len(rows):,} answers"
-    return _over_the_history(reader, events, how)
+    return _estimated(reader, events, len(rows), how)
 
 
 # -- what it costs
@@ -269,19 +249,11 @@ def _atoms(reader: Reader, index: Index, pattern: Pattern) -> Iterator[AtomCost]
     seen = set()
     for branch in pattern.branches:
         for triple in branch.triples:
-            own = _own_conditions(branch, triple)
+            own = conditions_on(triple, branch)
             text = " with ".join([word_triple(triple), *map(word_condition, own)])
             if text not in seen:
                 seen.add(text)
                 yield AtomCost(text, selected(reader, lookups, triple), _sharers(index, Conjunction((triple,), own)))
-
-
-def _own_conditions(branch: Conjunction, triple: TriplePattern) -> tuple[Expression, ...]:
-    """The conditions that belong to this atom: on its value alone, or on its subject where that is no atom's value."""
-    values = {t.object.value for t in branch.triples if isinstance(t.object, Variable)}
-    own = {node.value for node in (triple.object,) if isinstance(node, Variable)}
-    own |= {node.value for node in (triple.subject,) if isinstance(node, Variable) and node.value not in values}
-    return tuple(c for c in branch.conditions if len(names := variables_of(c)) == 1 and names <= own)
 
 
 def _sharers(index: Index, atom: Conjunction) -> int:
@@ -326,7 +298,7 @@ def _sees_as_much(query: StandingQuery, scope: Scope, start: Start, viewer: str 
     return query.scope in (scope, GRAPH) and (start == "now" or not query.start) and query.viewer in (None, viewer)
 
 
-def _subscribers(reader: Reader, queries: Sequence[StandingQuery]) -> tuple[str, ...]:
+def _subscribers(reader: Reader, queries: Sequence[StandingQuery | QueryRecord]) -> tuple[str, ...]:
     found = reader.subscriptions.of_queries([query.id for query in queries])
     return tuple(record.id for records in found for record in records)
 
@@ -381,7 +353,6 @@ def _near(condition: Expression, taxonomy: Taxonomy) -> Iterator[Term]:
 
 
 def _neighbours(literal: Literal) -> Iterator[Term]:
-    """A little more and a little less than a number."""
     try:
         number = int(literal.value)
     except ValueError:

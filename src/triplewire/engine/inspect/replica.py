@@ -135,7 +135,6 @@ def _named(uri: str) -> NamedNode:
 
 
 def _syntax_error(told: str) -> QuerySyntaxError:
-    """What the engine says is wrong, with the place where it says so."""
     place = _PLACE.match(told)
     if place is None:
         return QuerySyntaxError(told, language="sparql")

@@ -1,20 +1,25 @@
-"""Resources: what the hub has of a resource, of a document, of its own history (M9)."""
+"""Resources: what the hub has of a resource, of a document, of its own history (M9), and which documents match (N3)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import Triple
 
 from triplewire.algebra.content import content
+from triplewire.algebra.pattern import Pattern
+from triplewire.algebra.taxonomy import Taxonomy
+from triplewire.engine.batch.differences import stored_documents
 from triplewire.engine.inspect.explanations import Source, resource_of, sources_of
 from triplewire.engine.inspect.graphs import spelled_triples
-from triplewire.model import Term
-from triplewire.store import BatchRecord, DocumentRecord, Reader, VersionRecord
+from triplewire.matching import Index
+from triplewire.model import Document, Term
+from triplewire.store import DocumentRecord, Reader, VersionRecord
 
 MOST_REFERENCES = 100
 """So many triples that refer to a resource are shown."""
+_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def history(reader: Reader, uri: str) -> list[Version]:
 
 
 def _told(reader: Reader, versions: Sequence[VersionRecord], records: dict[int, DocumentRecord]) -> list[Version]:
-    batches = {number: batch_of(reader, number) for number in {version.batch for version in versions}}
+    batches = reader.batches.by_numbers({version.batch for version in versions})
     return [
         Version(
             records[version.document].uri,
@@ -115,7 +120,22 @@ def _told(reader: Reader, versions: Sequence[VersionRecord], records: dict[int, 
     ]
 
 
-def batch_of(reader: Reader, number: int) -> BatchRecord:
-    """The batch of a number."""
-    (found,) = reader.batches.listing(number - 1, 1)
+def find(reader: Reader, taxonomy: Taxonomy, pattern: Pattern, limit: int) -> list[Document]:
+    """The newest documents that match a pattern; MatchLimitExceeded if one would take too long to tell.
+
+    The brokering paper's second kind of matching (section 5.3): one query against many stored events. The search stops
+    as soon as it has enough of them.
+    """
+    index = Index(taxonomy)
+    index.add("asked", pattern)
+    found: list[Document] = []
+    before: tuple[int, int] | None = None
+    while len(found) < limit and (records := reader.documents.newest(_AT_ONCE, before=before)):
+        documents = stored_documents(reader, records)
+        for record, matches in zip(records, index.match_many([documents[r.id] for r in records]), strict=True):
+            for error in matches.errors.values():
+                raise error
+            if matches and len(found) < limit:
+                found.append(replace(matches.document, uri=record.uri))
+        before = records[-1].published, records[-1].id
     return found

@@ -50,7 +50,6 @@ def _spelled(token: Token) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """The same with an escape for its first character."""
     return f"\\u{ord(found[0][0]):04X}{found[0][1:]}"
 
 

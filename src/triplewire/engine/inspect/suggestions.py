@@ -69,7 +69,6 @@ def unheard(reader: Reader, taxonomy: Taxonomy, pattern: Pattern) -> list[Unhear
 
 
 def _named(branch: Conjunction) -> Iterator[tuple[Term, Role]]:
-    """The constants that stand for a property or for a class."""
     for triple in (*branch.triples, *(triple for part in branch.optionals for triple in part.triples)):
         if isinstance(triple.predicate, NamedNode):
             yield triple.predicate, "property"
@@ -80,7 +79,6 @@ def _named(branch: Conjunction) -> Iterator[tuple[Term, Role]]:
 
 
 def _places(condition: Expression) -> Iterator[Term]:
-    """The nodes of the taxonomy that a condition names."""
     if not isinstance(condition, Call):
         return
     for argument in condition.arguments:
@@ -91,7 +89,6 @@ def _places(condition: Expression) -> Iterator[Term]:
 
 
 def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> bool:
-    """Whether a resource that the viewer sees has this property or class."""
     if role == "class" and (taxonomy.parents(term) or taxonomy.children(term)):
         return True
     number, kind = reader.terms.find([str(term), TYPE])
@@ -101,7 +98,6 @@ def _is_there(reader: Reader, taxonomy: Taxonomy, term: Term, role: Role) -> boo
 
 
 def _in_use(reader: Reader, taxonomy: Taxonomy, role: Role) -> list[Term]:
-    """The properties or classes in use that the viewer sees."""
     if role == "property":
         return [*terms_of(reader, reader.surveys.predicates(_MOST_PROPERTIES)).values()]
     (kind,) = reader.terms.find([TYPE])

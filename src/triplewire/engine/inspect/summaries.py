@@ -6,7 +6,7 @@ says where to go on. To sort by anything but the id is to look at all that match
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, get_args
 
@@ -39,9 +39,13 @@ class SummaryFilter(NamedTuple):
 
     def fits(self, record: SubscriptionRecord) -> bool:
         """Whether the words are all there."""
-        told = (record.id, record.title, record.description, record.text, record.owner)
-        text = "\n".join(each for each in told if each).casefold()
-        return all(word in text for word in self.words.casefold().split())
+        return has_words(self.words, (record.id, record.title, record.description, record.text, record.owner))
+
+
+def has_words(words: str, texts: Iterable[str | None]) -> bool:
+    """Whether all words are in some texts, whatever their case."""
+    text = "\n".join(each for each in texts if each).casefold()
+    return all(word in text for word in words.casefold().split())
 
 
 def page(reader: Reader, asked: SummaryFilter, sees: Sees = lambda viewer: True) -> SummaryPage:
@@ -125,12 +129,10 @@ def _sorted(reader: Reader, asked: SummaryFilter, sees: Sees) -> tuple[list[Subs
 
 def _keys(reader: Reader, sort: str, records: Sequence[SubscriptionRecord], sees: Sees) -> dict[str, object]:
     """What each is sorted by; None, which comes last, where there is nothing, or nothing that may be told."""
-    if sort == "id":
-        return {record.id: record.id for record in records}
     if sort == "title":
         return {record.id: (record.title or record.id).casefold() for record in records}
-    if sort == "created":
-        return {record.id: record.number for record in records}
+    if sort in ("id", "created"):
+        return {record.id: record.id if sort == "id" else record.number for record in records}
     facts = summaries_of(reader, records, sees)
     return {one.subscription.id: one.answers if sort == "answers" else one.last_event for one in facts}
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.engine.inspect.graphs import terms_of
-from triplewire.engine.inspect.labels import NAMES, preference
+from triplewire.engine.inspect.graphs import numbers_of, terms_of
 from triplewire.model import RDF, RDFS, Term, parse_term
 from triplewire.store import Reader
 
@@ -26,13 +25,27 @@ MOST_VALUES = 12
 MOST_HITS = 50
 MOST_BELOW = 200
 _LOOKED_AT = 50_000
-_TRIPLES_LOOKED_AT = 50_000
 _TERMS_LOOKED_AT = 200_000
 _KEYS_LOOKED_AT = 20_000
 _MOST_PREDICATES = 1_000
 """Properties by which a text is looked for; as many for each term, so that hidden terms take nothing from others."""
 _MOST_WORDS = 8
 TYPE = f"<{RDF}type>"
+NAMES = tuple(
+    f"<{iri}>"
+    for iri in (
+        "http://www.w3.org/2004/02/skos/core#prefLabel",
+        f"{RDFS}label",
+        "http://purl.org/dc/terms/title",
+        "http://purl.org/dc/elements/1.1/title",
+        "http://purl.org/rss/1.0/title",
+        "http://xmlns.com/foaf/0.1/name",
+        "https://schema.org/name",
+        "http://schema.org/name",
+        "http://www.w3.org/2006/vcard/ns#fn",
+    )
+)
+"""Properties that say what a resource is called, the most telling first."""
 
 Found = tuple[int, str]
 """A term: its number, and its spelling."""
@@ -182,7 +195,7 @@ def select(reader: Reader, taxonomy: Taxonomy, wanted: Sequence[FacetChoice], *,
     subjects = reader.surveys.subjects(ordered, looked_at=_LOOKED_AT, most=MOST_RESOURCES + 1)
     has_more = len(subjects) > MOST_RESOURCES or min(costs) >= _LOOKED_AT
     subjects = subjects[:MOST_RESOURCES]
-    triples = reader.surveys.about(subjects, _TRIPLES_LOOKED_AT)
+    triples = reader.surveys.about(subjects, _LOOKED_AT)
     terms = terms_of(reader, subjects[:limit])
     resources = tuple(terms[n] for n in subjects[:limit])
     return Selection(resources, tuple(_facets(reader, triples)), has_more, len(subjects))
@@ -259,7 +272,6 @@ def _seen(reader: Reader, found: Sequence[Found], predicates: Sequence[int]) -> 
 
 
 def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> list[TextHit]:
-    """The resources that have a literal, or are named by an IRI."""
     literals = [number for number, spelled in seen if spelled.startswith('"')]
     named = [number for number, spelled in seen if spelled.startswith("<")]
     keys = [(predicate, number) for number in literals for predicate in predicates]
@@ -270,7 +282,6 @@ def _hits(reader: Reader, seen: Sequence[Found], predicates: Sequence[int]) -> l
 
 
 def _values(reader: Reader, numbers: Sequence[int], predicates: Sequence[int]) -> set[int]:
-    """The terms that are a value of one of the predicates."""
     keys = [(predicate, number) for number in numbers for predicate in predicates]
     degrees = reader.triples.degrees(keys, 1) if keys else []
     return {number for (_, number), count in zip(keys, degrees, strict=True) if count}
@@ -288,7 +299,7 @@ def names(reader: Reader, called: Called, terms: Sequence[str]) -> dict[str, str
     Of several names of one property, one without a language or in English goes first. What no document gives a name
     has the one that the taxonomy gives it.
     """
-    numbers = dict(zip(terms, reader.terms.find(terms), strict=True))
+    numbers = numbers_of(reader, terms)
     properties = [number for number in reader.terms.find(NAMES) if number]
     keys = [(number, property) for number in {*numbers.values()} - {0} for property in properties]
     found = dict(zip(keys, reader.triples.forward(keys), strict=True)) if keys else {}
@@ -302,3 +313,9 @@ def names(reader: Reader, called: Called, terms: Sequence[str]) -> dict[str, str
         if spelled not in told and called.get(spelled):
             told[spelled] = called[spelled][0]
     return told
+
+
+def preference(name: Term) -> tuple[bool, str, str]:
+    """To sort names by: one without a language or in English goes first."""
+    language = getattr(name, "language", None) or ""
+    return language not in ("", "en"), language, name.value

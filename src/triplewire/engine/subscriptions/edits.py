@@ -14,18 +14,21 @@ which it was paused. To resume is to let that cursor go.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.engine.backfill.answers import answers_of, name_documents, now, put_on_record
+from triplewire.engine.backfill.answers import answers_of, name_documents, put_on_record
 from triplewire.engine.batch.reasons import Documents, Touched
-from triplewire.engine.names import new_name, refuse_unstorable
+from triplewire.engine.connection import query_of
+from triplewire.engine.names import new_name, now, refuse_unstorable
 from triplewire.engine.standing import Standing, StandingQuery
 from triplewire.engine.subscriptions.registrations import Registration, compiled, drop_unasked, refuse_unserved
 from triplewire.errors import MatchLimitExceeded, SubscriptionChanged
-from triplewire.matching.finder.rows import Reason, Rows
+from triplewire.matching.finder.finder import Reason, Rows
 from triplewire.matching.incremental import dump_pattern, load_pattern
+from triplewire.matching.pages import Terms
 from triplewire.model import Scope, Start, Subscription
 from triplewire.store import (
     HEARD_ON,
@@ -38,8 +41,6 @@ from triplewire.store import (
     SubscriptionRecord,
     Writer,
 )
-
-Terms = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,7 @@ class _Asked(NamedTuple):
 
 def _asked(writer: Writer, record: SubscriptionRecord, wanted: Edit, prefixes: Mapping[str, str] | None) -> _Asked:
     """The query that is wanted. It starts when the old one did, unless another start is given."""
-    (before,) = writer.queries.by_ids([record.query])
-    assert before is not None, "a subscription has its query"
+    before = query_of(writer, record)
     language = wanted.language or record.language
     text = record.text if wanted.text is None else wanted.text
     if wanted.text is None and wanted.language in (None, record.language):
@@ -139,7 +139,6 @@ def _digest(query: QueryRecord) -> bytes:
 def _exchange(
     writer: Writer, standing: Standing, record: SubscriptionRecord, made: SubscriptionRecord, asked: _Asked
 ) -> SubscriptionRecord:
-    """Let the subscription ask the new query, and tell what that changes."""
     registration = Registration(writer, standing)
     number, new = registration.stand(asked.query, asked.pattern)
     after = StandingQuery(number, asked.query.scope, asked.query.start, asked.pattern, asked.query.viewer)
@@ -179,12 +178,8 @@ def _difference(
     begun = [terms for row, terms in has.items() if row not in had]
     was: dict[int, Rows] = {}
     if ended:
-        pattern = load_pattern(before.pattern)
-        old = StandingQuery(before.id, before.scope, before.start, pattern, before.viewer)
-        try:
-            was = answers_of(writer, standing, [old])
-        except MatchLimitExceeded:  # then these rows end without a derivation
-            was = {}
+        with suppress(MatchLimitExceeded):  # then these rows end without a derivation
+            was = answers_of(writer, standing, [StandingQuery.of(before)])
     viewer, owner = writer.access.sight_of(before.viewer), (-record.number,)
     return (
         _events(writer, viewer, owner, UNMATCHED, ended, was),
@@ -213,7 +208,6 @@ def _events(
     rows: list[Terms],
     found: Mapping[int, Rows],
 ) -> list[NewEvent]:
-    """An event of each row, with a derivation and the documents behind it."""
     why: dict[Terms, Reason] = {}
     wanted = set(rows)
     for answers in found.values():

@@ -15,8 +15,8 @@ from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
 from triplewire.engine import taxonomies
-from triplewire.engine.backfill.answers import Untold, now, tell_existing
-from triplewire.engine.names import refuse_unstorable
+from triplewire.engine.backfill.answers import Untold, tell_existing
+from triplewire.engine.names import now, refuse_unstorable
 from triplewire.engine.standing import GRAPH, NewQueries, Standing, StandingQuery, seed_id
 from triplewire.errors import TriplewireError, UnsupportedQuery
 from triplewire.languages import read
@@ -46,8 +46,8 @@ def compiled(
     """
     if isinstance(text, Pattern):
         return normalize(text)
-    rules = named_rules(reader, [text]) if language == RULES else {}
-    return _compiled(text, language, prefixes, {name: rule for name, rule in rules.items() if name != besides})
+    rules = {name: rule for name, rule in _rules_of(reader, text, language).items() if name != besides}
+    return prepared(_read(text, language, prefixes, rules))
 
 
 def as_written(reader: Reader, text: str, language: str, pattern: Pattern) -> Pattern:
@@ -56,9 +56,8 @@ def as_written(reader: Reader, text: str, language: str, pattern: Pattern) -> Pa
     The prefixes that it was subscribed with are not kept. Where the text does not give the pattern without them, the
     variables have names by their use instead (`readable`).
     """
-    rules = named_rules(reader, [text]) if language == RULES else {}
     try:
-        written = _read(text, language, None, rules)
+        written = _read(text, language, None, _rules_of(reader, text, language))
     except TriplewireError:
         return readable(pattern)
     return readable(written if normalize(written) == pattern else pattern)
@@ -68,12 +67,12 @@ def read_for_person(
     reader: Reader, text: str, language: str, prefixes: Mapping[str, str] | None
 ) -> tuple[Pattern, Pattern]:
     """The pattern of a text that a person is writing: in normal form, and with the names that the text has."""
-    written = _read(text, language, prefixes, named_rules(reader, [text]) if language == RULES else {})
+    written = _read(text, language, prefixes, _rules_of(reader, text, language))
     return normalize(written), readable(written)
 
 
-def _compiled(text: str, language: str, prefixes: Mapping[str, str] | None, rules: Mapping[str, Pattern]) -> Pattern:
-    return prepared(_read(text, language, prefixes, rules))
+def _rules_of(reader: Reader, text: str, language: str) -> dict[str, Pattern]:
+    return named_rules(reader, [text]) if language == RULES else {}
 
 
 def _read(text: str, language: str, prefixes: Mapping[str, str] | None, rules: Mapping[str, Pattern]) -> Pattern:
@@ -198,7 +197,6 @@ class Registration:
             tell_existing(self._writer, self._standing, untold)
 
     def _queue(self, records: Sequence[SubscriptionRecord]) -> None:
-        """Leave it to a backfill to find what answers already."""
         asked = now()
         self._writer.backfills.add(
             [
@@ -213,8 +211,10 @@ class Registration:
         rules = named_rules(self._writer, (one.text for one in wanted if one.language == RULES and one.pattern is None))
         patterns = []
         for one in wanted:
-            given = one.pattern is not None
-            pattern = normalize(one.pattern) if given else _compiled(one.text, one.language, prefixes, rules)
+            if one.pattern is not None:
+                pattern = normalize(one.pattern)
+            else:
+                pattern = prepared(_read(one.text, one.language, prefixes, rules))
             refuse_unserved(pattern, one.scope, one.language)
             if one.language == RULES:
                 rules[one.id] = pattern
@@ -235,7 +235,6 @@ class Registration:
         ]
 
     def _with_terms(self, new: Mapping[NewQuery, Pattern]) -> list[NewQuery]:
-        """The queries with the numbers of their constants."""
         texts = [
             sorted({str(term) for branch in pattern.branches for term in _constants(branch)})
             for pattern in new.values()

@@ -19,12 +19,12 @@ Invariant: what is up to the `before` of a whole entry, the `follows` of a file 
 crash, what is not whole and not up to one of these is a torn tail, and is cut off. What is up to one of them and cannot
 be read is *gone*: a `Survey` names it, and nothing is cut, dropped or added before an operator has decided.
 
-In comes what was read of clients' changes, at the end (`journal`); out go the same, in order (`reader`). `entries` and
-`mark` are the bytes, `survey` says what of them is whole. Nothing here knows of a store.
+In comes what was read of clients' changes, at the end (`journal`); out go the same, in order (`reader`). `entries`
+are the bytes, `survey` says what of them is whole. Nothing here knows of a store.
 """
 
+from triplewire.intake.journal.entries import Mark
 from triplewire.intake.journal.journal import Journal
-from triplewire.intake.journal.mark import Mark
 from triplewire.intake.journal.reader import HeldJournal, JournalReader
 from triplewire.intake.journal.survey import Gap, Survey
 

@@ -13,8 +13,7 @@ from secrets import token_bytes
 from threading import Lock
 
 from triplewire.errors import StoreBusy, StoreUnavailable
-from triplewire.intake.journal.entries import FileHead, files_of, first_of, path_of, spelled
-from triplewire.intake.journal.mark import Mark, MarkFile
+from triplewire.intake.journal.entries import FileHead, Mark, MarkFile, files_of, first_of, path_of, spelled
 from triplewire.intake.journal.survey import Survey, survey
 from triplewire.store import NewEntry, sync_folder
 from triplewire.store.files import private_folder
@@ -167,7 +166,6 @@ def make_folder(folder: Path) -> None:
 
 
 def _cut(found: Survey) -> None:
-    """Away with what was never acknowledged."""
     for path, end in found.torn:
         size = path.stat().st_size
         log.warning("%s: %d bytes at the end were never acknowledged, and are cut off", path, size - end)

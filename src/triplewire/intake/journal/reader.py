@@ -5,30 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
 from triplewire.errors import DamagedJournal
-from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_same
-from triplewire.intake.journal.mark import mark_in
+from triplewire.intake.journal.entries import entries_in, files_of, first_of, head_of, is_same, mark_in
 from triplewire.intake.journal.survey import Gap
 from triplewire.store import WaitingEntry
 
-
-class _Part(NamedTuple):
-    """A file, open, to be read from a byte on."""
-
-    path: Path
-    file: BinaryIO
-    start: int
-
-
-class _Found(NamedTuple):
-    """An entry, and where the next one begins."""
-
-    waiting: WaitingEntry
-    path: Path
-    end: int
+_Part = tuple[Path, BinaryIO, int]
+"""A file, open, to be read from a byte on."""
 
 
 class _Missing(Exception):
@@ -39,8 +24,11 @@ class _Missing(Exception):
         self.gap = Gap(position + 1, until)
 
 
-def _following(parts: Iterable[_Part], position: int, identity: bytes) -> Iterator[_Found]:
-    """The entries after a position, one behind the other; _Missing where one is left out that was acknowledged."""
+def _following(parts: Iterable[_Part], position: int, identity: bytes) -> Iterator[tuple[WaitingEntry, Path, int]]:
+    """The entries after a position, one behind the other, with the file and the byte where the next one begins.
+
+    _Missing where one is left out that was acknowledged.
+    """
     for path, file, start in parts:
         head = head_of(file, first_of(path))
         if head is None:  # it is being begun, or damaged: what follows it, or the mark, tells
@@ -55,7 +43,7 @@ def _following(parts: Iterable[_Part], position: int, identity: bytes) -> Iterat
             if one.position != position + 1 and not (position < head.first == one.position):
                 raise _Missing(position, one.position - 1)
             position = one.position
-            yield _Found(one.waiting, path, one.end)
+            yield one.waiting, path, one.end
 
 
 class JournalReader:
@@ -109,7 +97,7 @@ class JournalReader:
         def opened() -> Iterator[_Part]:
             for path, start in self._places(position):
                 with suppress(FileNotFoundError):  # all of it was applied meanwhile
-                    yield _Part(path, stack.enter_context(path.open("rb")), start)
+                    yield path, stack.enter_context(path.open("rb")), start
 
         with ExitStack() as stack:
             yield opened()
@@ -143,9 +131,7 @@ class HeldJournal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def after(self, position: int) -> Iterator[WaitingEntry]:
@@ -156,10 +142,10 @@ class HeldJournal:
         self._hold()
         until = position
         try:
-            parts = (_Part(path, file, 0) for path, file in self._files.items())
-            for found in _following(parts, position, self._mark.identity):
-                position = found.waiting.position
-                yield found.waiting
+            parts = ((path, file, 0) for path, file in self._files.items())
+            for waiting, _, _ in _following(parts, position, self._mark.identity):
+                position = waiting.position
+                yield waiting
         except _Missing as missing:  # either it is damaged, or it was added, applied and dropped since
             until = missing.gap.last
         if position < self._mark.last:

@@ -14,16 +14,17 @@ from triplewire.errors import DamagedJournal
 from triplewire.intake.journal.entries import (
     Damage,
     FileHead,
+    Mark,
     Whole,
     entries_in,
     files_of,
     first_of,
     head_of,
     is_same,
+    mark_in,
     pieces_of,
     strangers_in,
 )
-from triplewire.intake.journal.mark import Mark, mark_in
 from triplewire.store import WaitingEntry
 
 _MOST_URIS = 10
@@ -60,21 +61,14 @@ class _Span(NamedTuple):
     end: int
 
 
-class Tail(NamedTuple):
-    """The byte from which a file is not worth to be kept; 0: nothing of it is."""
-
-    path: Path
-    end: int
-
-
 @dataclass(frozen=True, slots=True)
 class Survey:
     """What is in a journal after the position that its store has taken.
 
     `places` are the entries that can be read, in order; `gone` what was acknowledged and cannot; `torn` what was never
-    acknowledged. `is_in_order` says whether a reader gets along with the files as they are. Without its mark
-    (`is_unmarked`) nobody can say whether the last of what was acknowledged is here. `strangers` have the names of
-    files, and are none.
+    acknowledged: files, each with the byte from which it is cut (0: all of it). `is_in_order` says whether a reader
+    gets along with the files as they are. Without its mark (`is_unmarked`) nobody can say whether the last of what was
+    acknowledged is here. `strangers` have the names of files, and are none.
     """
 
     folder: Path
@@ -82,7 +76,7 @@ class Survey:
     identities: frozenset[bytes]
     places: tuple[Place, ...]
     gone: tuple[Gap, ...]
-    torn: tuple[Tail, ...]
+    torn: tuple[tuple[Path, int], ...]
     is_in_order: bool
     last: int
     is_unmarked: bool = False
@@ -219,7 +213,7 @@ def _gaps(
         yield at, acknowledged
 
 
-def _torn(files: Sequence[_File], places: Sequence[Place], after: int, acknowledged: int) -> Iterator[Tail]:
+def _torn(files: Sequence[_File], places: Sequence[Place], after: int, acknowledged: int) -> Iterator[tuple[Path, int]]:
     """Where the last files are to be cut: behind the last entry that counts."""
     last = max([after, acknowledged, *(place.position for place in places)])
     for file in files:
@@ -227,7 +221,7 @@ def _torn(files: Sequence[_File], places: Sequence[Place], after: int, acknowled
         end = max(ends, default=0)
         is_more = any(each.start >= end for each in file.damage) or len(ends) < len(file.whole)
         if is_more or not ends:
-            yield Tail(file.path, end)
+            yield file.path, end
 
 
 def _is_in_order(files: Sequence[_File], places: Sequence[Place], after: int, acknowledged: int) -> bool:

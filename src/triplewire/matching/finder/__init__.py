@@ -9,7 +9,7 @@ What comes in: seeds, one state of the triples, and the queries of a provider. T
 queries of a hub, which wait at each of their atoms because any of them may change; and a `plan` for a whole graph, in
 which each conjunction is seeded at one atom only, since all of the graph is there, and the rarest costs least
 (`queries` takes queries apart and chooses). What goes out of the `finder`: `rows`, the queries that went over a limit,
-and the fans that were put off. `statements` says what of documents a plan needs, `spelling` spells its rows. Shares of
+and the fans that were put off. `spelling` says what of documents a plan needs, and spells its rows. Shares of
 the seeds may be cut anywhere, and their rows together are all rows. It does no IO but for opening and saving plans, and
 knows nothing of how the work is shared out.
 """

@@ -10,12 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from triplewire.matching.finder.finder import SeededQueries
-from triplewire.matching.finder.rows import Rows
+from triplewire.matching.finder.finder import Rows, SeededQueries
 from triplewire.matching.incremental import Seed, Shape, Triple
+from triplewire.matching.incremental.flat import NumberLists
 from triplewire.matching.index import Index
 from triplewire.matching.kernel.compiled import Array
 from triplewire.matching.pages import Numbered
+
+_ARRAYS = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
+"""The arrays of a plan, as its files are named."""
 
 
 class WideBranch(NamedTuple):
@@ -41,24 +44,6 @@ class WideBranch(NamedTuple):
     def answer_in(self, row: Sequence[int]) -> tuple[int, ...]:
         """The row without what tells the seed."""
         return tuple([row[place] if place >= 0 else 0 for place in self.columns])
-
-
-class NumberLists(NamedTuple):
-    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
-
-    starts: Array
-    values: Array
-
-    def __call__(self, number: int) -> list[int]:
-        """The list of this number."""
-        return self.values[self.starts[number] : self.starts[number + 1]].tolist()
-
-    @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> NumberLists:
-        """These lists."""
-        starts = np.zeros(len(lists) + 1, dtype=np.int64)
-        np.cumsum([len(one) for one in lists], out=starts[1:])
-        return cls(starts, np.array([number for one in lists for number in one], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +89,15 @@ class SeedPlan(SeededQueries):
         ]
 
     def _places_of(self, kind: int) -> list[tuple[int, int, int]]:
-        """Where a triple of a kind is a seed: shapes, positions and atoms."""
         if kind not in self._places:
             first, last = np.searchsorted(self.seeds[:, 0], (kind, kind + 1))
             self._places[kind] = [(shape, place, atom) for _, shape, place, atom in self.seeds[first:last].tolist()]
         return self._places[kind]
 
     def uses(self, atom: int) -> list[int]:
-        """See `SeededQueries.uses`."""
         return self.entries(atom)
 
     def query_of(self, entry: int) -> int:
-        """See `SeededQueries.query_of`."""
         return int(self.queries[entry])
 
     def rows(self, found: Iterable[Numbered], seeds: Iterable[Seed], only: Collection[int] | None) -> Rows:
@@ -151,7 +133,8 @@ class SeedPlan(SeededQueries):
         """Write it to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         self.index.save(folder / "index")
-        for name, array in self._arrays().items():
+        arrays = (self.queries, self.seeds, self.widths, *self.entries, *self.constants)
+        for name, array in zip(_ARRAYS, arrays, strict=True):
             np.save(folder / f"{name}.npy", array)
         plain = {
             "shapes": [shape.encode() for shape in self.shapes.values()],
@@ -160,23 +143,11 @@ class SeedPlan(SeededQueries):
         }
         (folder / "plan.json").write_text(json.dumps(plain), encoding="utf-8")
 
-    def _arrays(self) -> dict[str, Array]:
-        return {
-            "queries": self.queries,
-            "seeds": self.seeds,
-            "use_starts": self.entries.starts,
-            "uses": self.entries.values,
-            "constant_starts": self.constants.starts,
-            "constants": self.constants.values,
-            "widths": self.widths,
-        }
-
     @classmethod
     def load(cls, folder: Path) -> SeedPlan:
         """The plan that was saved, mapped into memory."""
         plain = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-        names = ("queries", "seeds", "widths", "use_starts", "uses", "constant_starts", "constants")
-        queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
+        queries, seeds, widths, *lists = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS)
         max_rows, max_steps = plain["limits"]
         return cls(
             Index.load(folder / "index", max_rows=max_rows, max_steps=max_steps),

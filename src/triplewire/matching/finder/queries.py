@@ -12,8 +12,9 @@ from pyoxigraph import Variable
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern, columns_of
 from triplewire.algebra.taxonomy import Taxonomy
-from triplewire.matching.finder.plan import NumberLists, SeedPlan, WideBranch
+from triplewire.matching.finder.plan import SeedPlan, WideBranch
 from triplewire.matching.incremental import Shape, atoms_of, enumerating, shape_of
+from triplewire.matching.incremental.flat import NumberLists
 from triplewire.matching.index import Index
 
 _NO_LIMIT = (1 << 31) - 1
@@ -139,7 +140,7 @@ class Queries:
                     wide.add_wide(begin, pattern.answer)
             else:
                 narrow.add(own, pattern)
-        return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.has_entries]
+        return [building.plan(list(self._shapes)) for building in (narrow, wide) if building.queries]
 
 
 def _rarest_place(branch: _Branch, counts: Mapping[int, int]) -> int:
@@ -153,16 +154,12 @@ class _Building:
         max_rows, max_steps = like.limits
         self._index = Index(like.taxonomy, max_rows=max_rows, max_steps=max_steps)
         self._number = number
-        self._queries: list[int] = []
+        self.queries: list[int] = []
+        """By entry of the index, its query."""
         self._wide: dict[int, WideBranch] = {}
         self._atoms: dict[_Key, int] = {}
         self._uses: defaultdict[int, dict[int, None]] = defaultdict(dict)
         self._constants: defaultdict[int, dict[tuple[int, ...], None]] = defaultdict(dict)
-
-    @property
-    def has_entries(self) -> bool:
-        """True if some query was added."""
-        return bool(self._queries)
 
     def add(self, begins: list[_Beginning], pattern: Pattern) -> None:
         """A query without optional parts: one entry of the index."""
@@ -187,13 +184,12 @@ class _Building:
         self._wide[entry] = WideBranch(atom, tuple(places), (seed[0], seed[1], seed[2]))
 
     def _enter(self, query: int, pattern: Pattern) -> int:
-        entry = len(self._queries)
-        self._queries.append(query)
+        entry = len(self.queries)
+        self.queries.append(query)
         self._index.add(str(entry), pattern)
         return entry
 
     def _seed(self, entry: int, begin: _Beginning) -> int:
-        """The atom at which a branch is seeded."""
         atom = self._atoms.setdefault((begin.branch.shape, begin.position, begin.kind), len(self._atoms))
         self._uses[atom][entry] = None
         constants = shape_of(begin.branch.conjunction).constants
@@ -209,7 +205,7 @@ class _Building:
             self._index,
             dict(enumerate(shapes)),
             self._wide,
-            np.array(self._queries, dtype=np.int64),
+            np.array(self.queries, dtype=np.int64),
             np.array(sorted(keys), dtype=np.int64).reshape(-1, 4),
             NumberLists.of([list(self._uses[atom]) for atom in atoms]),
             NumberLists.of([[number for row in self._constants[atom] for number in row] for atom in atoms]),

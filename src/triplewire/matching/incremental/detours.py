@@ -97,16 +97,13 @@ class Detours:
             for kind in (PRESENT, FORWARD, BACKWARD, SCAN):
                 way.look(kind)
             ways.append((group, way))
-        is_there = [way for _, way in ways if way.columns[0][0].kind == PRESENT]
-        others = [way for _, way in ways if way.columns[0][0].kind != PRESENT]
-        self._count(others)
-        return {
-            (group, match): 1 + (0 if way in is_there else size)
-            for group, way in ways
-            for match, size in zip(
-                way.matches, [0] * len(way.matches) if way in is_there else self._smallest_sizes(way), strict=True
-            )
-        }
+        is_large = [way.columns[0][0].kind != PRESENT for _, way in ways]
+        self._count([way for (_, way), large in zip(ways, is_large, strict=True) if large])
+        costs: dict[tuple[MatchGroup, Bindings], int] = {}
+        for (group, way), large in zip(ways, is_large, strict=True):
+            sizes = self._smallest_sizes(way) if large else [0] * len(way.matches)
+            costs |= {(group, match): 1 + size for match, size in zip(way.matches, sizes, strict=True)}
+        return costs
 
     def smallest(self) -> tuple[list[MatchStep], set[int]]:
         """The steps of all others by their smallest moves, and the owners for whom these are too large.

@@ -78,13 +78,7 @@ class PutOff:
             for row, size in enumerate(sizes):
                 if size > self._popular:
                     self._put_off(step, row, size)
-        yield MatchStep(
-            step.group,
-            step.move,
-            [step.matches[row] for row in rows],
-            [step.origins[row] for row in rows],
-            [step.keys[row] for row in rows],
-        )
+        yield step.only(rows)
 
     def _may_wait(self, group: MatchGroup) -> bool:
         """Only in the required part: what an optional part finds decides whether a column has a value."""
@@ -96,10 +90,8 @@ class PutOff:
         group, move, key = step.group, step.move, step.keys[row]
         position = (move.done ^ group.done).bit_length() - 1
         found = self.fans.get((group.owner, position, move.kind, key))
-        atoms = dict.fromkeys([*(found.atoms if found else ()), *step.origins[row]])
-        self.fans[group.owner, position, move.kind, key] = Fan(
-            group.owner, position, move.kind, key, tuple(atoms), size
-        )
+        atoms = tuple(dict.fromkeys([*(found.atoms if found else ()), *step.origins[row]]))
+        self.fans[group.owner, position, move.kind, key] = Fan(group.owner, position, move.kind, key, atoms, size)
         if not self._deep:
             seeded = group.done.bit_length() - 1
             (triple,) = group.plan.atoms[seeded].triples([step.matches[row]])

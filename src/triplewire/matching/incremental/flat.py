@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
 from triplewire.matching.incremental.fans import Fan, Piece
 from triplewire.matching.incremental.lookups import Key, Triple
-from triplewire.matching.incremental.numbering import Numbering
 from triplewire.matching.incremental.plans import FORWARD, SCAN
-from triplewire.matching.incremental.ranges import find_ranges
-from triplewire.matching.kernel.compiled import Array
+from triplewire.matching.kernel.compiled import Array, compiled
 
 _NONE = np.zeros(0, dtype=np.int64)
 
@@ -45,6 +44,44 @@ class Columns(NamedTuple):
         places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(ranges[:, 0] - ends + sizes, sizes)
         rows = list(zip(*(column[places].tolist() for column in self), strict=True))
         return [rows[end - size : end] for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A way to number texts by a digest, without a table: `salt` tells ways apart, `bits` is how long numbers are.
+
+    A job that numbers terms on many machines would have to sort and join them for numbers in a row. A digest is known
+    where the text is. Two texts may have one number, if hardly ever (a hundred million terms: one chance in two
+    thousand), so the job that makes a table of texts looks for that and, if it is so, begins again with another salt.
+    """
+
+    salt: int = 0
+    bits: int = 63
+
+    def number(self, text: str) -> int:
+        """The number of a text; never 0, which is no term."""
+        digest = blake2b(text.encode(), digest_size=8, salt=self.salt.to_bytes(8, "little")).digest()
+        return int.from_bytes(digest, "little") >> (64 - self.bits) or 1
+
+    def next(self) -> Numbering:
+        """Another way to number them."""
+        return Numbering(self.salt + 1, self.bits)
+
+
+FIRST = Numbering()
+"""The way that is tried first."""
+
+
+class Numbers(dict[str, int]):
+    """The numbers of texts, each digested once."""
+
+    def __init__(self, numbering: Numbering) -> None:
+        super().__init__()
+        self._digest = numbering.number
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = self._digest(text)
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +111,31 @@ class Texts:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Stating:
-    """Which documents state a triple: those of row `i` of the triples are `documents[starts[i]:starts[i + 1]]`."""
+class NumberLists(NamedTuple):
+    """Lists of numbers, one after the other: list `i` is `values[starts[i]:starts[i + 1]]`."""
 
     starts: Array
-    documents: Array
+    values: Array
+
+    def __call__(self, number: int) -> list[int]:
+        """The list of this number."""
+        return self.values[self.starts[number] : self.starts[number + 1]].tolist()
+
+    @classmethod
+    def of(cls, lists: Sequence[Sequence[int]]) -> NumberLists:
+        """These lists."""
+        values = np.array([number for one in lists for number in one], dtype=np.int64)
+        return cls(_starts([len(one) for one in lists]), values)
 
 
 class FlatTriples:
     """Answers the `Lookups` of gathering."""
 
-    def __init__(self, by_subject: Columns, by_predicate: Columns, texts: Texts, stating: Stating) -> None:
-        """`by_subject` has columns subject, predicate, object; `by_predicate` has predicate, object, subject."""
+    def __init__(self, by_subject: Columns, by_predicate: Columns, texts: Texts, stating: NumberLists) -> None:
+        """`by_subject` has columns subject, predicate, object; `by_predicate` has predicate, object, subject.
+
+        `stating` are the documents that state each triple of `by_subject`.
+        """
         self._spo, self._pos, self._stating = by_subject, by_predicate, stating
         self.texts = texts
         self._predicates = _distinct(by_predicate.first)
@@ -167,7 +216,7 @@ class FlatTriples:
         starts = self._stating.starts[places]
         ends = np.minimum(self._stating.starts[places + 1], starts + most)
         ranges = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [self._stating.documents[start:end].tolist() for start, end in ranges]
+        return [self._stating.values[start:end].tolist() for start, end in ranges]
 
     def _forward(self, keys: Sequence[Key]) -> Array:
         ranges = np.zeros((len(keys), 2), dtype=np.int64)
@@ -184,7 +233,6 @@ class FlatTriples:
         return ranges
 
     def _expanded(self, keys: Sequence[Key]) -> list[list[Key]]:
-        """The keys, each with every predicate where it has none."""
         return [[key] if key[0] else [(predicate, key[1]) for predicate in self._predicates] for key in keys]
 
     def _turned(self, ranges: Array) -> list[list[Triple]]:
@@ -230,10 +278,7 @@ def flat_triples(
             np.frombuffer(b"".join(encoded), dtype=np.uint8),
             numbering,
         ),
-        Stating(
-            _starts([len(uris) for _, uris in stated]),
-            np.array([number for _, uris in stated for number in uris], dtype=np.int64),
-        ),
+        NumberLists.of([uris for _, uris in stated]),
     )
 
 
@@ -246,3 +291,30 @@ def _columns(rows: Sequence[tuple[int, ...]]) -> Columns:
 
 def _starts(sizes: Sequence[int]) -> Array:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+@compiled
+def find_ranges(first: Array, second: Array, third: Array, keys: Array, width: int, ranges: Array) -> None:
+    """Write the first row of each key and the row after its last; a key is `width` values of the columns, in order."""
+    for number in range(keys.shape[0]):
+        low = 0
+        for side in range(2):  # the first row that is not before the key, then the first that is behind it
+            high = first.size
+            while low < high:
+                middle = (low + high) >> 1
+                order = 0
+                for place in range(width):
+                    if place == 0:
+                        value = first[middle]
+                    elif place == 1:
+                        value = second[middle]
+                    else:
+                        value = third[middle]
+                    if value != keys[number, place]:
+                        order = -1 if value < keys[number, place] else 1
+                        break
+                if order < side:
+                    low = middle + 1
+                else:
+                    high = middle
+            ranges[number, side] = low

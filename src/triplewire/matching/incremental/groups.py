@@ -56,6 +56,11 @@ class MatchStep:
     origins: list[Origin]
     keys: Sequence[Key]
 
+    def only(self, rows: Sequence[int]) -> MatchStep:
+        """The same for some of the partial matches."""
+        matches, origins = [self.matches[i] for i in rows], [self.origins[i] for i in rows]
+        return MatchStep(self.group, self.move, matches, origins, [self.keys[i] for i in rows])
+
 
 class MatchWays:
     """Partial matches of a group that must choose: `columns` has the moves looked at, with the keys of all of them."""
@@ -83,15 +88,8 @@ class MatchWays:
     def step(self, column: int, rows: Sequence[int] | None = None) -> MatchStep:
         """The move of a column for some of the partial matches, or all."""
         move, keys = self.columns[column]
-        if rows is None:
-            return MatchStep(self.group, move, self.matches, self.origins, keys)
-        return MatchStep(
-            self.group,
-            move,
-            [self.matches[i] for i in rows],
-            [self.origins[i] for i in rows],
-            [keys[i] for i in rows],
-        )
+        step = MatchStep(self.group, move, self.matches, self.origins, keys)
+        return step if rows is None else step.only(rows)
 
 
 def extended(

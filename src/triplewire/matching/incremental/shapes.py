@@ -44,11 +44,6 @@ class Shape:
         return self.required + tuple(triple for part in self.optionals for triple in part)
 
     @property
-    def size(self) -> int:
-        """How many positions there are."""
-        return len(self.triples)
-
-    @property
     def predicates(self) -> tuple[str, ...]:
         """The texts of its predicates, each once."""
         return tuple(dict.fromkeys(p for _, p, _ in self.triples if isinstance(p, str)))

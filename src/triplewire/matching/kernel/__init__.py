@@ -10,7 +10,7 @@ Three stages for each document, each one function over flat arrays, so that a ca
 and go in one call each as well (`registering`): from their spelling (`requests`) to the records that wait
 (`recording`), by what they have in common (`sharing`, `families`), in the order that costs least (`planning`), in their
 tables (`placing`). `hashing`, `numbers`, `classes` and `addresses` serve all stages; `compiled` is how they are
-compiled, `compiling` says so.
+compiled, and says so.
 
 What comes in: the index's arrays, documents as bytes. What goes out: matches, as numbers. It never makes a Python
 object, never calls back, and never trusts a hash: every equality of terms is checked on their bytes.

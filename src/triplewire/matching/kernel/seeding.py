@@ -97,6 +97,15 @@ def _note_keys(triples: int, work: Array, unit: int) -> None:
             work[base + (bit >> 5)] |= np.int32(1 << (bit & 31))
 
 
+@inlined
+def _put(candidates: Array, at: int, record: int, triple: int, place: int) -> int:
+    """Write a candidate; gives the row behind it."""
+    candidates[at, 0] = record
+    candidates[at, 1] = triple
+    candidates[at, 2] = place
+    return at + 1
+
+
 @compiled
 def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> int:
     """Note the first record under a key as a candidate; gives the new number of candidates, -1 if there is no room."""
@@ -107,10 +116,13 @@ def _wake(key: int, triple: int, keys: Array, candidates: Array, found: int) -> 
         return found
     if found == len(candidates):
         return -1
-    candidates[found, 0] = keys[slot, 1]
-    candidates[found, 1] = triple
-    candidates[found, 2] = -1
-    return found + 1
+    return _put(candidates, found, keys[slot, 1], triple, -1)
+
+
+@inlined
+def _look_up(key: int, triple: int, keys: Array, bits: Array, candidates: Array, found: int) -> int:
+    """Wake what waits under a key; most keys are none, which one read of the bitmap tells."""
+    return _wake(key, triple, keys, candidates, found) if has_bit(key, bits) else found
 
 
 @compiled
@@ -128,16 +140,10 @@ def _woken(found: int, records: Array, work: Array, unit: int, candidates: Array
         if after >= 0:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = after
-            candidates[found, 1] = triple
-            candidates[found, 2] = -1
-            found += 1
+            found = _put(candidates, found, after, triple, -1)
         bit = second & mask
         if second < 0 or (work[base + (bit >> 5)] >> (bit & 31)) & 1:
-            candidates[kept, 0] = record
-            candidates[kept, 1] = triple
-            candidates[kept, 2] = -1
-            kept += 1
+            kept = _put(candidates, kept, record, triple, -1)
     return kept
 
 
@@ -213,10 +219,7 @@ def _filter(
         if grams[gram_word(h, grams.size)] & noted == noted:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = kind
-            candidates[found, 1] = triple
-            candidates[found, 2] = i
-            found += 1
+            found = _put(candidates, found, kind, triple, i)
     return found
 
 
@@ -242,10 +245,7 @@ def _standing(
         if after >= 0:
             if found == len(candidates):
                 return -1
-            candidates[found, 0] = after
-            candidates[found, 1] = triple
-            candidates[found, 2] = place
-            found += 1
+            found = _put(candidates, found, after, triple, place)
         term = work[W_OBJECT * unit + triple]
         start = work[T_TEXT * unit + term]
         here = place - records[record, R_OFFSET]
@@ -253,10 +253,7 @@ def _standing(
         if here < start or here + length > start + work[T_TEXT_LENGTH * unit + term]:
             continue
         if same_bytes(strings, first, text, here, length):
-            candidates[kept, 0] = record
-            candidates[kept, 1] = triple
-            candidates[kept, 2] = here
-            kept += 1
+            kept = _put(candidates, kept, record, triple, here)
     return kept
 
 
@@ -276,9 +273,7 @@ def _seed_number(
     exact = state & LOOSE_EXACT and (state & STRICT == 0 or state & STRICT_EXACT)
     around = 0 if exact else 1
     for bits_near in range(single - around, single + around + 1):
-        key = mix(NUMBER, predicate, bits_near, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(NUMBER, predicate, bits_near, 0), triple, keys, bits, candidates, found)
     return found
 
 
@@ -298,20 +293,16 @@ def _seed_class(
     found: int,
 ) -> int:
     """Look up a node and all that is above it in the taxonomy; `kind` is BELOW_OR_SELF of its place."""
-    key = mix(kind, predicate, node, 0)
-    if has_bit(key, bits):
-        found = _wake(key, triple, keys, candidates, found)
+    found = _look_up(mix(kind, predicate, node, 0), triple, keys, bits, candidates, found)
     for i in range(ancestors(node, parent_starts, parents, queue, marks)):
         for relation in range(2):
-            key = mix(kind + relation, predicate, queue[i], 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(kind + relation, predicate, queue[i], 0), triple, keys, bits, candidates, found)
     if node + 1 < parent_starts.size:
         child = kind + SUBJECT_CHILD - SUBJECT_BELOW_OR_SELF
         for i in range(parent_starts[node], parent_starts[node + 1]):
-            key = mix(child, predicate, max(parents[i], ~parents[i]), 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(
+                mix(child, predicate, max(parents[i], ~parents[i]), 0), triple, keys, bits, candidates, found
+            )
     return found
 
 
@@ -328,21 +319,13 @@ def _seed_free(
 ) -> int:
     """Look up what does not depend on the predicate, for records with a variable in its place."""
     if flags & (1 << FREE_SO) and subject >= 0 and object_ >= 0:
-        key = mix(FREE_SO, subject, object_, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_SO, subject, object_, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_S) and subject >= 0:
-        key = mix(FREE_S, subject, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_S, subject, 0, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_O) and object_ >= 0:
-        key = mix(FREE_O, object_, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_O, object_, 0, 0), triple, keys, bits, candidates, found)
     if flags & (1 << FREE_ALL):
-        key = mix(FREE_ALL, 0, 0, 0)
-        if has_bit(key, bits):
-            found = _wake(key, triple, keys, candidates, found)
+        found = _look_up(mix(FREE_ALL, 0, 0, 0), triple, keys, bits, candidates, found)
     return found
 
 
@@ -392,21 +375,13 @@ def seed(
         object_ = work[T_GLOBAL * unit + term]
         ways = flags[predicate] if predicate >= 0 else 0
         if ways & (1 << PSO) and subject >= 0 and object_ >= 0:
-            key = mix(PSO, predicate, subject, object_)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PSO, predicate, subject, object_), triple, keys, bits, candidates, found)
         if ways & (1 << PO) and object_ >= 0:
-            key = mix(PO, predicate, object_, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PO, predicate, object_, 0), triple, keys, bits, candidates, found)
         if ways & (1 << PS) and subject >= 0:
-            key = mix(PS, predicate, subject, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(PS, predicate, subject, 0), triple, keys, bits, candidates, found)
         if ways & (1 << P):
-            key = mix(P, predicate, 0, 0)
-            if has_bit(key, bits):
-                found = _wake(key, triple, keys, candidates, found)
+            found = _look_up(mix(P, predicate, 0, 0), triple, keys, bits, candidates, found)
         if ways & (1 << NUMBER):
             state = number_of(term, text, work, unit, values)
             if state & (LOOSE | STRICT):

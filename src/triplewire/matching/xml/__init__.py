@@ -4,7 +4,7 @@ What comes in: XPath queries with numbers, documents with XML. What goes out: th
 each expression follows a condition that a document must meet (`algebra.xpath.conditions`): places that occur in it,
 values that stand there. Places of all expressions are one automaton (`automaton`), values wait under their place
 (`watches`, `grams`), and one pass over the tags of a document (`scanning`; compiled in `kernel`, over the arrays of a
-`machine` and its `vocabulary`) tells which conditions are met. Where a condition is the whole expression, that is the
+`machine`) tells which conditions are met. Where a condition is the whole expression, that is the
 answer; else the few that are left are evaluated by lxml, within a budget (`paths`). `registered` are the expressions in
 an index's image, `explanation` says how one is evaluated. It never does IO, and never decides what the definition would
 not.

@@ -9,6 +9,7 @@ are watched, and places that do not occur cost nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from triplewire.algebra.xpath.conditions import ANY, TEXT, Condition, ElementPlace
 from triplewire.matching.xml.watches import Watch
@@ -23,43 +24,29 @@ _MOST_STRANGERS = 1_000
 """A state remembers so many labels; those that no place names share one state, so a document cannot fill the memory."""
 
 
+@dataclass(slots=True, eq=False)
 class TrieNode:
     """A step of places: those that go on from here, and what waits here.
 
     `sure` waits with conditions that are the whole expression; `maybe` with those that are a part of it.
     """
 
-    __slots__ = (
-        "attributes",
-        "checks",
-        "children",
-        "counts",
-        "descendants",
-        "key",
-        "looks",
-        "maybe",
-        "parent",
-        "sure",
-        "text",
-        "uses",
-    )
-
-    def __init__(self, parent: TrieNode | None, key: tuple[str, str]) -> None:
-        self.parent, self.key = parent, key
-        self.children: dict[str, TrieNode] = {}
-        self.descendants: dict[str, TrieNode] = {}
-        self.attributes: dict[str, TrieNode] = {}
-        self.text: dict[str, TrieNode] = {}
-        self.sure: dict[int, Condition] = {}
-        self.maybe: dict[int, Condition] = {}
-        self.counts: dict[tuple[str, str | float], int] = {}
-        """How many wait by the same kind of test with the same value."""
-        self.looks: list[TrieTable] = []
-        """Where documents meet this node: kept up to date when something is added."""
-        self.uses = 0
-        """How many conditions go through here."""
-        self.checks = 0
-        """How many entries that wait elsewhere have a condition on values here."""
+    parent: TrieNode | None
+    key: tuple[str, str]
+    children: dict[str, TrieNode] = field(default_factory=dict)
+    descendants: dict[str, TrieNode] = field(default_factory=dict)
+    attributes: dict[str, TrieNode] = field(default_factory=dict)
+    text: dict[str, TrieNode] = field(default_factory=dict)
+    sure: dict[int, Condition] = field(default_factory=dict)
+    maybe: dict[int, Condition] = field(default_factory=dict)
+    counts: dict[tuple[str, str | float], int] = field(default_factory=dict)
+    """How many wait by the same kind of test with the same value."""
+    looks: list[TrieTable] = field(default_factory=list)
+    """Where documents meet this node: kept up to date when something is added."""
+    uses: int = 0
+    """How many conditions go through here."""
+    checks: int = 0
+    """How many entries that wait elsewhere have a condition on values here."""
 
     def edges(self, kind: str) -> dict[str, TrieNode]:
         """The nodes that one kind of step leads to."""

@@ -99,7 +99,6 @@ class Grams:
                 del self._counts[gram]
 
     def _make(self, room: int) -> None:
-        """Tables with room for so many pieces, and in them those that there are."""
         size = 1 << room.bit_length()
         self._marks: Array = np.zeros(size * _ROOM // 8, dtype=np.uint8)
         self._keys: Array = np.zeros(2 * size, dtype=np.uint64)

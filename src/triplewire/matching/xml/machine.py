@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from triplewire.matching.kernel.compiled import Array
-from triplewire.matching.xml.automaton import Automaton, ElementState, TrieTable
+from triplewire.matching.xml.automaton import OTHER, XML, Automaton, ElementState, TrieTable
 from triplewire.matching.xml.grams import FoundGrams, Grams
+from triplewire.matching.xml.kernel.names import A_NAMESPACE, NO_NAMESPACE, slot_of_name
 from triplewire.matching.xml.kernel.tags import COLUMNS, DONE, FULL, NEW_STATE, NOWHERE, STRANGE, UNKNOWN, scan
 from triplewire.matching.xml.kernel.values import (
     ABOVE,
@@ -26,7 +27,6 @@ from triplewire.matching.xml.kernel.values import (
     VALUES,
     mark_text,
 )
-from triplewire.matching.xml.vocabulary import Vocabulary
 
 Shape = tuple[int, int, int]
 """Nodes, bytes and levels of a document; of nodes, how many it may have at most."""
@@ -36,6 +36,8 @@ _MOST_DECLARED = 64
 """Of so many namespaces at a tag, one is found by looking at each; where there are more, Python finds it by a hash."""
 _FEW = 16
 _ROOM_FOR_MARKS = 16
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;"})
+"""How canonical XML writes the value of an attribute, such as the declaration of a namespace."""
 
 
 class Marks:
@@ -232,7 +234,6 @@ class Machine:
 
 
 def _flags(look: TrieTable) -> int:
-    """What waits at a look, in the kernel's words."""
     sure, maybe = look.sure, look.maybe
     flags = EXISTS if sure.exists or maybe.exists else 0
     if look.has_values:
@@ -249,3 +250,47 @@ def _edges(look: TrieTable) -> tuple[float, float]:
     """The thresholds that are passed first, upwards and, negated, downwards."""
     sure, maybe = look.sure, look.maybe
     return min(sure.above.first, maybe.above.first), min(sure.below.first, maybe.below.first)
+
+
+class Vocabulary:
+    """Numbers for labels: namespaces and names in them are entries of one table; `kernel.names` tells how."""
+
+    def __init__(self, labels: Iterable[str], namespaces: Iterable[str]) -> None:
+        self.labels: list[str] = []
+        """By number. That of a namespace stands for all names in it that no place has."""
+        self._names: list[bytes] = []
+        self._owners: list[int] = []
+        self._add(OTHER, b"", NO_NAMESPACE)
+        parted = sorted(map(_parted, labels))
+        owners = {"": NO_NAMESPACE}
+        for namespace in dict.fromkeys([XML, *sorted({*namespaces, *(owner for owner, _ in parted if owner)})]):
+            declared = namespace[1:-1].translate(_ESCAPED).encode()
+            owners[namespace] = self._add(namespace + OTHER, declared, A_NAMESPACE)
+        for owner, local in parted:
+            self._add(owner + local, local.encode(), owners[owner])
+        self._make_table()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def _add(self, label: str, name: bytes, owner: int) -> int:
+        self.labels.append(label)
+        self._names.append(name)
+        self._owners.append(owner)
+        return len(self.labels) - 1
+
+    def _make_table(self) -> None:
+        sizes = [*map(len, self._names)]
+        ends = np.cumsum(sizes)
+        self.entries: Array = np.stack([ends - sizes, ends, self._owners], axis=1).astype(np.int64)
+        self.names: Array = np.frombuffer(b"".join(self._names) + b"\0", dtype=np.uint8)
+        self.slots: Array = np.zeros(1 << (4 * len(sizes)).bit_length(), dtype=np.int32)
+        for number in range(1, len(sizes)):
+            first, end, owner = self.entries[number].tolist()
+            at = slot_of_name(self.names, first, end, owner, self.slots, self.entries, self.names)
+            self.slots[at] = number
+
+
+def _parted(label: str) -> tuple[str, str]:
+    local = label[label.rindex("}") + 1 :] if label[0] == "{" else label
+    return label[: len(label) - len(local)], local

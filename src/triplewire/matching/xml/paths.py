@@ -121,11 +121,6 @@ class PathIndex:
         """The query of a subscription."""
         return self._by_number[number].query
 
-    def everything(self) -> Iterator[tuple[int, PathQuery]]:
-        """All subscriptions by number, with their queries."""
-        for number in sorted(self._by_number):
-            yield number, self._by_number[number].query
-
     # -- how they wait
 
     def standing(self, number: int) -> StandingPath:

@@ -34,22 +34,6 @@ class Scan:
     Both are lists of the index itself, or parts of them, and good until it changes.
     """
 
-    __slots__ = (
-        "_automaton",
-        "_compiled",
-        "_extremes",
-        "_kept",
-        "_looks",
-        "_machine",
-        "_met",
-        "_raw",
-        "_room",
-        "_states",
-        "_waiting",
-        "maybe",
-        "sure",
-    )
-
     def __init__(self, automaton: Automaton, grams: Grams, raw: bytes, machine: Machine, marks: Marks) -> None:
         self._automaton, self._machine = automaton, machine
         self._compiled: PassFindings | None = None
@@ -171,13 +155,11 @@ class Scan:
                 self._meet(look, unescaped(value) if "&" in value else value)
 
     def _meet(self, look: TrieTable, value: str) -> None:
-        """Note a look, and tell its entries the value of an attribute or a text."""
         self._looks[look] = None
         if look.has_values:
             self._read(look, [value])
 
     def _read(self, look: TrieTable, texts: Sequence[str]) -> None:
-        """Tell the entries that wait a value that stands in pieces."""
         if self._has_room(look, sum(map(len, texts))):
             value = "".join(texts)
             has_pieces = look.sure.pieces or look.maybe.pieces
@@ -242,7 +224,6 @@ class Scan:
 
 
 def _whole(piece: str) -> tuple[str, str]:
-    """A tag with > in its attributes, and the text behind it."""
     found = _TAG.match(piece)
     assert found is not None, "the XML of a document is canonical"
     return found[1], found[2]

@@ -203,7 +203,6 @@ class Watch:
 
 
 def _rounded(number: float) -> float:
-    """The number with twelve significant digits."""
     return float(f"{number:.11e}")
 
 

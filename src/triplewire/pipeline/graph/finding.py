@@ -13,13 +13,13 @@ import pyarrow
 
 from triplewire.matching.finder.finder import RowFinder
 from triplewire.matching.finder.plan import SeedPlan, load_plans
-from triplewire.matching.finder.spelling import SpelledRow, spelled_rows
+from triplewire.matching.finder.spelling import spelled_rows
 from triplewire.matching.incremental.fans import Fan, Piece, united
-from triplewire.matching.incremental.flat import FlatTriples
+from triplewire.matching.incremental.flat import FlatTriples, Numbering
 from triplewire.matching.incremental.lookups import Triple
-from triplewire.matching.incremental.numbering import Numbering
 from triplewire.pipeline.graph.image import open_image
 from triplewire.pipeline.tally import Tally
+from triplewire.pipeline.worker import batch_with
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -64,15 +64,16 @@ class FindingTask:
         finders = [RowFinder(plan, triples, most_triples=self.most_triples, popular=self.popular) for plan in plans]
         seeds = self._put_off(triples, batches) if self.round else _seeds(batches)
         while share := list(islice(seeds, _SHARE)):
-            found = (
-                rows
+            answers = (
+                row
                 for plan, finder in zip(plans, finders, strict=True)
-                for rows in finder.around(plan.seeds_of(share))
+                for found in finder.around(plan.seeds_of(share))
+                for row in spelled_rows(found, triples)
             )
-            answers = (row for rows in found for row in spelled_rows(rows, triples))
             while some := list(islice(answers, _ROWS)):
                 self.tally.add(Tally(rows=len(some)))
-                yield self._told(some)
+                queries, rows, documents = zip(*some, strict=True)
+                yield self._batch(query=queries, row=rows, documents=documents)
         for finder in finders:
             yield self._batch(query=list(finder.errors), reason=[error.reason for error in finder.errors.values()])
             fans = [fan._replace(size=triples.size(fan)) for fan in united(finder.fans)]
@@ -84,18 +85,9 @@ class FindingTask:
                 for kind, piece in self.shares[share]:
                     yield from ((kind, triple) for triple in triples.piece(piece))
 
-    def _told(self, answers: list[SpelledRow]) -> pyarrow.RecordBatch:
-        queries, rows, documents = zip(*answers, strict=True)
-        return self._batch(query=queries, row=rows, documents=documents)
-
     def _batch(self, **columns: Sequence[object]) -> pyarrow.RecordBatch:
         size = len(next(iter(columns.values())))
-        columns["round"] = [self.round] * size
-        arrays = [
-            pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(size, kind)
-            for name, kind in _TYPES.items()
-        ]
-        return pyarrow.RecordBatch.from_arrays(arrays, list(_TYPES))
+        return batch_with(_TYPES, size, {"round": [self.round] * size, **columns})
 
 
 def spelled(fan: Fan) -> list[int]:
@@ -111,7 +103,6 @@ def fan_of(numbers: Sequence[int]) -> Fan:
 
 @lru_cache(maxsize=1)
 def _opened(plans: str, image: str, numbering: Numbering) -> tuple[list[SeedPlan], FlatTriples]:
-    """What a worker has open, for the tasks to come."""
     return load_plans(Path(plans)), open_image(Path(image), numbering)
 
 

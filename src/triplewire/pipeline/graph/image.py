@@ -11,16 +11,17 @@ import mmap
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self
 
 import numpy as np
+import pyarrow
+import pyarrow.compute
 
-from triplewire.matching.incremental.flat import Columns, FlatTriples, Stating, Texts
-from triplewire.matching.incremental.numbering import Numbering
+from triplewire.matching.incremental.flat import Columns, FlatTriples, Numbering, NumberLists, Texts
 from triplewire.matching.kernel.compiled import Array
 
 BY_SUBJECT, BY_PREDICATE, TERMS = "by_subject", "by_predicate", "terms"
@@ -31,6 +32,8 @@ TABLES = {
 }
 _SIZES, _STARTS = "sizes", "starts"
 """Parts have sizes, from which the joined table gets starts."""
+WRITTEN = "part int, rows long"
+"""The schema of what a task tells: the number of its part, and how many rows it has."""
 _LOOKED_AT = 1_000_000
 """How many rows of a mapped column are compared at once."""
 
@@ -54,9 +57,7 @@ class ImagePart:
         """More values of a column."""
         self._files[column].write(values if isinstance(values, bytes) else np.ascontiguousarray(values).data)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open.close()
         for path in self._names.values():
             if kind is None:
@@ -117,7 +118,7 @@ def open_image(folder: Path, numbering: Numbering) -> FlatTriples:
             _mapped(folder, TERMS, "text", np.uint8),
             numbering,
         ),
-        Stating(_mapped(folder, BY_SUBJECT, _STARTS, np.int64), _mapped(folder, BY_SUBJECT, "documents", np.int64)),
+        NumberLists(_mapped(folder, BY_SUBJECT, _STARTS, np.int64), _mapped(folder, BY_SUBJECT, "documents", np.int64)),
     )
 
 
@@ -128,3 +129,96 @@ def _mapped(folder: Path, table: str, column: str, kind: type) -> Array:
         return np.zeros(0, dtype=kind)
     with path.open("rb") as file:
         return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=kind)
+
+
+# -- what runs in workers: sorted rows in, with repetitions; parts of tables out, each row once
+
+
+@dataclass(frozen=True)
+class WritingTask:
+    """The function that Spark maps over batches of a table's rows, which come sorted; tells the part and its size."""
+
+    folder: str
+    table: str
+
+    def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        number = context.partitionId()
+        with ImagePart(Path(self.folder), self.table, number) as part:
+            rows = self._terms(part, batches) if self.table == TERMS else self._triples(part, batches)
+        values = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([rows], pyarrow.int64())]
+        yield pyarrow.RecordBatch.from_arrays(values, ["part", "rows"])
+
+    def _triples(self, part: ImagePart, batches: Iterable[pyarrow.RecordBatch]) -> int:
+        triples = TriplePartWriter(part, states=self.table == BY_SUBJECT)
+        for batch in batches:
+            triples.add([column.to_numpy() for column in batch.columns])
+        triples.end()
+        return triples.rows
+
+    def _terms(self, part: ImagePart, batches: Iterable[pyarrow.RecordBatch]) -> int:
+        terms = TermPartWriter(part)
+        for batch in batches:
+            terms.add(batch.column(0).to_numpy(), batch.column(1).cast(pyarrow.binary()))
+        return terms.rows
+
+
+class TriplePartWriter:
+    """Writes each triple once, and with `states` how many documents state it, and which."""
+
+    def __init__(self, part: ImagePart, *, states: bool) -> None:
+        self.rows = 0
+        self._part, self._states = part, states
+        self._last = np.zeros(3, dtype=np.int64)
+        self._waiting = 0
+        """How many documents the last triple has so far: there may be more."""
+
+    def add(self, columns: Sequence[Array]) -> None:
+        """More rows: the triple's three numbers in the order of the table, and the document's."""
+        triples = np.stack(columns[:3])
+        if not triples.size:
+            return
+        before = np.column_stack([self._last, triples[:, :-1]])
+        firsts = np.flatnonzero(np.any(triples != before, axis=0))  # no number is 0, so the very first row differs
+        self._last = triples[:, -1].copy()
+        for name, values in zip(("first", "second", "third"), triples, strict=True):
+            self._part.write(name, values[firsts])
+        if self._states:
+            self._part.write("documents", columns[3])
+            sizes = np.diff(firsts, prepend=0, append=triples.shape[1])  # the first is of the triple before
+            sizes[0] += self._waiting
+            self._waiting = int(sizes[-1])
+            self._part.write("sizes", sizes[0 if self.rows else 1 : -1])
+        self.rows += len(firsts)
+
+    def end(self) -> None:
+        """There are no more."""
+        if self._states and self.rows:
+            self._part.write("sizes", np.array([self._waiting], dtype=np.int64))
+
+
+class TermPartWriter:
+    """Writes each pair of a number and a text once; two texts of one number are two rows."""
+
+    def __init__(self, part: ImagePart) -> None:
+        self.rows = 0
+        self._part = part
+        self._last: tuple[int, bytes] | None = None
+
+    def add(self, numbers: Array, texts: pyarrow.Array) -> None:
+        """More terms, sorted: their numbers and their texts."""
+        if not len(numbers):
+            return
+        differs = pyarrow.compute.not_equal(texts[1:], texts[:-1]).to_numpy(zero_copy_only=False)
+        fresh = np.ones(len(numbers), dtype=bool)
+        fresh[0] = self._last != (int(numbers[0]), texts[0].as_py())
+        fresh[1:] = (numbers[1:] != numbers[:-1]) | differs
+        self._last = (int(numbers[-1]), texts[-1].as_py())
+        kept = texts.filter(pyarrow.array(fresh))
+        self._part.write("numbers", numbers[fresh])
+        self._part.write("sizes", pyarrow.compute.binary_length(kept).to_numpy(zero_copy_only=False).astype(np.int64))
+        self._part.write("text", b"".join(kept.to_pylist()))
+        self.rows += len(kept)

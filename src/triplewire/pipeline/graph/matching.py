@@ -13,7 +13,6 @@ their own.
 
 from __future__ import annotations
 
-import atexit
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +20,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from triplewire.documents import Limits, parse
@@ -31,16 +29,23 @@ from triplewire.matching.finder.plan import save_plans
 from triplewire.matching.finder.queries import Queries
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.matching.incremental.fans import POPULAR, ROUNDS, Fan, in_rounds, shared_out
-from triplewire.matching.incremental.numbering import FIRST, Numbering
+from triplewire.matching.incremental.flat import FIRST, Numbering
 from triplewire.pipeline.batch import chosen, tries_once
 from triplewire.pipeline.graph.finding import FOUND, FindingTask, fan_of
-from triplewire.pipeline.graph.image import BY_PREDICATE, BY_SUBJECT, TERMS, has_collision, join
+from triplewire.pipeline.graph.image import (
+    BY_PREDICATE,
+    BY_SUBJECT,
+    TERMS,
+    WRITTEN,
+    WritingTask,
+    has_collision,
+    join,
+)
 from triplewire.pipeline.graph.reading import BAD, DOCUMENT, READ, STATEMENT, TERM, ReadingTask
-from triplewire.pipeline.graph.writing import WRITTEN, WritingTerms, WritingTriples
 from triplewire.pipeline.images import is_one_machine, place
 from triplewire.pipeline.inputs import local_glob
-from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally, new_tally
-from triplewire.pipeline.watching import Progress, watched
+from triplewire.pipeline.session import temporary
+from triplewire.pipeline.tally import MOST_KEPT, Bad, Progress, Tally, new_tally, watched
 from triplewire.pipeline.worker import Reader
 
 if TYPE_CHECKING:
@@ -78,9 +83,7 @@ class GraphMatch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -132,11 +135,10 @@ def _folder(spark: SparkSession, work: str | PathLike[str] | None) -> Path:
         raise PipelineError(
             "on a cluster, scope graph needs a folder that the driver and all workers see: name one with `work`"
         )
-    folder = Path(tempfile.mkdtemp(prefix="triplewire-graph-", dir=work)).resolve()
     if work is None:
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    else:
-        shutil.copymode(work, folder)  # workers may run as a user who may write there, and so here
+        return temporary("graph").resolve()
+    folder = Path(tempfile.mkdtemp(prefix="triplewire-graph-", dir=work)).resolve()
+    shutil.copymode(work, folder)  # workers may run as a user who may write there, and so here
     return folder
 
 
@@ -236,11 +238,8 @@ class _Run:
         return self.spark.createDataFrame(table)
 
     def _write(self, rows: DataFrame, table: str, keys: list[str], order: list[str]) -> None:
-        """Have a table written in parts, each of a range of the keys, and join them."""
-        image = self._path("image")
-        writing = WritingTerms(image) if table == TERMS else WritingTriples(image, table)
         ordered = rows.repartitionByRange(self._parts(rows.count()), *keys).sortWithinPartitions(*order)
-        told = ordered.mapInArrow(writing, WRITTEN).collect()
+        told = ordered.mapInArrow(WritingTask(self._path("image"), table), WRITTEN).collect()
         join(self.folder / "image", table, [part.part for part in told])
 
     def _parts(self, rows: int) -> int:
@@ -312,21 +311,14 @@ class _Run:
         import pyarrow
 
         asking = [
-            (number, id, pattern.answer)
+            {"query": number, "subscription": id, "columns": pattern.answer}
             for number, (pattern, ids) in enumerate(zip(self.queries.patterns, self.queries.subscriptions, strict=True))
             if number not in failed
             for id in ids
         ]
-        schema = pyarrow.schema(
-            [
-                ("query", pyarrow.int32()),
-                ("subscription", pyarrow.string()),
-                ("columns", pyarrow.list_(pyarrow.string())),
-            ]
-        )
-        columns = zip(*asking, strict=True) if asking else ((), (), ())
-        arrays = [pyarrow.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-        return self.spark.createDataFrame(pyarrow.Table.from_arrays(arrays, schema=schema))
+        text = pyarrow.string()
+        schema = pyarrow.schema({"query": pyarrow.int32(), "subscription": text, "columns": pyarrow.list_(text)})
+        return self.spark.createDataFrame(pyarrow.Table.from_pylist(asking, schema))
 
     def bad(self) -> DataFrame:
         """The documents that could not be read, or have a uri that others have as well."""

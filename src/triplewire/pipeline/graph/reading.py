@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow
 
 from triplewire.documents import Limits
-from triplewire.isolation import Died, isolated
+from triplewire.isolation import Died
 from triplewire.matching import Index
-from triplewire.matching.finder.statements import kept_of
-from triplewire.matching.incremental.numbering import Numbering, Numbers
+from triplewire.matching.finder.spelling import kept_of
+from triplewire.matching.incremental.flat import Numbering, Numbers
 from triplewire.model import Document
 from triplewire.pipeline.images import PlacedIndex
 from triplewire.pipeline.tally import MOST_KEPT, Bad, Tally
-from triplewire.pipeline.worker import Given, Reader, given, is_second_attempt, parts, read_one, set_aside
+from triplewire.pipeline.worker import Given, Reader, batch_with, in_parts, read_one, set_aside
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -58,32 +59,17 @@ class ReadingTask:
     """Whether the first attempt is in processes of its own already."""
 
     def __call__(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        index = self.fitting.open()
-        is_careful = self.is_careful or is_second_attempt()
-        for batch in batches:
-            for part in parts(given(batch)):
-                for tally, told in self._told(index, part, is_careful):
-                    self.tally.add(tally)
-                    yield from told
-
-    def _told(self, index: Index, part: list[Given], is_careful: bool) -> Iterator[_Told]:
-        """What a part of the documents gives. On a second attempt, in a process that may die of it."""
-
-        def run(documents: list[Given]) -> _Told:
-            return self._read(index, documents)
-
-        if not is_careful:
-            yield run(part)
-            return
-        for documents, told in isolated(run, part):
-            if isinstance(told, Died):
-                outcome = set_aside(documents[0], told)
-                yield outcome.tally(), [_bad(outcome.bad)]
-            else:
-                yield told
+        run = partial(self._read, self.fitting.open())
+        for documents, outcome in in_parts(batches, run, is_careful=self.is_careful):
+            if isinstance(outcome, Died):
+                lost = set_aside(documents[0], outcome)
+                outcome = lost.tally, [_bad(lost.bad)]
+            tally, told = outcome
+            self.tally.add(tally)
+            yield from told
 
     def _read(self, index: Index, documents: list[Given]) -> _Told:
-        """Statements, terms and what was bad. A term is told once for each part: `writing` unites them."""
+        """Statements, terms and what was bad. A term is told once for each part: the image has it once."""
         readable: list[Document] = []
         bad: list[Bad] = []
         for each in documents:
@@ -117,10 +103,5 @@ def _bad(bad: list[Bad]) -> pyarrow.RecordBatch:
     return _batch(BAD, len(bad), uri=[one.document for one in bad], reason=[one.reason for one in bad])
 
 
-def _batch(what: str, rows: int, **columns: object) -> pyarrow.RecordBatch:
-    columns["what"] = [what] * rows
-    arrays = [
-        pyarrow.array(columns[name], kind) if name in columns else pyarrow.nulls(rows, kind)
-        for name, kind in _TYPES.items()
-    ]
-    return pyarrow.RecordBatch.from_arrays(arrays, list(_TYPES))
+def _batch(what: str, rows: int, **columns: Sequence[object]) -> pyarrow.RecordBatch:
+    return batch_with(_TYPES, rows, {"what": [what] * rows, **columns})

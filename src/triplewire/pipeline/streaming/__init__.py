@@ -8,7 +8,7 @@ is the engine's business, and is not repeated here.
     landing         a folder, put on the log       workers    the engine's work, shared between Spark's processes
     entries         what is read, as tables        backfills  what answers new subscriptions already, found beside all
     parsing         what Spark's workers do        running    started, waited for, stopped
-    daemon, stores  what these workers begin with  progress   how a stream is doing; `listening` hears it of Spark
+    daemon, stores  what these workers begin with  progress   how a stream is doing
 
 Nothing is imported here: Spark starts a Python process for single questions about a source, and waits for it.
 """

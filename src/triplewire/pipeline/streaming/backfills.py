@@ -12,8 +12,8 @@ from time import monotonic
 
 from triplewire.engine import Hub
 from triplewire.engine.backfill import backfills
-from triplewire.engine.backfill.answers import now
 from triplewire.engine.backfill.backfills import Filled
+from triplewire.engine.names import now
 from triplewire.errors import StoreBusy, StoreError, StoreUnavailable
 from triplewire.pipeline.streaming.workers import SparkWorkers
 from triplewire.store.backfills import RUNNING
@@ -46,7 +46,7 @@ class Backfiller:
         while not stop.is_set():
             try:
                 if not is_begun:
-                    self._begin()
+                    self._queue_again(failed=True)
                     is_begun = True
                 self._beat()
                 self._fill(stop)
@@ -62,17 +62,12 @@ class Backfiller:
 
     def once(self) -> None:
         """Fill those that wait now."""
-        self._begin()
+        self._queue_again(failed=True)
         self._fill(Event())
 
     def cancel(self) -> None:
         """End what is under way; it is begun again by the next one."""
         self._workers.cancel()
-
-    def _begin(self) -> None:
-        """What another stream has begun, or failed to do, is to be done."""
-        with self._hub.store.writing() as writer:
-            writer.backfills.queue_again(failed=True)
 
     def _beat(self) -> None:
         if not self._beaten or monotonic() - self._beaten > backfills.BEATING.total_seconds():
@@ -116,9 +111,10 @@ class Backfiller:
         for one in running:
             self._tell(f"the backfill of {one.subscription} failed: {reason}")
 
-    def _queue_again(self) -> None:
+    def _queue_again(self, *, failed: bool = False) -> None:
+        """What was begun, also by another stream, is to be done; with `failed`, what failed as well."""
         with self._hub.store.writing() as writer:
-            writer.backfills.queue_again()
+            writer.backfills.queue_again(failed=failed)
 
 
 def sentence(filled: Filled) -> str:

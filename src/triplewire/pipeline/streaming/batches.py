@@ -19,9 +19,8 @@ from pyspark.errors import PySparkException
 from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub, Outcome
-from triplewire.engine.finders import SharedFinder
 from triplewire.engine.names import OwnName
-from triplewire.engine.workers import Spent
+from triplewire.engine.workers import SharedFinder, Spent
 from triplewire.errors import PipelineError, StoreError
 from triplewire.intake.backlog import coming, taken
 from triplewire.intake.settlement import Parts, changes_in, settle

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-
-from pyspark import daemon
-
 from triplewire.engine import workers  # noqa: F401  # what forked workers run, with the engine and SQL behind it
-from triplewire.pipeline.daemon import warm
+from triplewire.pipeline.daemon import run
 from triplewire.pipeline.streaming import parsing, source  # noqa: F401
 from triplewire.store import Store
 
 if __name__ == "__main__":
-    warm()
     Store.open(":memory:").close()
-    gc.collect()
-    gc.freeze()
-    daemon.manager()
+    run()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
+from triplewire.pipeline.portions import portions
 from triplewire.store import NewEntry, WaitingEntry
 
 SCHEMA = pa.schema(
@@ -28,26 +29,14 @@ DDL = (
     "position bigint, item bigint, kind int, uri string, media_type string, content binary, received string,"
     " reason string, log int"
 )
-_MOST_BYTES = 8 << 20
+_MOST, _MOST_BYTES = 1 << 60, 8 << 20
 
 
 def table_of(waiting: Iterable[WaitingEntry]) -> Iterator[pa.RecordBatch]:
     """Entries as record batches, each of some megabytes at most, or of one entry."""
-    some: list[WaitingEntry] = []
-    size = 0
-    for one in waiting:
-        size += len(one.entry.content or b"")
-        if some and size > _MOST_BYTES:
-            yield _batch(some)
-            some, size = [], len(one.entry.content or b"")
-        some.append(one)
-    if some:
-        yield _batch(some)
-
-
-def _batch(waiting: list[WaitingEntry]) -> pa.RecordBatch:
-    columns = zip(*map(_row, waiting), strict=True)
-    return pa.record_batch([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+    for some in portions(waiting, lambda one: len(one.entry.content or b""), most=_MOST, most_weight=_MOST_BYTES):
+        columns = zip(zip(*map(_row, some), strict=True), SCHEMA, strict=True)
+        yield pa.record_batch([pa.array(values, field.type) for values, field in columns], schema=SCHEMA)
 
 
 def _row(one: WaitingEntry) -> tuple[object, ...]:

@@ -8,13 +8,13 @@ has the messages and the id that it had before.
 from __future__ import annotations
 
 import re
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from triplewire.errors import PipelineError
+from triplewire.pipeline.session import unreachable
 from triplewire.store import ELSEWHERE, RETRACT, UNREAD
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 SCHEME = "kafka://"
 _PORT = 9092
-_PATIENCE = 5.0
-"""Seconds in which a server takes a connection; Kafka's client would try for minutes, without a word."""
+
 _NO_TEXT = "the key of the message is no text (UTF-8, without NUL), and so no uri"
 _SETTING = re.compile(r"\s*([^\s=:]+)\s*[=:]\s*(.*?)\s*$")
 _NO_SETTING = re.compile(r"\s*(?:[#!].*)?$")
@@ -74,10 +73,11 @@ def read_topic(spark: SparkSession, source: str, most: int, client: Mapping[str,
     try:
         messages = spark.readStream.format("kafka").options(**options).load()
     except AnalysisException as error:
+        reason, *_ = str(error).splitlines() or [""]
         package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark.version}"
         raise PipelineError(
             f"Spark has no connector for Kafka here: have it fetched, --packages {package}, or name its jars,"
-            f" --conf spark.jars=FILE,FILE ({_first_line(error)})"
+            f" --conf spark.jars=FILE,FILE ({reason})"
         ) from None
     require_a_server(servers)
     return entries_of(messages)
@@ -118,18 +118,7 @@ def explained(source: str, reason: str) -> str:
 
 
 def require_a_server(servers: str) -> None:
-    """`PipelineError` if none of the servers takes a connection."""
-    failures = []
-    for server in servers.split(","):
-        host, _, port = server.strip().rpartition(":") if ":" in server else (server.strip(), "", str(_PORT))
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
-        except (OSError, ValueError) as error:
-            failures.append(f"{server}: {error}")
-        else:
-            return
-    raise PipelineError(f"no Kafka server takes a connection ({'; '.join(failures)}); does it run there?")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
+    """`PipelineError` if none takes a connection; Kafka's client would try for minutes, without a word."""
+    named = [server.strip() if ":" in server else f"{server.strip()}:{_PORT}" for server in servers.split(",")]
+    if reasons := unreachable(named):
+        raise PipelineError(f"no Kafka server takes a connection ({reasons}); does it run there?")

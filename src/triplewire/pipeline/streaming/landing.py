@@ -62,7 +62,6 @@ class Landing:
         return len(fresh)
 
     def _read(self) -> dict[str, str]:
-        """The version of each file of this folder that is on the log."""
         prefix = f"{self._folder}{os.sep}"
         with self._store.reading() as reader:
             return {path: version for path, version in reader.intake.landed().items() if path.startswith(prefix)}

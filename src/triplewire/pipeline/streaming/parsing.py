@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 
 import pyarrow as pa
-from pyspark import TaskContext
 
 from triplewire.documents.limits import DEFAULT_LIMITS, Limits
 from triplewire.errors import TriplewireError
 from triplewire.intake.entries import change_of, entry_of
 from triplewire.isolation import Died, isolated
 from triplewire.pipeline.streaming.entries import entries_in, table_of
+from triplewire.pipeline.worker import is_second_attempt
 from triplewire.store import WaitingEntry
 
 
@@ -28,15 +27,11 @@ class EntryParser:
 
     def careful(self) -> EntryParser:
         """The same, careful from the first attempt on."""
-        found = copy(self)
-        found._is_careful = True
-        return found
+        return EntryParser(self._limits, is_careful=True)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Parsed entries for entries; what cannot be parsed goes on as it is, with the reason."""
-        context = TaskContext.get()
-        is_careful = self._is_careful or (context is not None and context.attemptNumber() > 0)
-        parsed = self._survived if is_careful else self._parsed
+        parsed = self._survived if self._is_careful or is_second_attempt() else self._parsed
         for batch in batches:
             yield from table_of(parsed(entries_in(batch)))
 

@@ -74,7 +74,7 @@ class Meter:
         self._store = store
         self._recent: deque[tuple[float, int]] = deque()
         self._saved = 0.0
-        self.progress = StreamProgress(source, _now().isoformat(timespec="seconds"))
+        self.progress = StreamProgress(source, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def add(self, done: Done) -> None:
         """A batch was committed."""
@@ -112,7 +112,7 @@ class Meter:
         self._saved = now
         with self._store.writing() as writer:
             self.progress.waiting = writer.intake.waiting()
-            self.progress.updated = _now().isoformat(timespec="milliseconds")
+            self.progress.updated = datetime.now(UTC).isoformat(timespec="milliseconds")
             writer.settings.set(KEY, asdict(self.progress))
 
 
@@ -131,10 +131,6 @@ def status(reader: Reader) -> dict[str, Any]:
     }
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _age(received: str) -> float:
     try:
         then = datetime.fromisoformat(received)
@@ -142,4 +138,4 @@ def _age(received: str) -> float:
         return 0.0
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)
-    return max(0.0, (_now() - then).total_seconds())
+    return max(0.0, (datetime.now(UTC) - then).total_seconds())

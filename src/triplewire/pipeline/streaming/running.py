@@ -10,6 +10,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
 from triplewire.documents import Limits
 from triplewire.documents.limits import DEFAULT_LIMITS
 from triplewire.engine import Hub
@@ -19,7 +21,6 @@ from triplewire.pipeline.streaming import INTAKE, kafka
 from triplewire.pipeline.streaming.backfills import POOL, Backfiller
 from triplewire.pipeline.streaming.batches import Batches, Done, is_of_the_store
 from triplewire.pipeline.streaming.landing import Landing
-from triplewire.pipeline.streaming.listening import Ear
 from triplewire.pipeline.streaming.progress import Meter
 from triplewire.pipeline.streaming.source import NAME, IntakeSource
 from triplewire.pipeline.streaming.workers import SMALL, SparkWorkers, spark_finder
@@ -28,6 +29,7 @@ from triplewire.store.files import private_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.listener import QueryProgressEvent
     from pyspark.sql.streaming.query import StreamingQuery
 
 MOST = 10_000
@@ -180,21 +182,14 @@ class Stream:
             query = self._start(once=once)
         except (StoreUnavailable, StoreBusy) as error:
             return error
-        self._await(query)
+        while query.isActive and not self._stop.wait(_LOOK):
+            pass
         if self._stop.is_set():
-            self._end(query)
+            self._batches.close()  # so that none is cut in the middle
+            query.stop()
             return None
         failed: Exception | None = query.exception()
         return failed
-
-    def _await(self, query: StreamingQuery) -> None:
-        while query.isActive and not self._stop.wait(_LOOK):
-            pass
-
-    def _end(self, query: StreamingQuery) -> None:
-        """Between two batches, so that none is cut in the middle."""
-        self._batches.close()
-        query.stop()
 
     def _recover(self, error: Exception | None, failures: int) -> None:
         """Wait for the store, if that is what failed, or for a machine that is too busy; everything else is the end."""
@@ -224,15 +219,11 @@ class Stream:
         def apply(frame: DataFrame, number: int) -> None:
             batches.apply(frame, f"stream-{context.getLocalProperty(_QUERY_ID)}-{number}")
 
-        writer = (
-            self._entries().writeStream.foreachBatch(apply).option("checkpointLocation", str(self._plan.checkpoint))
-        )
-        writer = (
-            writer.trigger(availableNow=True)
-            if once
-            else writer.trigger(processingTime=f"{round(self._plan.interval * 1000)} milliseconds")
-        )
-        return writer.start()
+        writer = self._entries().writeStream.foreachBatch(apply)
+        writer = writer.option("checkpointLocation", str(self._plan.checkpoint))
+        if once:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{round(self._plan.interval * 1000)} milliseconds").start()
 
     def _entries(self) -> DataFrame:
         plan = self._plan
@@ -252,7 +243,6 @@ class Stream:
         self._heard(done)
 
     def _watch(self) -> None:
-        """Look into the folder, until the end."""
         while self._landing is not None and not self._stop.is_set():
             started = monotonic()
             try:
@@ -305,3 +295,23 @@ def _reason(error: Exception) -> str:
         return own[-1].partition(": ")[2]
     python = [line for line in lines if _OF_PYTHON.match(line)] if _PROXY in (lines or [""])[0] else []
     return (python[-1:] or lines or [type(error).__name__])[0]
+
+
+class Ear(StreamingQueryListener):
+    """Hears how long the steps of each trigger took, in milliseconds."""
+
+    def __init__(self, hear: Callable[[Mapping[str, int]], None]) -> None:
+        self._hear = hear
+
+    def onQueryStarted(self, event: object) -> None:
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """A trigger is over."""
+        self._hear(event.progress.durationMs)
+
+    def onQueryIdle(self, event: object) -> None:
+        """There was nothing to do."""
+
+    def onQueryTerminated(self, event: object) -> None:
+        """Nothing to do: the stream itself waits for the query's end."""

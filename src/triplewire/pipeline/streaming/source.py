@@ -45,14 +45,6 @@ class IntakeSource(DataSource):
         return IntakeStream(options["store"], int(options["most"]), int(options["tasks"]))
 
 
-class Share(InputPartition):
-    """A stretch of a log, for one task."""
-
-    def __init__(self, stretch: EntryStretch) -> None:
-        super().__init__(tuple(stretch))
-        self.stretch = stretch
-
-
 class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads the logs of one store.
 
@@ -87,7 +79,6 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"position": position, "log": log, "batch": start.get("batch", 0) + 1}
 
     def _refuse_unknown(self, start: Mapping[str, Any]) -> None:
-        """PipelineError if the checkpoint that this begins with is not of this store."""
         if self._is_begun:
             return
         last = backlog_of(self._url).ends()[INTAKE]
@@ -104,12 +95,11 @@ class IntakeStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         log, until = end.get("log", INTAKE), end["position"]
         sizes = backlog_of(self._url).sizes(log, until)
         after = sizes[0][0] - 1 if sizes else until
-        return [Share(EntryStretch(log, *bounds)) for bounds in shares(sizes, after, until, self._tasks)]
+        return [InputPartition((log, *bounds)) for bounds in shares(sizes, after, until, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The entries of a share."""
-        assert isinstance(partition, Share)
-        yield from table_of(backlog_of(self._url).within(partition.stretch))
+        """The entries of a share, which is a stretch of a log."""
+        yield from table_of(backlog_of(self._url).within(EntryStretch(*partition.value)))
 
 
 def shares(sizes: Sequence[tuple[int, int]], after: int, until: int, tasks: int) -> list[tuple[int, int]]:

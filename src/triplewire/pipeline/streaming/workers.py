@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from py4j.protocol import Py4JError
 
-from triplewire.engine.finders import SharedFinder
-from triplewire.engine.workers import Worker
+from triplewire.engine.workers import SharedFinder, Worker
 from triplewire.errors import PipelineError
 from triplewire.matching.incremental import MOST_TRIPLES
 from triplewire.pipeline.streaming.stores import worker
