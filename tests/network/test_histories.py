@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triplewire import Hub
+from triplewire.errors import NetworkError
+from triplewire.model import Row
 from triplewire.network import Simulation
 
 QUERIES = [
@@ -41,7 +45,9 @@ ACTIONS = st.one_of(
     st.tuples(st.just("publish"), st.integers(0, 10), st.integers(0, len(CONTENTS) * 3 - 1)),
     st.tuples(st.just("retract"), st.integers(0, 10), st.integers(0, 2)),
     st.tuples(
-        st.sampled_from(["crash", "restart", "cut", "heal", "join", "leave", "wait"]), st.integers(0, 10), st.just(0)
+        st.sampled_from(["crash", "restart", "cut", "heal", "join", "leave", "wait", "rest"]),
+        st.integers(0, 10),
+        st.just(0),
     ),
 )
 
@@ -60,7 +66,7 @@ class Both:
         self.down: set[int] = set()
 
     def act(self, what: str, who: int, which: int) -> None:
-        up = [number for number in self.clients if number not in self.down]
+        up = [number for number in self.clients if self.is_up(number)]
         at = up[who % len(up)]
         client = self.clients[at]
         match what:
@@ -86,20 +92,30 @@ class Both:
                 client.retract(uri)
                 self.oracle.retract(uri)
                 del self.documents[uri]
-            case "crash" if len(up) > 1:
+            case "crash" if at in self.net.nodes and len(self.net.nodes) > len(self.down) + 1:
                 self.net.crash(at)
                 self.down.add(at)
             case "restart" if self.down:
                 self.restart(sorted(self.down)[who % len(self.down)])
-            case "cut":
-                self.net.partition([at], [number for number in self.clients if number != at], one_way=who % 2 == 0)
+            case "cut" if at in self.net.nodes:
+                self.net.partition([at], [number for number in self.net.nodes if number != at], one_way=who % 2 == 0)
             case "heal":
                 self.net.heal()
             case "join" if not self.down:
                 number = self.net.join()
                 self.clients[number] = self.net.client(at=number)
+            case "leave" if at in self.net.nodes and len(self.net.nodes) > len(self.down) + 1:
+                self.net.leave(at)
+            case "rest":
+                self.sim.run()
             case "wait":
                 self.sim.run(seconds=0.02 * who)
+
+    def is_up(self, number: int) -> bool:
+        try:
+            return bool(self.net.hub(number))
+        except NetworkError:
+            return False
 
     def restart(self, at: int) -> None:
         self.net.restart(at)
@@ -111,11 +127,17 @@ class Both:
             self.restart(at)
         self.sim.run()
 
-    def told(self, sid: str) -> list[tuple[str, object]]:
-        return [(event.kind, event.row) for event in self.clients[self.sids[sid]].events(sid)]
+    def told(self, sid: str) -> list[tuple[str, Row]]:
+        return in_order(self.clients[self.sids[sid]].events(sid))
 
-    def expected(self, sid: str) -> list[tuple[str, object]]:
-        return [(event.kind, event.row) for event in self.oracle.events(sid)]
+    def expected(self, sid: str) -> list[tuple[str, Row]]:
+        return in_order(self.oracle.events(sid))
+
+
+def in_order(events) -> list[tuple[str, Row]]:
+    """What was told, batch by batch; inside one, rows of a kind have no order."""
+    batches = groupby(events, key=lambda event: (event.batch, event.kind))
+    return [(event.kind, event.row) for _, some in batches for event in sorted(some, key=lambda each: str(each.row))]
 
 
 @settings(max_examples=25)

@@ -88,6 +88,11 @@ class RoutingState(NodeState):
     asked: list[Ask] = field(default_factory=list)
     """What that hub was asked meanwhile."""
 
+    @property
+    def has_clients(self) -> bool:
+        """Whether clients have registered anything here, ever."""
+        return bool(self.subscriptions or self.advertisements or self.versions)
+
 
 class RoutingHub(Node):
     """A hub in a network, made from its durable state."""
@@ -147,7 +152,13 @@ class RoutingHub(Node):
         return self.state.subscriptions[id]
 
     def publish(self, document: Document, now: float) -> Outbox:
-        """A client registers a document, or a new version of it; what it did not advertise is advertised for it."""
+        """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
+
+        One that is registered again unchanged is unchanged.
+        """
+        known = self.state.documents.get((self.name, document.uri))
+        if known is not None and known.told.document == document:
+            return []
         self._advertise_document(document)
         self._advertise_on(now)
         self._take(_OWN, self._next_version(document.uri, document, now), now)

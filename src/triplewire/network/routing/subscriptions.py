@@ -21,6 +21,9 @@ from triplewire.algebra.xpath.places import Places
 from triplewire.model import Behind, Changed, Content, Document, Event, Matched, Row, Term, Unmatched
 from triplewire.model.event import NODE, TEXT
 
+_ORDER = (Unmatched, Matched, Changed)
+"""The order in which a version of a document is told, as by one hub."""
+
 Key = tuple[str, str]
 """A document: the hub that it was published at, and its uri."""
 
@@ -60,7 +63,7 @@ class ClientSubscription:
             kind = self._kind(key, identity, old, new, before, after)
             if kind is not None:
                 happened.append((kind, identity, new.get(identity) or old[identity]))
-        for kind, _, row in sorted(happened, key=lambda each: (each[0].kind, str(each[2]))):
+        for kind, _, row in sorted(happened, key=lambda each: (_ORDER.index(each[0]), str(each[2]))):
             self._tell(kind, row, Behind(key[1], *versions), before, after, now)
 
     def _identity(self, row: Row) -> Row:

@@ -78,7 +78,7 @@ class CubeNetwork:
         self._dimensions = 0
         self._hosts: dict[int, int] = {}
         self._epochs: Counter[int] = Counter()
-        self._lost: dict[int, RoutingState] = {}
+        self._lost: dict[int, tuple[int, RoutingState]] = {}
         world.on_silence = self._notice
         world.place = self._place
         world.on_arrival = self._count
@@ -122,9 +122,12 @@ class CubeNetwork:
         return SimulatedClient(self, f"client-{next(self._clients)}", at)
 
     def hub(self, node: int) -> RoutingHub:
-        """The hub of a node, for a client; NetworkError while it is down."""
-        self._refuse_unknown(node)
-        if node in self._down:
+        """The hub of a node, for its clients; those of a node that has left are served by another one.
+
+        NetworkError while it is down.
+        """
+        host = self._hosts.get(node)
+        if host is None or host in self._down or node in self._lost:
             raise NetworkError(f"node {node} is down; restart it, or use another one")
         found = self._world.nodes[corner(node)]
         assert isinstance(found, RoutingHub), "corners are hubs"
@@ -166,13 +169,17 @@ class CubeNetwork:
         self._down.discard(node)
         for name in self._corners(node):
             self._world.restart(name)
-        if node in self._lost:
-            lost = self._lost.pop(node)
-            if self._world.is_down(corner(node)):
-                self._take_over(node, node)
-            else:
-                self._hand_over(node, node)
-            self.act(node, self.hub(node).adopt(lost, self.moment()))
+        for position, (host, lost) in [*self._lost.items()]:
+            if host == node:
+                del self._lost[position]
+                self._give_back(position, node, lost)
+
+    def _give_back(self, position: int, node: int, lost: RoutingState) -> None:
+        if self._world.is_down(corner(position)):
+            self._take_over(position, node)
+        else:
+            self._hand_over(position, node)
+        self._world.act(corner(position), self.hub(position).adopt(lost, self.moment()))
 
     def _notice(self, name: str, silent: str) -> None:
         """A corner has not heard from a neighbour for long: another node stands in for the one that is down."""
@@ -182,13 +189,13 @@ class CubeNetwork:
             self._take_over(position, stand_in(position, up, self._dimensions))
 
     def _take_over(self, position: int, host: int) -> None:
+        """A node stands at a corner whose node is down, and begins there with nothing."""
         state = self._world.state_of(corner(position))
-        is_home = position in self._members
-        if is_home and isinstance(state, RoutingState) and not state.stands_in:
-            self._lost[position] = state
+        if isinstance(state, RoutingState) and state.has_clients:
+            self._lost[position] = self._hosts[position], state
         self._world.remove(corner(position))
         self._hosts[position] = host
-        self._begin(position, stands_in=is_home)
+        self._begin(position, stands_in=position in self._lost)
         for other in neighbours(position, self._dimensions):
             self._world.join(corner(position), corner(other))
 
@@ -210,7 +217,8 @@ class CubeNetwork:
 
     def join(self) -> int:
         """A node joins, and takes over a corner at which another one stands; gives its number."""
-        position = next((p for p, host in self._hosts.items() if p != host and p not in self._members), None)
+        vacant = (p for p, host in self._hosts.items() if p not in self._members and host not in self._down)
+        position = next(vacant, None)
         if position is None:
             self._grow(self._dimensions + 1)
             return self.join()
