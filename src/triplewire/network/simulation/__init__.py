@@ -5,6 +5,7 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 """
 
 from triplewire.network.simulation.simulation import CubeNetwork, SimulatedClient, Simulation
+from triplewire.network.simulation.workloads import Played, Workload, play
 from triplewire.network.simulation.world import World
 
-__all__ = ["CubeNetwork", "SimulatedClient", "Simulation", "World"]
+__all__ = ["CubeNetwork", "Played", "SimulatedClient", "Simulation", "Workload", "World", "play"]

@@ -1,0 +1,68 @@
+"""`triplewire simulate`: a network of hubs in virtual time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from triplewire.cli.problems import usage_for
+from triplewire.cli.tables import plain_table
+from triplewire.cli.terminal import Screen, print_json
+
+if TYPE_CHECKING:
+    from triplewire.network.simulation import Played, Simulation
+
+
+def run(
+    topology: Annotated[Literal["hypercube"], typer.Argument(help="How the hubs are connected.")],
+    nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs there are.")] = 16,
+    seed: Annotated[int, typer.Option("--seed", help="One seed is one run, message for message.")] = 0,
+    subscriptions: Annotated[int, typer.Option("--subscriptions", min=0, help="How many clients subscribe.")] = 100,
+    documents: Annotated[int, typer.Option("--documents", min=0, help="How many documents are published.")] = 100,
+    publishers: Annotated[float, typer.Option("--publishers", help="The share of hubs that publish.")] = 0.25,
+    covered: Annotated[float, typer.Option("--covered", help="The share of narrower subscriptions.")] = 0.5,
+    uncovered: Annotated[float, typer.Option("--uncovered", help="The share that nobody advertises for.")] = 0.1,
+    loss: Annotated[float, typer.Option("--loss", help="The share of messages that are lost.")] = 0.0,
+    duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+) -> None:
+    """Simulate a network of hubs: clients advertise, subscribe and publish, and it is counted what that takes.
+
+    The same seed gives the same run. Faults do not change what clients are told, only what it takes.
+
+    [bold]Examples[/bold]
+
+    \b
+      triplewire simulate hypercube --nodes 64 --seed 7 --subscriptions 1000
+      triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
+    """
+    from random import Random
+
+    from triplewire.network.simulation import Simulation, Workload, play
+
+    with usage_for(ValueError):
+        sim = Simulation(seed, loss=loss, duplication=duplication)
+        workload = Workload(subscriptions, documents, publishers, covered, uncovered)
+        played = play(sim, sim.hypercube(nodes), workload, Random(seed))
+    if json:
+        loads = sorted(sim.loads.values(), reverse=True)
+        print_json({"nodes": nodes, "seed": seed, "told": played.told, "stages": played.stages, "loads": loads})
+    else:
+        _print(sim, played, nodes)
+
+
+def _print(sim: Simulation, played: Played, nodes: int) -> None:
+    screen = Screen()
+    kinds = sorted({kind for stage in played.stages.values() for kind in stage})
+    table = plain_table("messages", *kinds)
+    for stage, counted in played.stages.items():
+        table.add_row(stage, *(f"{counted.get(kind, 0):,}" for kind in kinds))
+    table.add_row("together", *(f"{Counter(sim.messages)[kind]:,}" for kind in kinds))
+    screen.print(table)
+    loads = [sim.loads[node] for node in range(nodes)]
+    screen.print(
+        f"{played.told:,} events were told. At rest after {played.seconds:.2f} seconds of virtual time."
+        f" A node took in {min(loads):,} to {max(loads):,} messages, {sum(loads) / nodes:,.1f} on average."
+    )

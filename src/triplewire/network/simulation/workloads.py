@@ -1,0 +1,92 @@
+"""Workloads: many clients on a network, with interests that overlap, drawn from the seed of the simulation.
+
+Each publisher advertises a few of the properties, and publishes documents of them. Half of the subscriptions, or as
+many as are wanted, ask for less than another one does, which covers them; some ask for what nobody advertises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from triplewire.network.simulation.simulation import CubeNetwork, SimulatedClient, Simulation
+
+_PROPERTY = "urn:property/{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """How many subscriptions and documents there are, and shares: of nodes that publish, of subscriptions that others
+    cover, and of subscriptions that nothing advertised could match."""
+
+    subscriptions: int = 100
+    documents: int = 100
+    publishers: float = 0.25
+    covered: float = 0.5
+    uncovered: float = 0.1
+    properties: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("publishers", "covered", "uncovered"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is a share from 0 to 1, and is {getattr(self, name)}")
+        for name in ("subscriptions", "documents"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be below 0, and is {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a workload has led to: the events that were told, and the messages of each stage by kind."""
+
+    told: int
+    stages: dict[str, dict[str, int]]
+    seconds: float
+
+
+def play(sim: Simulation, net: CubeNetwork, workload: Workload, chance: Random) -> Played:
+    """Publishers advertise, clients subscribe, documents are published; each time the network comes to rest."""
+    stages: dict[str, dict[str, int]] = {}
+    counted: Counter[str] = Counter()
+
+    def rest(stage: str) -> None:
+        sim.run()
+        stages[stage] = dict(sorted((sim.messages - counted).items()))
+        counted.update(stages[stage])
+
+    rest("greeting")
+    publishers = _advertised(net, workload, chance)
+    rest("advertising")
+    subscribed = _subscribed(net, workload, chance)
+    rest("subscribing")
+    for number in range(workload.documents if publishers else 0):
+        client, properties = chance.choice(publishers)
+        said = " ; ".join(f"<{_PROPERTY.format(p)}> {chance.randrange(100)}" for p in properties)
+        client.publish(f"<urn:document/{number}#it> {said} .", uri=f"urn:document/{number}")
+    rest("publishing")
+    return Played(sum(len(client.events(sid)) for client, sid in subscribed), stages, sim.now)
+
+
+def _advertised(net: CubeNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, list[int]]]:
+    count = max(1, round(workload.publishers * len(net.nodes)))
+    found = []
+    for node in chance.sample(net.nodes, count):
+        properties = chance.sample(range(workload.properties), 2)
+        client = net.client(at=node)
+        client.advertise(properties=[_PROPERTY.format(p) for p in properties])
+        found.append((client, properties))
+    return found
+
+
+def _subscribed(net: CubeNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, str]]:
+    found = []
+    for _ in range(workload.subscriptions):
+        client = net.client(at=chance.choice(net.nodes))
+        which = chance.randrange(workload.properties)
+        if chance.random() < workload.uncovered:
+            which += workload.properties
+        name = _PROPERTY.format(which)
+        condition = f" FILTER(?x > {chance.randrange(1, 99)})" if chance.random() < workload.covered else ""
+        found.append((client, client.subscribe(f"SELECT ?d ?x {{ ?d <{name}> ?x{condition} }}")))
+    return found

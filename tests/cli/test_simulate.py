@@ -1,0 +1,35 @@
+"""`triplewire simulate`: a network in virtual time, from one seed (X13)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+
+def simulated(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "triplewire.cli", "simulate", "hypercube", "--subscriptions", "40", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_told():
+    plain, again, bad = (
+        simulated("--nodes", "11", "--seed", "7", "--json", *words) for words in ((), (), ("--loss", "0.1"))
+    )
+    assert plain.returncode == again.returncode == bad.returncode == 0, plain.stderr + bad.stderr
+    assert plain.stdout == again.stdout
+    told, told_again = json.loads(plain.stdout), json.loads(bad.stdout)
+    assert told["told"] == told_again["told"] > 0
+    assert sum(told_again["stages"]["publishing"].values()) > sum(told["stages"]["publishing"].values())
+
+
+def test_table_counts_messages_by_stage_and_kind():
+    done = simulated("--nodes", "4")
+    assert "advertising" in done.stdout
+    assert "events were told" in done.stdout
+
+
+def test_share_that_is_none_is_refused_in_words():
+    done = simulated("--publishers", "3")
+    assert done.returncode == 2
+    assert "publishers is a share from 0 to 1" in done.stderr
