@@ -13,7 +13,6 @@ from tests.pipeline.drivers import Driver
 from triplewire import Hub
 from triplewire.pipeline.session import FAST_START
 
-FILES = 30
 SETTINGS = ("--small", "0", "--most", "5", "--conf", "spark.executor.memory=512m")
 STARTS = [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={FAST_START}")]
 
@@ -24,8 +23,8 @@ def drop(folder, name: str, text: str) -> str:
     return (folder / f"_{name}").rename(folder / name).as_uri()
 
 
-@pytest.mark.slow
-def test_stream_on_a_cluster_survives_the_death_of_an_executor_and_applies_every_file_once(new_url, tmp_path):
+@pytest.mark.parametrize("files", [6, pytest.param(30, marks=pytest.mark.slow)])
+def test_stream_on_a_cluster_survives_the_death_of_an_executor_and_applies_every_file_once(new_url, tmp_path, files):
     """X8: executors parse, open the store and find; `--small 0` leaves nothing of that to the driver."""
     url, landing = new_url("postgresql"), tmp_path / "landing"
     landing.mkdir()
@@ -37,22 +36,22 @@ def test_stream_on_a_cluster_survives_the_death_of_an_executor_and_applies_every
 
         drop(landing, "y.ttl", "<urn:y> <urn:q> <urn:z> .")
         with Driver(url, tmp_path, "--source", str(landing), *SETTINGS, *STARTS, master=running.master) as driver:
-            for number in range(FILES // 2):
+            for number in range(files // 2):
                 drop(landing, f"{number}.ttl", f"<urn:{number}> <urn:p> <urn:y> .")
             driver.until(lambda: heard(), "a batch is committed")
             victim, *others = running.executors()
             assert len(others) == 1
             os.kill(victim, signal.SIGKILL)
-            for number in range(FILES // 2, FILES):
+            for number in range(files // 2, files):
                 drop(landing, f"{number}.ttl", f"<urn:{number}> <urn:p> <urn:y> .")
             drop(landing, "bad.ttl", "no Turtle")
-            driver.until(lambda: heard().total() >= FILES, "all files are applied")
-            assert heard() == Counter(f"matched urn:{number}" for number in range(FILES))
+            driver.until(lambda: heard().total() >= files, "all files are applied")
+            assert heard() == Counter(f"matched urn:{number}" for number in range(files))
             driver.until(lambda: len({*running.executors()} - {victim}) == 2, "another executor is started")
             drop(landing, "0.ttl.retract", "")
             driver.until(lambda: heard()["unmatched urn:0"], "a file is taken back")
             driver.until(hub.rejected, "the bad one is set aside")
             assert driver.ask_to_stop() == 0, driver.said
         assert list(hub.check()) == []
-        assert len(hub.rows("joined")) == FILES - 1
+        assert len(hub.rows("joined")) == files - 1
         assert [one.reason.partition(" at ")[0] for one in hub.rejected()] == [(landing / "bad.ttl").as_uri()]

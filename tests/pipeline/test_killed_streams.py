@@ -8,8 +8,6 @@ import time
 import pytest
 from tests.pipeline.drivers import Driver, Story
 
-KILLS = 20
-
 
 def live(url: str, folder, kills: int) -> None:
     chance = random.Random(kills)
@@ -32,9 +30,9 @@ def live(url: str, folder, kills: int) -> None:
     story.hub.close()
 
 
-@pytest.mark.slow
-def test_drivers_killed_at_any_moment_leave_every_event_once(new_url, tmp_path):
-    live(new_url("sqlite"), tmp_path, KILLS)
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_drivers_killed_at_any_moment_leave_every_event_once(new_url, tmp_path, kills):
+    live(new_url("sqlite"), tmp_path, kills)
 
 
 @pytest.mark.slow
