@@ -15,6 +15,27 @@ settings.register_profile("exploring", _untimed, derandomize=False, print_blob=T
 settings.load_profile("repeatable")
 
 
+_LONG = (
+    "tests/test_readme.py",
+    "tests/pipeline/",
+    "tests/attacks/test_downloads_that_outlive_the_account.py",
+    "tests/attacks/test_characters_that_steer_a_terminal.py",
+    "tests/test_benchmarks.py",
+    "tests/benchmarks/",
+    "tests/engine/inspect/test_inbox.py",
+    "tests/engine/test_killed_processes.py",
+    "tests/hub/test_serve_command.py",
+    "tests/oracle/",
+    "tests/faults/",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Files that take long come first: so no process is still busy with one when the others have nothing left to do."""
+    places = {prefix: place for place, prefix in enumerate(_LONG)}
+    items.sort(key=lambda item: min((places[p] for p in _LONG if item.nodeid.startswith(p)), default=len(_LONG)))
+
+
 @pytest.fixture(scope="session")
 def postgres():
     """A PostgreSQL server for the whole session."""

@@ -28,9 +28,10 @@ def run(
     duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
-    """Simulate a network of hubs: clients advertise, subscribe and publish, and it is counted what that takes.
+    """Simulate a network of hubs, and count what it takes to tell everybody.
 
-    The same seed gives the same run. Faults do not change what clients are told, only what it takes.
+    Clients advertise, subscribe and publish. The same seed gives the same run. Faults do not change what clients are
+    told, only what it takes.
 
     [bold]Examples[/bold]
 

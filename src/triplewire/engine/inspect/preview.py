@@ -115,8 +115,9 @@ class Preview:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, terms in their N-Triples spelling."""
+        plain = asdict(replace(self, rows=()))
         return {
-            **asdict(replace(self, rows=())),
+            **{name: [*value] if isinstance(value, tuple) else value for name, value in plain.items()},
             "rows": [{name: str(term) for name, term in row.items()} for row in self.rows],
         }
 
