@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 
-def simulated(*words: str) -> subprocess.CompletedProcess[str]:
+def simulated(*words: str, hashes: str = "0") -> subprocess.CompletedProcess[str]:
+    """What it says; `hashes` decides in which order a set has its texts."""
     command = [sys.executable, "-m", "triplewire.cli", "simulate", "hypercube", "--subscriptions", "40", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHASHSEED": hashes}
+    )
 
 
 def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_told():
     plain, again, bad = (
-        simulated("--nodes", "11", "--seed", "7", "--json", *words) for words in ((), (), ("--loss", "0.1"))
+        simulated("--nodes", "11", "--seed", "7", "--json", *words, hashes=hashes)
+        for words, hashes in (((), "1"), ((), "2"), (("--loss", "0.1"), "3"))
     )
     assert plain.returncode == again.returncode == bad.returncode == 0, plain.stderr + bad.stderr
     assert plain.stdout == again.stdout

@@ -162,7 +162,7 @@ def _condition(test: list[int], names: list[str], constants: list[bytes], thresh
         text = threshold if family else constants[-1 - b]
         assert text is not None
         name = COMPARISONS[comparison] if c else "~" + COMPARISONS[comparison]
-        return Call(name, (subject, parse_term(text.decode())))  # type: ignore[arg-type]
+        return Call(name, (subject, parse_term(text.decode())))  # type: ignore[arg-type]  # a constant is no blank node
     if operation < layout.TEST_CLASS:
         part = Literal(constants[-1 - b][1:].decode())
         inner: Expression = subject if c else Call("str", (subject,))

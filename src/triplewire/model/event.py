@@ -115,17 +115,20 @@ class Event:
     @property
     def triples(self) -> tuple[Triple, ...]:
         """The triples that make the row, or made it."""
-        return self._known("_triples")  # type: ignore[no-any-return]
+        found: tuple[Triple, ...] = self._known("_triples")
+        return found
 
     @property
     def before(self) -> Content:
         """The triples about the row's resources before the batch, in the documents behind it; of XML, its node."""
-        return self._known("_before")  # type: ignore[no-any-return]
+        found: Content = self._known("_before")
+        return found
 
     @property
     def after(self) -> Content:
         """The triples about the row's resources after the batch, in the documents behind it; of XML, its node."""
-        return self._known("_after")  # type: ignore[no-any-return]
+        found: Content = self._known("_after")
+        return found
 
     def _known(self, name: str) -> Any:
         found = getattr(self, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from triplewire.errors import DuplicateSubscription
 from triplewire.network import Simulation
 
 THEME = "urn:theme"
@@ -80,3 +81,10 @@ def test_document_costs_messages_only_on_the_way_to_those_who_want_it():
     sim.run()
     assert sim.messages["event"] == 3
     assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d"]
+
+
+def test_id_of_a_subscription_is_taken_once():
+    net = Simulation().hypercube(2)
+    net.client(at=0).subscribe(ASKED % 1, id="mine")
+    with pytest.raises(DuplicateSubscription):
+        net.client(at=0).subscribe(ASKED % 2, id="mine")

@@ -50,7 +50,7 @@ def ring(world: World, size: int) -> list[str]:
 
 
 def say(world: World, name: str, word: str) -> None:
-    world.act(name, world.nodes[name].say(word, world.now))
+    world.carry(name, world.nodes[name].say(word, world.now))
 
 
 def heard(world: World) -> dict[str, list[str]]:

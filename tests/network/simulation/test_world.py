@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +14,7 @@ from tests.network.simulation.gossips import heard, ring, say
 
 from triplewire.network.simulation import World
 
+ROOT = Path(__file__).resolve().parents[3]
 BAD = {"loss": 0.2, "duplication": 0.2}
 
 
@@ -40,6 +46,22 @@ def test_one_seed_is_one_run_message_for_message():
     assert runs[0][0].now == runs[1][0].now
     assert runs[0][1] == runs[1][1]
     assert story(8, **BAD)[0].now != runs[0][0].now
+
+
+def test_one_seed_is_one_run_whatever_order_a_process_gives_its_sets():
+    """A partition concerns many pairs of nodes at one time."""
+    code = (
+        "from tests.network.simulation.test_world import BAD, story; world, silences = story(7, **BAD);"
+        "print(world.now, sorted(world.messages.items()), silences)"
+    )
+    command = [sys.executable, "-c", code]
+    runs = [
+        subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hashes}
+        )
+        for hashes in ("1", "2", "3", "4")
+    ]
+    assert len({run.stdout for run in runs}) == 1
 
 
 def test_everybody_hears_everything_after_all_faults_are_over():

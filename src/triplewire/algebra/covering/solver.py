@@ -236,7 +236,7 @@ def _substitute(state: State, pending: list[Demand], old: Variable, new: Express
     again = [*state.atoms.items(), *state.choices, *pending]
     state.atoms.clear()
     state.choices.clear()
-    pending[:] = _replaced(again, {name: new})  # type: ignore[dict-item]
+    pending[:] = _replaced(again, {name: new})  # type: ignore[dict-item]  # never a call
     return True
 
 

@@ -6,6 +6,6 @@ N - 1 messages and at most d rounds, and reaches everybody once. Where there are
 at several. No IO, no clock, no chance.
 """
 
-from triplewire.network.hypercube.cube import CubeTopology, corner, neighbours, stand_in
+from triplewire.network.hypercube.cube import CubeTopology, corner, neighbours, position_of, stand_in
 
-__all__ = ["CubeTopology", "corner", "neighbours", "stand_in"]
+__all__ = ["CubeTopology", "corner", "neighbours", "position_of", "stand_in"]

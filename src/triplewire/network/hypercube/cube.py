@@ -15,7 +15,8 @@ def corner(position: int) -> str:
     return f"corner-{position}"
 
 
-def _position(name: str) -> int:
+def position_of(name: str) -> int:
+    """The corner that a node of this name is at."""
     return int(name.removeprefix("corner-"))
 
 
@@ -40,7 +41,7 @@ class CubeTopology:
         self._position = position
 
     def _dimension(self, name: str) -> int:
-        return (_position(name) ^ self._position).bit_length() - 1
+        return (position_of(name) ^ self._position).bit_length() - 1
 
     def advertisement_goes(self, came: str, to: str) -> bool:
         """Upwards."""

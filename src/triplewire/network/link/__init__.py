@@ -1,7 +1,8 @@
 """One reliable link between two nodes: what is sent arrives, once and in order, or the other side is told all anew.
 
 In come bodies to send and frames from the other side; out go frames, and bodies to apply. It does no IO, reads no clock
-and draws no random number: whoever runs it hands in the time, carries the frames, and keeps `LinkState` durably.
+and draws no random number: the program that runs it hands in the time, carries the frames, and keeps `LinkState`
+durably.
 """
 
 from triplewire.network.link.frames import Arrivals, Frame, Heartbeat, Hello, LogEntry, Position

@@ -89,12 +89,12 @@ class Link:
         peer: str,
         state: LinkState,
         *,
-        timing: Timing = Timing(),  # noqa: B008  # frozen
+        timing: Timing | None = None,
         window: int = 64,
         limit: int = 100_000,
     ) -> None:
         self.node, self.peer, self.state = node, peer, state
-        self._timing, self._window, self._limit = timing, window, limit
+        self._timing, self._window, self._limit = timing or Timing(), window, limit
         self._forget(now=0.0)
 
     def _forget(self, now: float) -> None:

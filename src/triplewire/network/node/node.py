@@ -35,7 +35,7 @@ class Node(ABC):
         self.state = state
         self.refused: list[str] = []
         """Why neighbours were refused."""
-        self._timing = timing or Timing()
+        self._timing = timing
         self._outbox: Outbox = []
         self._links = {peer: self._link(peer) for peer in state.links}
 

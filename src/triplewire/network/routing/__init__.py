@@ -7,8 +7,9 @@ topology. No IO, no clock, no chance.
 """
 
 from triplewire.network.routing.advertisements import Advertisement, could_match
-from triplewire.network.routing.hubs import RoutingHub, RoutingState, Topology
+from triplewire.network.routing.hubs import RoutingHub, Topology
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.state import RoutingState
 
 __all__ = [
     "Advertise",

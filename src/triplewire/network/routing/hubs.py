@@ -22,20 +22,21 @@ that stands in for the origin answers when that is back and has been asked itsel
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
 
 from triplewire.algebra.pattern import Pattern
-from triplewire.errors import UnknownDocument, UnknownSubscription
+from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
 from triplewire.matching import Index
 from triplewire.model import Document, Term
 from triplewire.network.link import Timing
-from triplewire.network.node import Node, NodeState, Outbox
+from triplewire.network.node import Node, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
 from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 _OWN = ""
@@ -59,39 +60,6 @@ class Topology(Protocol):
 
     def next_hop(self, to: str) -> str:
         """The neighbour on the way to a hub."""
-
-
-@dataclass(slots=True)
-class KeptDocument:
-    """A document that is kept here: its version, the neighbour that it came from, and those that have it."""
-
-    told: DocumentSent
-    came: str
-    sent: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class RoutingState(NodeState):
-    """What a hub among hubs must not lose."""
-
-    advertisements: dict[str, frozenset[Advertised]] = field(default_factory=dict)
-    """What clients advertise, and for the sake of each document what nobody has advertised."""
-    heard_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
-    told_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
-    heard_interests: dict[str, dict[Pattern, float]] = field(default_factory=dict)
-    interests: dict[str, NeighbourInterests] = field(default_factory=dict)
-    subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
-    documents: dict[Key, KeptDocument] = field(default_factory=dict)
-    versions: dict[str, int] = field(default_factory=dict)
-    stands_in: bool = False
-    """Whether it does not know what the hub knew that it stands in for."""
-    asked: list[Ask] = field(default_factory=list)
-    """What that hub was asked meanwhile."""
-
-    @property
-    def has_clients(self) -> bool:
-        """Whether clients have registered anything here, ever."""
-        return bool(self.subscriptions or self.advertisements or self.versions)
 
 
 class RoutingHub(Node):
@@ -131,6 +99,8 @@ class RoutingHub(Node):
 
     def subscribe(self, id: str, client: str, text: str, language: str, since: float) -> Outbox:
         """A client registers a query; it counts what is published from `since` on."""
+        if id in self.state.subscriptions:
+            raise DuplicateSubscription(id)
         subscription = ClientSubscription(id, client, compile_query(text, language=language), since)
         self.state.subscriptions[id] = subscription
         self._watch_own(subscription)

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import count
 
 from triplewire.documents import parse
 from triplewire.errors import NetworkError
 from triplewire.model import Document, Event, Term
-from triplewire.network.hypercube import CubeTopology, corner, neighbours, stand_in
+from triplewire.network.hypercube import CubeTopology, corner, neighbours, position_of, stand_in
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, NodeState, Outbox
 from triplewire.network.routing import Advertisement, RoutingHub, RoutingState
@@ -91,7 +92,7 @@ class CubeNetwork:
 
     def _place(self, name: str) -> str:
         """The node that stands at a corner, so that what it tells itself is no message."""
-        return str(self._hosts[int(name.removeprefix("corner-"))])
+        return str(self._hosts[position_of(name)])
 
     def _count(self, name: str) -> None:
         self._loads[int(self._place(name))] += 1
@@ -144,7 +145,7 @@ class CubeNetwork:
 
     def act(self, node: int, frames: Outbox) -> None:
         """Send what a client has caused."""
-        self._world.act(corner(node), frames)
+        self._world.carry(corner(node), frames)
 
     # -- faults
 
@@ -179,11 +180,11 @@ class CubeNetwork:
             self._take_over(position, node)
         else:
             self._hand_over(position, node)
-        self._world.act(corner(position), self.hub(position).adopt(lost, self.moment()))
+        self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment()))
 
     def _notice(self, name: str, silent: str) -> None:
         """A corner has not heard from a neighbour for long: another node stands in for the one that is down."""
-        position = int(silent.removeprefix("corner-"))
+        position = position_of(silent)
         up = [node for node in self._members if node not in self._down]
         if self._hosts[position] in self._down and up:
             self._take_over(position, stand_in(position, up, self._dimensions))
@@ -295,7 +296,7 @@ class SimulatedClient:
 
     def publish(self, data: Document | bytes | str, *, uri: str, media_type: str | None = None) -> None:
         """Register a document, or a new version of it."""
-        document = data if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
+        document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
         now = self._network.moment()
         self._network.act(self.at, self._network.hub(self.at).publish(document, now))
 

@@ -80,7 +80,7 @@ class World:
         """Two nodes become neighbours."""
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
-                self._carry(one, self.nodes[one].connect(other, self.now))
+                self.carry(one, self.nodes[one].connect(other, self.now))
 
     def crash(self, name: str) -> None:
         """A node loses everything but its state; what it was just sending may be lost as well."""
@@ -101,7 +101,7 @@ class World:
         state, make = self._down.pop(name)
         node = self.nodes[name] = make(state)
         for peer in list(node.neighbours):
-            self._carry(name, node.connect(peer, self.now))
+            self.carry(name, node.connect(peer, self.now))
             self._wake(peer, name)
         return node
 
@@ -120,7 +120,7 @@ class World:
         some, others = list(some), list(others)
         pairs = {(a, b) for a in some for b in others} | (set() if one_way else {(b, a) for a in some for b in others})
         self._cut |= pairs
-        self._watch([(b, a) for a, b in pairs])
+        self._watch([(b, a) for a, b in sorted(pairs)])  # a set has no order that is the same in every process
 
     def heal(self) -> None:
         """All partitions end."""
@@ -148,11 +148,8 @@ class World:
 
     # -- frames
 
-    def act(self, name: str, frames: Outbox) -> None:
+    def carry(self, sender: str, frames: Outbox) -> None:
         """Send what a step of a node has led to."""
-        self._carry(name, frames)
-
-    def _carry(self, sender: str, frames: Outbox) -> None:
         touched = dict.fromkeys(peer for peer, _ in frames)
         here = self.place(sender)
         for peer, frame in frames:
@@ -172,7 +169,7 @@ class World:
         if self.reaches(sender, receiver):
             if isinstance(frame, LogEntry):
                 self.on_arrival(receiver)
-            self._carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
+            self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
             self._wake(receiver, sender)
 
     # -- time
@@ -204,7 +201,7 @@ class World:
 
     def _tick(self, name: str, peer: str, due: float) -> None:
         del self._ticks[name, peer]
-        self._carry(name, self.nodes[name].tick(peer, self.now))
+        self.carry(name, self.nodes[name].tick(peer, self.now))
         self._wake(name, peer)
 
     def run(self, seconds: float | None = None) -> None:

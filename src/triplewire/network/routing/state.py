@@ -1,0 +1,45 @@
+"""What a hub among hubs must not lose: what was advertised and asked, here and by neighbours, and documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.network.node import NodeState
+from triplewire.network.routing.advertisements import Advertised
+from triplewire.network.routing.interests import NeighbourInterests
+from triplewire.network.routing.messages import Ask, DocumentSent
+from triplewire.network.routing.subscriptions import ClientSubscription, Key
+
+
+@dataclass(slots=True)
+class KeptDocument:
+    """A document that is kept here: its version, the neighbour that it came from, and those that have it."""
+
+    told: DocumentSent
+    came: str
+    sent: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RoutingState(NodeState):
+    """What a hub among hubs must not lose."""
+
+    advertisements: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    """What clients advertise, and for the sake of each document what nobody has advertised."""
+    heard_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    told_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    heard_interests: dict[str, dict[Pattern, float]] = field(default_factory=dict)
+    interests: dict[str, NeighbourInterests] = field(default_factory=dict)
+    subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
+    documents: dict[Key, KeptDocument] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    stands_in: bool = False
+    """Whether it does not know what the hub knew that it stands in for."""
+    asked: list[Ask] = field(default_factory=list)
+    """What that hub was asked meanwhile."""
+
+    @property
+    def has_clients(self) -> bool:
+        """Whether clients have registered anything here, ever."""
+        return bool(self.subscriptions or self.advertisements or self.versions)
