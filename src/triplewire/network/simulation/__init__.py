@@ -4,8 +4,10 @@ In come nodes and what happens to them; out comes what they have told each other
 reordering, partitions, crashes and restarts are drawn from one seed. It uses no clock, no thread and no socket.
 """
 
-from triplewire.network.simulation.simulation import CubeNetwork, SimulatedClient, Simulation
+from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.workloads import Played, Workload, play
 from triplewire.network.simulation.world import World
 
-__all__ = ["CubeNetwork", "Played", "SimulatedClient", "Simulation", "Workload", "World", "play"]
+__all__ = ["CubeNetwork", "Played", "SimulatedClient", "SimulatedNetwork", "Simulation", "Workload", "World", "play"]

@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from triplewire.network.simulation.simulation import CubeNetwork, SimulatedClient, Simulation
+from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.simulation import Simulation
 
 _PROPERTY = "urn:property/{}"
 
@@ -45,7 +46,7 @@ class Played:
     seconds: float
 
 
-def play(sim: Simulation, net: CubeNetwork, workload: Workload, chance: Random) -> Played:
+def play(sim: Simulation, net: SimulatedNetwork, workload: Workload, chance: Random) -> Played:
     """Publishers advertise, clients subscribe, documents are published; each time the network comes to rest."""
     stages: dict[str, dict[str, int]] = {}
     counted: Counter[str] = Counter()
@@ -68,7 +69,7 @@ def play(sim: Simulation, net: CubeNetwork, workload: Workload, chance: Random) 
     return Played(sum(len(client.events(sid)) for client, sid in subscribed), stages, sim.now)
 
 
-def _advertised(net: CubeNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, list[int]]]:
+def _advertised(net: SimulatedNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, list[int]]]:
     count = max(1, round(workload.publishers * len(net.nodes)))
     found = []
     for node in chance.sample(net.nodes, count):
@@ -79,7 +80,7 @@ def _advertised(net: CubeNetwork, workload: Workload, chance: Random) -> list[tu
     return found
 
 
-def _subscribed(net: CubeNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, str]]:
+def _subscribed(net: SimulatedNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, str]]:
     found = []
     for _ in range(workload.subscriptions):
         client = net.client(at=chance.choice(net.nodes))

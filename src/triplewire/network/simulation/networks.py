@@ -1,0 +1,170 @@
+"""A network in a simulation, as its clients and its faults see it; each kind of network is one of these (X13)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import count
+
+from triplewire.documents import parse
+from triplewire.errors import NetworkError
+from triplewire.model import Document, Event, Term
+from triplewire.network.node import Outbox
+from triplewire.network.routing import Advertisement, RoutingHub
+from triplewire.network.simulation.world import World
+
+_MOMENT = 1e-6
+"""What clients do takes so many seconds, so that one thing is before another."""
+
+
+class SimulatedNetwork(ABC):
+    """Nodes by their numbers, each of which stands at one or several places of the world."""
+
+    def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
+        if nodes < 1:
+            raise ValueError(f"a network has at least one node, and {nodes} were asked for")
+        self._world, self._loads = world, loads
+        self._members = dict.fromkeys(range(nodes))
+        self._down: set[int] = set()
+        self._clients = count(1)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The numbers of the nodes, those that are down among them."""
+        return tuple(self._members)
+
+    @abstractmethod
+    def hub(self, node: int) -> RoutingHub:
+        """The hub of a node, for its clients. NetworkError while it is down."""
+
+    @abstractmethod
+    def _places(self, node: int) -> list[str]:
+        """The names in the world of what a node is."""
+
+    def _refuse_unknown(self, node: int) -> None:
+        if node not in self._members:
+            raise NetworkError(f"there is no node {node}: the network has {len(self._members)}")
+
+    # -- clients
+
+    def client(self, at: int) -> SimulatedClient:
+        """A new client of a node."""
+        self._refuse_unknown(at)
+        return SimulatedClient(self, f"client-{next(self._clients)}", at)
+
+    def moment(self) -> float:
+        """The next moment."""
+        self._world.now += _MOMENT
+        return self._world.now
+
+    def act(self, node: int, frames: Outbox) -> None:
+        """Send what a client has caused."""
+        self._world.carry(self.hub(node).name, frames)
+
+    # -- faults
+
+    def crash(self, node: int) -> None:
+        """A node loses everything that it has not written durably, and is down.
+
+        If it stays down for longer than the neighbours' patience, others stand in for it.
+        """
+        for name in self._places(node):
+            self._world.crash(name)
+        self._down.add(node)
+
+    def restart(self, node: int) -> None:
+        """A node that has crashed is up again."""
+        self._refuse_unknown(node)
+        if node not in self._down:
+            raise NetworkError(f"node {node} is up")
+        self._down.discard(node)
+        for name in self._places(node):
+            self._world.restart(name)
+
+    def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
+        """Nothing gets from the one side to the other any more; with `one_way`, it still does back."""
+        sides = [[name for node in side for name in self._places(node)] for side in (some, others)]
+        self._world.partition(*sides, one_way=one_way)
+
+    def heal(self) -> None:
+        """All partitions end."""
+        self._world.heal()
+
+    def slow(self, node: int, factor: float) -> None:
+        """Everything that a node sends takes so many times as long."""
+        for name in self._places(node):
+            self._world.slow(name, factor)
+
+    # -- members
+
+    @abstractmethod
+    def join(self) -> int:
+        """A node joins; gives its number."""
+
+    @abstractmethod
+    def leave(self, node: int) -> None:
+        """A node leaves: what it has, its clients too, is handed over to others."""
+
+    def _refuse_to_leave(self, node: int) -> None:
+        self._refuse_unknown(node)
+        if node in self._down:
+            raise NetworkError(f"node {node} is down; it can leave when it is up")
+        if len(self._members) == 1:
+            raise NetworkError("the last node cannot leave")
+
+
+class SimulatedClient:
+    """A client of a node: it subscribes, advertises, publishes, and is told."""
+
+    def __init__(self, network: SimulatedNetwork, name: str, at: int) -> None:
+        self._network, self.name, self.at = network, name, at
+        self._numbers = count(1)
+
+    def subscribe(self, text: str, *, language: str = "sparql", id: str | None = None) -> str:
+        """Register a query, in any of the six languages; gives the id of the subscription."""
+        found = id or f"{self.name}/{next(self._numbers)}"
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).subscribe(found, self.name, text, language, now))
+        return found
+
+    def unsubscribe(self, id: str) -> None:
+        """Let a query end."""
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).unsubscribe(id, now))
+
+    def advertise(
+        self,
+        *,
+        schemas: Iterable[str] = (),
+        properties: Iterable[str] = (),
+        values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
+        id: str | None = None,
+    ) -> str:
+        """Say what will be published; gives the id of the advertisement."""
+        found = id or f"{self.name}/advertisement-{next(self._numbers)}"
+        wanted = Advertisement(schemas=schemas, properties=properties, values=values)
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now))
+        return found
+
+    def withdraw(self, id: str) -> None:
+        """Take an advertisement back."""
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).withdraw(id, now))
+
+    def publish(self, data: Document | bytes | str, *, uri: str, media_type: str | None = None) -> None:
+        """Register a document, or a new version of it."""
+        document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).publish(document, now))
+
+    def retract(self, uri: str) -> None:
+        """Take a document back."""
+        now = self._network.moment()
+        self._network.act(self.at, self._network.hub(self.at).retract(uri, now))
+
+    def events(self, id: str) -> list[Event]:
+        """What a subscription was told so far."""
+        return list(self._network.hub(self.at).subscription(id).log)
