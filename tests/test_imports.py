@@ -23,7 +23,7 @@ ORDER = (
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound", "isolation"),
     ("deliver", "polling"),
-    ("pipeline", "edge", "network"),
+    ("pipeline", "edge", "backbone", "network"),
     ("hub",),
     ("client",),
     ("demo",),

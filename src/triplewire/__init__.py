@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from triplewire.algebra.normalize import normalize
     from triplewire.algebra.pattern import Pattern
     from triplewire.algebra.taxonomy import Taxonomy
+    from triplewire.backbone import BackboneHub
     from triplewire.documents import Limits, parse
     from triplewire.engine import Hub, Outcome
     from triplewire.errors import *  # noqa: F403  # each of them is public, as below
@@ -55,6 +56,7 @@ _HOMES = {
     "triplewire.algebra.normalize": ("normalize",),
     "triplewire.algebra.pattern": ("Pattern",),
     "triplewire.algebra.taxonomy": ("Taxonomy",),
+    "triplewire.backbone": ("BackboneHub",),
     "triplewire.documents": ("Limits", "parse"),
     "triplewire.engine": ("Hub", "Outcome"),
     "triplewire.languages": ("LANGUAGES", "compile", "render"),
@@ -91,6 +93,7 @@ __all__ = [
     *_ERRORS,
     "LANGUAGES",
     "Access",
+    "BackboneHub",
     "Changed",
     "Document",
     "Event",

@@ -36,6 +36,11 @@ def _given(reader: Reader) -> list[Triple]:
     return [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
 
 
+def stored(reader: Reader) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """The given taxonomy and its names, as they are stored."""
+    return reader.settings.get(_GIVEN, []), names(reader)
+
+
 def given(triples: Iterable[Triple]) -> list[list[str]]:
     """The taxonomy to be given, in the form that is stored; triples that say nothing of a taxonomy are left out."""
     kept = []

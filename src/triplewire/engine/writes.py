@@ -213,8 +213,8 @@ class HubWrites(HubConnection, AnyHub):
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
-        `subscribe-`, `backfill-`, `edit-`). `handled` is what the batch takes off the intake log, and sets aside: what
-        waits there was not applied, and is applied under another name if the batch's is taken.
+        `subscribe-`, `backfill-`, `edit-`, `backbone-`). `handled` is what the batch takes off the intake log, and sets
+        aside: what waits there was not applied, and is applied under another name if the batch's is taken.
         """
         name, changes = batch or new_name(), list(changes)
         refuse_own_name(name)
@@ -243,13 +243,18 @@ class HubWrites(HubConnection, AnyHub):
                 meaning=meaning,
                 finder=self._finder,
             )
+            self._note_revisions(writer, applied.number, revisions)
             if handled is not None:
                 handled.note(writer)
                 handled.set_aside(writer, refused)
             return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
 
-    def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:
-        if not taxonomies.is_revised(revisions):
+    def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
+        """A batch has changed these documents."""
+
+    def _meaning(self, writer: Writer, revisions: Sequence[Revision], *, is_given: bool = False) -> Meaning | None:
+        """What the batch does to the taxonomy; `is_given` if another one was given with it."""
+        if not is_given and not taxonomies.is_revised(revisions):
             return None
         after = taxonomies.revised(writer, revisions)
         touched = taxonomies.touched(writer, self._standing.taxonomy, after)

@@ -11,6 +11,7 @@ from triplewire.store.batches import BatchReader, BatchWriter, RepeatReader, Rep
 from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
+from triplewire.store.homes import HomeReader, HomeWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
@@ -53,6 +54,7 @@ class Reader:
         self.deliveries = DeliveryReader(sql)
         self.marks = MarkReader(sql)
         self.settings = SettingReader(sql)
+        self.homes = HomeReader(sql)
         self.surveys = SurveyReader(sql)
 
     def seen_by(self, viewer: str | None) -> Reader:
@@ -94,4 +96,5 @@ class Writer(Reader):
         self.deliveries: DeliveryWriter = DeliveryWriter(sql)
         self.marks: MarkWriter = MarkWriter(sql)
         self.settings: SettingWriter = SettingWriter(sql)
+        self.homes: HomeWriter = HomeWriter(sql)
         self.surveys = SurveyReader(sql)
