@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from triplewire.algebra.pattern import Pattern
     from triplewire.algebra.taxonomy import Taxonomy
     from triplewire.documents import Limits, parse
+    from triplewire.edge import Edge
     from triplewire.engine import Hub, Outcome
     from triplewire.errors import *  # noqa: F403  # each of them is public, as below
     from triplewire.languages import LANGUAGES, compile, render
@@ -56,6 +57,7 @@ _HOMES = {
     "triplewire.algebra.pattern": ("Pattern",),
     "triplewire.algebra.taxonomy": ("Taxonomy",),
     "triplewire.documents": ("Limits", "parse"),
+    "triplewire.edge": ("Edge",),
     "triplewire.engine": ("Hub", "Outcome"),
     "triplewire.languages": ("LANGUAGES", "compile", "render"),
     "triplewire.matching": ("Index", "Match", "Matches"),
@@ -93,6 +95,7 @@ __all__ = [
     "Access",
     "Changed",
     "Document",
+    "Edge",
     "Event",
     "Explanation",
     "Feed",

@@ -225,6 +225,10 @@ rejected = _table(
 
 images = _table("images", _texts("name", key=True), _numbers("part", key=True), _numbers("number"), _bytes("content"))
 
+# At an edge: the resources that each of its rules registers at the hub, as this store spells them.
+registrations = _table("registrations", _texts("rule", "resource", key=True), rowid=False)
+Index("registrations_by_resource", registrations.c.resource)
+
 # What became of a delivery is written far more often than what it is: the two never change in one statement.
 deliveries = _table(
     "deliveries",

@@ -14,6 +14,7 @@ from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
+from triplewire.store.registrations import RegistrationReader, RegistrationWriter
 from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import ImageReader, ImageWriter, SettingReader, SettingWriter
 from triplewire.store.sql import Sql
@@ -53,6 +54,7 @@ class Reader:
         self.deliveries = DeliveryReader(sql)
         self.marks = MarkReader(sql)
         self.settings = SettingReader(sql)
+        self.registrations = RegistrationReader(sql)
         self.surveys = SurveyReader(sql)
 
     def seen_by(self, viewer: str | None) -> Reader:
@@ -94,4 +96,5 @@ class Writer(Reader):
         self.deliveries: DeliveryWriter = DeliveryWriter(sql)
         self.marks: MarkWriter = MarkWriter(sql)
         self.settings: SettingWriter = SettingWriter(sql)
+        self.registrations: RegistrationWriter = RegistrationWriter(sql)
         self.surveys = SurveyReader(sql)

@@ -22,6 +22,12 @@ def save(writer: Writer, schema: Schema, policy: Policy) -> None:
     writer.settings.set(_POLICY, [policy, writer.settings.get(_POLICY, ["", 0])[1] + 1])
 
 
+def stored(reader: Reader) -> tuple[Policy, list[list[str]]]:
+    """The policy, and the schema's triples as they are stored."""
+    policy: Policy = reader.settings.get(_POLICY, ["refuse", 0])[0]
+    return policy, reader.settings.get(_SCHEMA, [])
+
+
 def is_set(reader: Reader) -> bool:
     """Whether there is a schema."""
     return bool(reader.settings.get(_SCHEMA, []))
