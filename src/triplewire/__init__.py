@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from triplewire.algebra.taxonomy import Taxonomy
     from triplewire.backbone import BackboneHub
     from triplewire.documents import Limits, parse
+    from triplewire.edge import Edge
     from triplewire.engine import Hub, Outcome
     from triplewire.errors import *  # noqa: F403  # each of them is public, as below
     from triplewire.languages import LANGUAGES, compile, render
@@ -58,6 +59,7 @@ _HOMES = {
     "triplewire.algebra.taxonomy": ("Taxonomy",),
     "triplewire.backbone": ("BackboneHub",),
     "triplewire.documents": ("Limits", "parse"),
+    "triplewire.edge": ("Edge",),
     "triplewire.engine": ("Hub", "Outcome"),
     "triplewire.languages": ("LANGUAGES", "compile", "render"),
     "triplewire.matching": ("Index", "Match", "Matches"),
@@ -96,6 +98,7 @@ __all__ = [
     "BackboneHub",
     "Changed",
     "Document",
+    "Edge",
     "Event",
     "Explanation",
     "Feed",

@@ -9,6 +9,7 @@ from triplewire import Access, BackboneHub, Schema
 from triplewire.documents import parse
 from triplewire.errors import HomeAway, NetworkError, SchemaViolation
 from triplewire.model import Publish, Retract
+from triplewire.wire.backbones import MemberQuestion
 
 TOWN, HARBOUR, HILL = "town", "harbour", "hill"
 
@@ -221,3 +222,16 @@ def test_old_versions_that_were_compacted_away_do_not_matter(world):
 def test_names_of_the_backbone_are_refused_for_batches(world):
     with pytest.raises(ValueError, match="backbone-"):
         world.hubs[TOWN].publish(said("x"), uri="urn:x", batch="backbone-x-1")
+
+
+def test_a_question_may_be_asked_again_and_has_the_same_answer(world):
+    """Invariant of `wire.backbones`: an answer depends on the question and on the hub's state alone."""
+    hub = world.hubs[TOWN]
+    hub.publish(said("one"), uri="urn:doc")
+    for question in (
+        MemberQuestion("hill"),
+        MemberQuestion("hill", {hub.name: 1}),
+        MemberQuestion("hill", documents=["urn:doc", "urn:none"]),
+        MemberQuestion("hill", ranges={"00": "x"}),
+    ):
+        assert hub.serve_member(question) == hub.serve_member(question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,8 @@ from triplewire.engine.batch.application import Applied, Meaning, apply, told_ag
 from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
+from triplewire.engine.edges import rules
+from triplewire.engine.edges.answers import EdgeAnswering
 from triplewire.engine.names import new_name, now, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.subscriptions import edits, registrations
 from triplewire.engine.workers import OneWorker, Workers
@@ -42,9 +45,12 @@ from triplewire.model import (
 from triplewire.schema import Schema
 from triplewire.store import EventRecord, Hearer, Writer
 from triplewire.tables import Outcome
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 from triplewire.wire.hubs import AnyHub
 
 _PAGE = 1000
+_BETWEEN_LOOKS = 0.1
+"""Seconds between two looks for what an edge waits for."""
 
 
 class HubWrites(HubConnection, AnyHub):
@@ -165,6 +171,27 @@ class HubWrites(HubConnection, AnyHub):
                 return found
             found.add(more)
 
+    # -- edges
+
+    def serve_edge(self, question: EdgeQuestion, *, owner: str | None = None, viewer: str | None = None) -> EdgeAnswer:
+        """What an edge lacks; its rules are the `owner`'s, and see the documents that the `viewer` may read."""
+        refused: dict[str, str] = {}
+        if question.follow or question.unfollow:
+            with self._writing() as writer:
+                rules.unfollow(writer, question.edge, question.unfollow)
+                later = backfills.is_for_later(writer, "auto")
+                refused = rules.follow(
+                    writer, self._standing, question.edge, question.follow, owner=owner, viewer=viewer, later=later
+                )
+        until = time.monotonic() + question.wait
+        while True:
+            with self._reading() as reader:
+                answering = EdgeAnswering(reader, self._book.schema, self._steps, question, viewer)
+                answer = answering.answer(refused)
+            if answer.is_news or answer.position != question.position or time.monotonic() >= until:
+                return answer
+            time.sleep(min(_BETWEEN_LOOKS, question.wait))
+
     # -- changes
 
     def publish(
@@ -213,8 +240,8 @@ class HubWrites(HubConnection, AnyHub):
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
-        `subscribe-`, `backfill-`, `edit-`, `backbone-`). `handled` is what the batch takes off the intake log, and sets
-        aside: what waits there was not applied, and is applied under another name if the batch's is taken.
+        `subscribe-`, `backfill-`, `edit-`, `edge-`, `backbone-`). `handled` is what the batch takes off the intake log,
+        and sets aside: what waits there was not applied, and is applied under another name if the batch's is taken.
         """
         name, changes = batch or new_name(), list(changes)
         refuse_own_name(name)
@@ -231,7 +258,7 @@ class HubWrites(HubConnection, AnyHub):
             if known is not None:
                 return self._again(writer, name, told_again(writer, known.number))
             parts, refused = spread(writer, changes)
-            revisions = revise(writer, parts)
+            revisions = revise(writer, self._admitted(writer, parts))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
             applied = apply(
@@ -248,6 +275,10 @@ class HubWrites(HubConnection, AnyHub):
                 handled.note(writer)
                 handled.set_aside(writer, refused)
             return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
+
+    def _admitted(self, writer: Writer, changes: Sequence[Change]) -> Sequence[Change]:
+        """The changes as this hub takes them; an error for one that it does not take."""
+        return changes
 
     def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
         """A batch has changed these documents."""

@@ -15,6 +15,7 @@ from triplewire.store.homes import HomeReader, HomeWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
+from triplewire.store.registrations import RegistrationReader, RegistrationWriter
 from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import ImageReader, ImageWriter, SettingReader, SettingWriter
 from triplewire.store.sql import Sql
@@ -54,6 +55,7 @@ class Reader:
         self.deliveries = DeliveryReader(sql)
         self.marks = MarkReader(sql)
         self.settings = SettingReader(sql)
+        self.registrations = RegistrationReader(sql)
         self.homes = HomeReader(sql)
         self.surveys = SurveyReader(sql)
 
@@ -96,5 +98,6 @@ class Writer(Reader):
         self.deliveries: DeliveryWriter = DeliveryWriter(sql)
         self.marks: MarkWriter = MarkWriter(sql)
         self.settings: SettingWriter = SettingWriter(sql)
+        self.registrations: RegistrationWriter = RegistrationWriter(sql)
         self.homes: HomeWriter = HomeWriter(sql)
         self.surveys = SurveyReader(sql)

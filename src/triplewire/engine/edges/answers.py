@@ -1,0 +1,187 @@
+"""Answers: what one edge is told, by one state of the hub.
+
+A *position* names a batch by its number and by what only that batch has. A store that was restored, or is another one,
+has no such batch, and its edges ask for everything: positions of another history are never trusted. It also has the
+number of changes of access lists: where these changed, a viewer's past cannot be reconstructed, and is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from triplewire.engine.batch import policies
+from triplewire.engine.edges.contents import Contents
+from triplewire.engine.edges.rules import rules_of
+from triplewire.engine.edges.steps import Moves, Steps
+from triplewire.schema import Schema
+from triplewire.store import BatchRecord, Reader, SubscriptionRecord
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of, digest_of_rules
+
+OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
+FORGOTTEN = "the hub does not keep any more what happened since"
+OTHER_SCHEMA = "the schema has changed, and with it what resources hold"
+
+
+class HubPosition(NamedTuple):
+    """A batch, and the number of changes of access lists until then."""
+
+    number: int
+    lists: int
+    mark: str
+
+    @classmethod
+    def of(cls, reader: Reader) -> HubPosition:
+        """Where the hub is."""
+        number = reader.batches.last()
+        record = reader.batches.by_numbers({number}).get(number)
+        return cls(number, reader.access.number(), _mark(record))
+
+    @classmethod
+    def read(cls, text: str) -> HubPosition:
+        """The position that was told; one that nobody told is none of this hub."""
+        number, _, rest = text.partition(".")
+        lists, _, mark = rest.partition(".")
+        return cls(int(number), int(lists), mark) if number.isdecimal() and lists.isdecimal() else cls(0, 0, text)
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.lists}.{self.mark}"
+
+
+def _mark(record: BatchRecord | None) -> str:
+    return "" if record is None else digest_of([record.id, record.committed])
+
+
+class EdgeAnswering:
+    """Answers the question of one edge."""
+
+    def __init__(
+        self, reader: Reader, schema: Schema, steps: Steps, question: EdgeQuestion, viewer: str | None
+    ) -> None:
+        self._reader, self._schema, self._question = reader, schema, question
+        self._here = HubPosition.of(reader)
+        record = reader.batches.by_numbers({self._here.number}).get(self._here.number)
+        self._time = "" if record is None else record.committed
+        self._rules = rules_of(reader, question.edge)
+        self._tags = {id: record.tag for id, record in self._rules.items()}
+        self._steps, self._viewer = steps, viewer
+
+    def answer(self, refused: Mapping[str, str]) -> EdgeAnswer:
+        """What the edge is told."""
+        question = self._question
+        loaded = {id: tag for id, tag in self._tags.items() if id not in question.load}
+        if not question.resync and digest_of_rules(loaded) != question.rules:
+            return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
+        told = self._schema_told() | {"refused": dict(refused)}
+        if question.resync:
+            return self._everything(told)
+        reason = self._resync_reason(bool(loaded), "schema" in told)
+        if reason:
+            return EdgeAnswer(question.position, self._here.number, self._time, resync=reason)
+        return self._difference(loaded, told)
+
+    def _resync_reason(self, has_rules: bool, has_other_schema: bool) -> str:
+        if not has_rules:
+            return ""
+        there = HubPosition.read(self._question.position)
+        record = self._reader.batches.by_numbers({there.number}).get(there.number)
+        if there.number > self._here.number or _mark(record) != there.mark:
+            return OTHER_HISTORY
+        if there.number < self._reader.log.forgotten():
+            return FORGOTTEN
+        return OTHER_SCHEMA if has_other_schema else ""
+
+    def _difference(self, loaded: Mapping[str, str], told: dict[str, object]) -> EdgeAnswer:
+        question, there = self._question, HubPosition.read(self._question.position)
+        after = there.number if loaded else self._here.number
+        step = self._steps.between(
+            self._reader, self._viewer, self._schema.strong, min(after, self._here.number), self._here.number
+        )
+        queries = {id: self._rules[id].query for id in loaded}
+        moves = step.moves(set(queries.values()), trusts_past=there.lists == self._here.lists)
+        waiting = self._waiting(question.load)
+        whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
+        asked = step.now.numbers(question.nodes)
+        more = step.now.closure(set().union(*whole.values())) | set(asked.values())
+        described = [*moves.described, *sorted(more.difference(moves.described))]
+        return EdgeAnswer(
+            str(self._here),
+            self._here.number,
+            self._time,
+            waiting=waiting,
+            whole={id: self._tags[id] for id in sorted(whole)},
+            registered=self._moved(step.now, queries, moves.registered)
+            | {id: step.now.names(sorted(roots)) for id, roots in whole.items()},
+            released=self._moved(step.now, queries, moves.released),
+            descriptions=step.now.descriptions(described),
+            deleted=self._deleted(step.now, moves, asked),
+            drifted=self._drifted(step.now, loaded),
+            **told,  # type: ignore[arg-type]  # each under its own name
+        )
+
+    def _everything(self, told: dict[str, object]) -> EdgeAnswer:
+        """All that the edge's rules register, and the digest of each node that it is to hold."""
+        now = Contents(self._reader.seen_by(self._viewer), self._schema.strong)
+        waiting = self._waiting(self._rules)
+        whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
+        nodes = sorted(now.closure(set().union(*whole.values())))
+        descriptions = now.descriptions(nodes)
+        return EdgeAnswer(
+            str(self._here),
+            self._here.number,
+            self._time,
+            rules=self._tags,
+            waiting=waiting,
+            whole={id: self._tags[id] for id in sorted(whole)},
+            registered={id: now.names(sorted(roots)) for id, roots in whole.items()},
+            manifest={each.node: each.digest() for each in descriptions},
+            **told,  # type: ignore[arg-type]  # each under its own name
+        )
+
+    def _moved(self, now: Contents, queries: Mapping[str, int], moved: Mapping[int, set[int]]) -> dict[str, list[str]]:
+        return {id: now.names(sorted(moved[query])) for id, query in queries.items() if moved.get(query)}
+
+    def _deleted(self, now: Contents, moves: Moves, asked: Mapping[str, int]) -> list[str]:
+        unknown = [name for name in self._question.nodes if name not in asked]
+        return [*now.names(moves.deleted), *unknown]
+
+    def _waiting(self, rules: Iterable[str]) -> list[str]:
+        """Rules whose first answers are not all found yet."""
+        queries = {id: self._rules[id].query for id in rules if id in self._rules}
+        unfinished = {record.query for record in self._reader.backfills.unfinished(set(queries.values()))}
+        return sorted(id for id, query in queries.items() if query in unfinished)
+
+    def _is_told(self, rule: str, waiting: list[str]) -> bool:
+        return rule in self._rules and rule not in waiting
+
+    def _roots(self, now: Contents, record: SubscriptionRecord) -> set[int]:
+        """What a rule registers: the resources that its rows bind."""
+        return now.resources(term for row in self._reader.rows.of_query(record.query) for term in row.terms)
+
+    def _drifted(self, now: Contents, loaded: Mapping[str, str]) -> list[str]:
+        """The rules of which the edge holds something else than it should."""
+        given = self._question.digests
+        compared = [id for id in sorted(given) if id in loaded]
+        return [id for id in compared if digest_of_holding(now, self._roots(now, self._rules[id])) != given[id]]
+
+    def _schema_told(self) -> dict[str, object]:
+        """The schema and the taxonomy, where the edge has others."""
+        told: dict[str, object] = {}
+        policy, triples = policies.stored(self._reader)
+        if digest_of_triples(triples, policy) != self._question.schema:
+            told |= {"schema": triples, "policy": policy}
+        taxonomy = self._steps.taxonomy(self._reader)
+        if digest_of_triples(taxonomy) != self._question.taxonomy:
+            told["taxonomy"] = taxonomy
+        return told
+
+
+def digest_of_holding(now: Contents, roots: Iterable[int]) -> str:
+    """The digest of what is held because of some resources."""
+    described = now.descriptions(sorted(now.closure(roots)))
+    return digest_of(sorted(f"{each.node} {each.digest()}" for each in described if each.parts or each.xml))
+
+
+def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
+    """The digest of a schema or a taxonomy, as it is told."""
+    return digest_of([*sorted(" ".join(triple) for triple in triples), *more])
