@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from backbone.hubs import TITLES, World, held
 from triplewire import Access, BackboneHub, Schema
 from triplewire.documents import parse
-from triplewire.errors import HomeAway, NetworkError, SchemaViolation
+from triplewire.errors import AccessDenied, HomeAway, NetworkError, SchemaViolation
 from triplewire.model import Publish, Retract
 from triplewire.wire.backbones import MemberQuestion
 
@@ -235,3 +238,27 @@ def test_a_question_may_be_asked_again_and_has_the_same_answer(world):
         MemberQuestion("hill", ranges={"00": "x"}),
     ):
         assert hub.serve_member(question) == hub.serve_member(question)
+
+
+def test_an_account_that_may_not_change_a_document_may_not_elsewhere(world):
+    world.hubs[TOWN].publish(said("one"), uri="urn:doc", access=Access(["eve"], ["otto"]))
+    world.rest()
+    with pytest.raises(AccessDenied):
+        world.hubs[HILL].apply([Publish(parse(said("two"), uri="urn:doc"), by="eve")])
+    world.hubs[HILL].apply([Publish(parse(said("two"), uri="urn:doc"), by="otto")])
+    assert held(world.hubs[TOWN])["urn:doc"][0] == ['<urn:d> <urn:title> "two"']
+
+
+def test_run_keeps_hubs_up_to_date_until_it_is_stopped(world):
+    running = [threading.Thread(target=hub.run, kwargs={"patience": 0.2}) for hub in world.hubs.values()]
+    for thread in running:
+        thread.start()
+    world.hubs[TOWN].publish(said("one"), uri="urn:doc")
+    until = time.monotonic() + 60
+    while not all(hub.document("urn:doc") for hub in world.hubs.values()) and time.monotonic() < until:
+        time.sleep(0.05)
+    for hub in world.hubs.values():
+        hub.stop()
+    for thread in running:
+        thread.join()
+    assert all(held(hub) == held(world.hubs[TOWN]) != {} for hub in world.hubs.values())

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -16,6 +17,8 @@ from triplewire.backbone.status import BackboneStatus, Replicated
 from triplewire.engine import Hub, taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.application import apply
+from triplewire.engine.batch.feeds import spread
+from triplewire.engine.batch.permissions import AccessLists
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.errors import (
     HomeAway,
@@ -116,10 +119,20 @@ class BackboneHub(Hub):
             return super().apply(wanted, batch=batch, handled=handled)
         if len(elsewhere) > 1 or name in homes.values():
             raise SeveralHomes(sorted({*homes.values()}))
-        outcome = self._pass_on(elsewhere.pop(), wanted, batch)
+        outcome = self._pass_on(elsewhere.pop(), self._permitted(wanted), batch)
         if handled is not None:
             super().apply([], handled=handled)
         return outcome
+
+    def _permitted(self, changes: Sequence[Change]) -> list[Change]:
+        """The changes as this hub answers for them; AccessDenied if the account that wants them may not have them."""
+        with self._writing() as writer:
+            parts, refused = spread(writer, changes)
+            uris = list(dict.fromkeys(part.uri for part in parts))
+            AccessLists(writer, parts, dict(zip(uris, writer.documents.current(uris), strict=True)))
+        if refused:
+            raise refused[0][1]
+        return [replace(change, by=None) for change in changes]
 
     def _pass_on(self, home: str, changes: Sequence[Change], batch: str | None) -> Outcome:
         """Have the home apply changes, and take over what that leads to."""

@@ -83,10 +83,15 @@ def _drop_versions(sql: Sql, keep: int) -> int:
     """The current version of a document always stays."""
     if keep < 1:
         raise ValueError("keep_versions is at least 1: the current version of a document stays")
-    return sql.run(
+    dropped = sql.run(
         "DELETE FROM versions WHERE version <= (SELECT d.version FROM documents d WHERE d.id = versions.document) - ?",
         keep,
     )
+    sql.run(
+        "DELETE FROM replications WHERE version > 0 AND NOT EXISTS (SELECT 1 FROM versions v"
+        " WHERE v.document = replications.document AND v.version = replications.version)"
+    )
+    return dropped
 
 
 def _drop_terms(sql: Sql) -> int:
