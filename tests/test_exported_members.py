@@ -9,6 +9,7 @@ PROMISED = {
     "Access",
     "Changed",
     "Document",
+    "Edge",
     "Event",
     "Explanation",
     "Feed",

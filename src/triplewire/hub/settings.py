@@ -53,6 +53,10 @@ class Settings:
     port: int = 8080
     identity: bool | None = None
     """Whether a client must prove its account; None: unless only this machine can ask (see `is_public`)."""
+    edge_of: str | None = None
+    """The address of a hub: then this one is an edge of it, and keeps what its rules register there."""
+    edge_token: str | None = None
+    """The token of the edge's account at that hub, if it wants one."""
     pipeline: str = "engine"
     """Who applies what was acknowledged: `engine` (this process), `spark` (a process of its own), `none` (another)."""
     spark_from: int = 5_000

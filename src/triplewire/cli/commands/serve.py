@@ -74,6 +74,15 @@ def run(
             help="Networks besides the public internet that events may be sent to: 127.0.0.0/8,fd00::/8; private: all.",
         ),
     ] = None,
+    edge_of: Annotated[
+        str | None,
+        typer.Option(
+            "--edge-of",
+            metavar="URL",
+            help="Be an edge of the hub at this address: keep what the rules of `triplewire edge` register there. "
+            "The token of its account is in TRIPLEWIRE_EDGE_TOKEN.",
+        ),
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", envvar="TRIPLEWIRE_CONFIG", help="Settings, in TOML."),
@@ -96,6 +105,7 @@ def run(
       triplewire serve --config hub.toml
       triplewire serve hub.db --role pipeline
       triplewire serve hub.db --role deliver
+      triplewire serve edge.db --edge-of https://hub.example --port 8081
     """
     store_class()
     with needing("a service needs more packages: pip install 'triplewire[hub]'"):
@@ -111,6 +121,7 @@ def run(
         "master": master,
         "checkpoint": checkpoint,
         "reach": reach,
+        "edge_of": edge_of,
     }
     roles = frozenset(role or Role)
     with usage_for(TriplewireError):

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from triplewire.documents import Limits
+from triplewire.edge import Edge
 from triplewire.engine import Hub
 from triplewire.hub.bells import Bell, Together
 from triplewire.hub.changes.acceptance import Acceptance
 from triplewire.hub.changes.applier import Applier, Turn
 from triplewire.hub.changes.group_commit import IntakeRoom
-from triplewire.hub.settings import Settings, TenantSettings
+from triplewire.hub.settings import MAIN, Settings, TenantSettings
 from triplewire.hub.sparql.askers import Asker
 from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.intake.entries import APPLIER
@@ -93,7 +94,7 @@ class Tenants:
         own = settings.of_tenant(name)
         limits = Limits(bytes=settings.document_bytes)
         assert own.store is not None
-        hub = await asyncio.to_thread(Hub, own.store, limits=limits, durable=True)
+        hub = await asyncio.to_thread(self._hub, name, own.store, limits)
         bell = Bell(hub.store)
         bell.start()
         quotas = Quotas(hub.store, own)
@@ -119,6 +120,15 @@ class Tenants:
         )
         turn = Turn(Applier(hub, limits), hub.store.lease(APPLIER), applied=_in_this_loop(intake.nudge))
         return Tenant(name, hub, own, intake, turn, bell, Together(bell), asker, quotas)
+
+    def _hub(self, name: str, store: str, limits: Limits) -> Hub:
+        """The hub of a tenant; that of the main one may be an edge, which then follows its hub."""
+        settings = self._settings
+        if settings.edge_of is None or name != MAIN:
+            return Hub(store, limits=limits, durable=True)
+        edge = Edge(store, hub=settings.edge_of, token=settings.edge_token, limits=limits, durable=True)
+        edge.start()
+        return edge
 
     def __iter__(self) -> Iterator[Tenant]:
         """The tenants that are open."""
