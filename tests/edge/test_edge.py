@@ -471,6 +471,17 @@ def test_rules_may_be_followed_and_let_go_while_the_cable_is_cut(passau):
     assert [one.id for one in passau.hub.subscriptions()] == [f"{passau.edge.status().name}:port"]
 
 
+def test_store_of_a_hub_does_not_become_an_edges(tmp_path):
+    with Hub(tmp_path / "hub.db") as hub:
+        hub.publish("<urn:1> a <urn:C> .", uri="urn:a")
+    with pytest.raises(NetworkError, match="documents of its own"):
+        Edge(tmp_path / "hub.db", hub="http://127.0.0.1:9")
+    with pytest.raises(NetworkError, match="which hub"):
+        Edge(tmp_path / "edge.db")
+    with Hub(tmp_path / "hub.db") as hub:
+        assert [version.uri for version in hub.documents(viewer="")] == ["urn:a"]
+
+
 def test_answers_say_how_old_they_are(passau):
     first = passau.edge.as_of
     assert first.position == passau.hub.batches()[-1].number

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from triplewire.backbone.answers import answer, digests, own_documents
 from triplewire.backbone.members import MemberState, new_state
+from triplewire.backbone.passing import RemoteMember
 from triplewire.backbone.replicas import note, replicate
 from triplewire.backbone.status import BackboneStatus, Replicated
 from triplewire.engine import Hub, taxonomies
@@ -23,9 +24,12 @@ from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.errors import (
     HomeAway,
     NetworkError,
+    NotAllowed,
+    NotAuthenticated,
     ServiceUnavailable,
     SeveralHomes,
     StoreUnavailable,
+    TooManyRequests,
     TriplewireError,
 )
 from triplewire.intake.entries import Handled, change_of, entry_of
@@ -36,8 +40,8 @@ from triplewire.tables import Outcome
 from triplewire.wire.backbones import HomeBatch, MemberAnswer, MemberQuestion, digests_of_ranges, range_of
 
 WhenAway = Literal["refuse", "queue"]
-_AWAY = (NetworkError, ServiceUnavailable, StoreUnavailable)
-"""What is raised when another hub cannot be reached."""
+_AWAY = (NetworkError, ServiceUnavailable, StoreUnavailable, NotAuthenticated, NotAllowed, TooManyRequests)
+"""What is raised when another hub cannot be reached, or does not let this one in."""
 _BETWEEN_LOOKS = 0.1
 _PATIENCE = 20.0
 _BACK_OFF = 0.5, 30.0
@@ -54,7 +58,7 @@ class BackboneMember(Protocol):
 
 
 class BackboneHub(Hub):
-    """A hub that holds the same documents, schema and taxonomy as the `others` (M10).
+    """A hub that holds the same documents, schema and taxonomy as the `others` (M10): hubs, or their addresses.
 
     A document's home is the hub that it was registered at. A change that comes here for a document of another home is
     passed on to that; if the home is away, it is refused with the reason, or waits (`when_away`). `sync` brings this
@@ -74,16 +78,18 @@ class BackboneHub(Hub):
         url: str | Path = ":memory:",
         *,
         name: str = "",
-        others: Iterable[BackboneMember] = (),
+        others: Iterable[str | BackboneMember] = (),
+        token: str | None = None,
         when_away: WhenAway = "refuse",
         **options: Any,
     ) -> None:
         super().__init__(url, **options)
-        self._others = list(others)
+        self._others = [RemoteMember(each, token) if isinstance(each, str) else each for each in others]
         self._names: dict[str, BackboneMember] = {}
         self._when_away = when_away
         self._away: dict[str, str] = {}
         self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
         self._syncing = threading.Lock()
         with self._writing() as writer:
             if MemberState.read(writer) is None:
@@ -132,7 +138,7 @@ class BackboneHub(Hub):
             AccessLists(writer, parts, dict(zip(uris, writer.documents.current(uris), strict=True)))
         if refused:
             raise refused[0][1]
-        return [replace(change, by=None) for change in changes]
+        return [replace(part, by=None) for part in parts]
 
     def _pass_on(self, home: str, changes: Sequence[Change], batch: str | None) -> Outcome:
         """Have the home apply changes, and take over what that leads to."""
@@ -146,6 +152,16 @@ class BackboneHub(Hub):
         outcomes = [each.outcome for each in self._ask(member)]
         events = sum(map(len, outcomes))
         return Outcome(told.batch, events, lambda: [event for each in outcomes for event in each], told.warnings)
+
+    def take_passed(self, changes: Sequence[Change], *, batch: str | None = None) -> Outcome:
+        """Apply changes that another hub has passed on to this one, as their home; NetworkError if it is not that."""
+        with self._reading() as reader:
+            name = _state(reader).name
+            homes = _homes(reader, name, [change.uri for change in changes])
+        strange = sorted({home for home in homes.values() if home != name})
+        if strange:
+            raise NetworkError(f"{name} is not the home of these documents any more; it is {', '.join(strange)}")
+        return super().apply(changes, batch=batch)
 
     def _put_off(self, home: str, changes: Sequence[Change], batch: str | None, error: Exception) -> Outcome:
         reason = HomeAway(home, str(error), uri=changes[0].uri)
@@ -294,17 +310,17 @@ class BackboneHub(Hub):
             return
         with self._writing() as writer:
             state = _state(writer).stamped(writer)
-            if told.schema is not None and told.schema.stamp > state.stamp("schema"):
+            if told.schema is not None and told.schema.when > state.stamp("schema"):
                 schema = Schema.from_triples(parse_triple(*spelled) for spelled in told.schema.triples)
                 policies.save(writer, schema, "warn" if told.schema.policy == "warn" else "refuse")
                 self._book.catch_up(writer)
-                state = state.took("schema", told.schema.stamp, writer)
-            if told.taxonomy is not None and told.taxonomy.stamp > state.stamp("taxonomy"):
+                state = state.took("schema", told.schema.when, writer)
+            if told.taxonomy is not None and told.taxonomy.when > state.stamp("taxonomy"):
                 taxonomies.save(writer, told.taxonomy.triples, told.taxonomy.names)
                 meaning = self._meaning(writer, [], is_given=True)
                 name = f"backbone-taxonomy-{writer.batches.next()}"
                 apply(writer, self._standing, [], name, strong=self._book.strong(writer), meaning=meaning)
-                state = state.took("taxonomy", told.taxonomy.stamp, writer)
+                state = state.took("taxonomy", told.taxonomy.when, writer)
             state.write(writer)
 
     # -- what waits, and what differs
@@ -381,9 +397,26 @@ class BackboneHub(Hub):
                 self._stopping.wait(pause)
             pause = _BACK_OFF[0] if is_reached else min(2 * pause, longest)
 
+    def start(self) -> None:
+        """Let a thread `run` until this is closed."""
+        self._thread = threading.Thread(
+            target=self.run, kwargs={"patience": 2.0}, name="triplewire backbone", daemon=True
+        )
+        self._thread.start()
+
     def stop(self) -> None:
         """Let `run` end; from any thread."""
         self._stopping.set()
+
+    def close(self) -> None:
+        """Let go of the store, and of the connections that this hub made."""
+        if self._thread is not None:
+            self.stop()
+            self._thread.join()
+        for member in self._others:
+            if isinstance(member, RemoteMember):
+                member.close()
+        super().close()
 
     # -- what it says of itself
 

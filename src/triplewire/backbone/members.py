@@ -9,6 +9,7 @@ from uuid import uuid4
 from triplewire.backbone.status import HomeConflict
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import policies
+from triplewire.engine.names import BACKBONE
 from triplewire.store import Reader, Writer
 from triplewire.wire.backbones import NEVER, MemberQuestion, Stamp
 
@@ -33,7 +34,7 @@ class MemberState:
     @classmethod
     def read(cls, reader: Reader) -> MemberState | None:
         """What the store has; None if it never was part of a backbone."""
-        kept: dict[str, Any] | None = reader.settings.get(_KEY)
+        kept: dict[str, Any] | None = reader.settings.get(BACKBONE)
         if kept is None:
             return None
         conflicts = tuple(HomeConflict(**each) for each in kept["conflicts"])
@@ -42,7 +43,7 @@ class MemberState:
 
     def write(self, writer: Writer) -> None:
         """Keep it."""
-        writer.settings.set(_KEY, asdict(self))
+        writer.settings.set(BACKBONE, asdict(self))
 
     def stamp(self, kind: str) -> Stamp:
         """Which schema or taxonomy it has."""

@@ -47,6 +47,7 @@ from triplewire.model import (
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 from triplewire.wire.changes import AccessTold, BatchTold
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
@@ -218,6 +219,14 @@ class Client(Connection, AnyHub):
     def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
         """See `AnyHub`; the edge's rules are the account's, and see what this may read."""
         return self._read(EdgeAnswer, "POST", "/edges", json=asdict(question))
+
+    def serve_member(self, question: MemberQuestion) -> MemberAnswer:
+        """What another hub of the backbone lacks; the account must be an admin's."""
+        return self._read(MemberAnswer, "POST", "/backbone", json=asdict(question))
+
+    def pass_on(self, changes: PassedChanges) -> PassedTold:
+        """Have the home of documents apply changes that came to another hub of the backbone."""
+        return self._read(PassedTold, "POST", "/backbone/changes", json=asdict(changes))
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, Protocol, cast
 from uuid import uuid4
-
-from pyoxigraph import Quad, Triple
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.edge.cache import Cache, CacheChanges
@@ -23,12 +21,11 @@ from triplewire.engine.batch import policies
 from triplewire.engine.batch.application import apply
 from triplewire.engine.batch.revisions import revise
 from triplewire.engine.edges.answers import digest_of_holding, digest_of_triples
-from triplewire.engine.edges.contents import CACHED, Contents
+from triplewire.engine.edges.contents import Contents
 from triplewire.engine.inspect.explanations import resource_of
 from triplewire.engine.names import new_name, now
 from triplewire.engine.subscriptions.registrations import RULES
 from triplewire.errors import (
-    DocumentError,
     DuplicateSubscription,
     NetworkError,
     SubscriptionError,
@@ -36,23 +33,20 @@ from triplewire.errors import (
     UnknownSubscription,
 )
 from triplewire.languages import read
-from triplewire.model import Access, Change, Document, Publish, Retract, Term, parse_triple
-from triplewire.model.access import EVERY_ACCOUNT
+from triplewire.model import Term, parse_triple
 from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Writer
-from triplewire.tables import Outcome
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
-
-PRIVATE = Access(writers=[EVERY_ACCOUNT])
-"""The list of a private document that was given none: for all who have an account here, and for no other hub."""
 
 _ROUNDS = 20
 """So often a sync asks before it gives up: each time the hub, or what it keeps, was another one."""
 
+_NODES = 5_000
+"""So many resources are asked for at a time."""
+
 _AGAIN = 0.1
 _PATIENCE = 20.0
 _BACK_OFF = 0.5, 30.0
-_OF_THE_HUB = "it is the hub's, which this edge follows; change it there"
 
 
 class Uplink(Protocol):
@@ -65,8 +59,9 @@ class Uplink(Protocol):
 class Edge(Hub):
     """A hub that keeps what the rules that it follows register at another hub, and its own private documents (M1).
 
-    `hub` is the other one: its address, a `Client`, or a `Hub` of this process, which then is asked on behalf of an
-    `account`. `follow` and `unfollow` say what is to be kept; `sync` brings the cache up to date, `run` keeps it so.
+    `hub` is the other one: its address, which is remembered; a `Client`, or a `Hub` of this process, which then is
+    asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept; `sync` brings the cache up to date,
+    `run` keeps it so.
     Everything of `Hub` is answered from the edge's own store. What is published here is private: it is never told.
 
     `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.
@@ -85,7 +80,7 @@ class Edge(Hub):
         self,
         url: str | Path = ":memory:",
         *,
-        hub: str | Hub | Uplink,
+        hub: str | Hub | Uplink | None = None,
         account: str | None = None,
         token: str | None = None,
         key: str | Path | None = None,
@@ -93,14 +88,31 @@ class Edge(Hub):
     ) -> None:
         """`account` and `key`, or a `token`, prove to a hub elsewhere who asks. `options` are those of `Hub`."""
         super().__init__(url, **options)
-        self._uplink, self._hub = _uplink(hub, account, token, key)
+        try:
+            state = self._begun(hub)
+        except BaseException:
+            super().close()
+            raise
+        self._uplink, self._hub = _uplink(hub or state.hub, account, token, key)
+        self._let_go = getattr(self._uplink, "close", None) if isinstance(hub or state.hub, str) else None
         self._syncing = threading.Lock()
-        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._stopping, self._nudged = threading.Event(), threading.Event()
         self._problem: tuple[str, datetime | None] = "", None
+
+    def _begun(self, hub: str | Hub | Uplink | None) -> EdgeState:
+        """The state of before, or a new one; NetworkError where there cannot be an edge."""
         with self._writing() as writer:
             state = EdgeState.read(writer)
-            if state is None:
-                new_state().write(writer)
+            if state is None and writer.documents.count():
+                raise NetworkError("this store has documents of its own; begin an edge with an empty one")
+            state = state or new_state()
+            if hub is None and not state.hub:
+                raise NetworkError("an edge must be told once which hub it follows: Edge(url, hub=...)")
+            if isinstance(hub, str):
+                state = replace(state, hub=hub)
+            state.write(writer)
+            return state
 
     # -- what is followed
 
@@ -156,21 +168,29 @@ class Edge(Hub):
             return done
 
     def _sync(self, verify: bool, wait: float) -> Synced:
-        for _ in range(_ROUNDS):
+        rounds = 0
+        while rounds < _ROUNDS:
             question = self._question(verify, wait)
             answer = self._uplink.serve_edge(question)
             if answer.rules is not None:
+                rounds += 1
                 self._note_rules(answer)
             elif answer.resync or answer.drifted:
+                rounds += 1
                 done = self._resync(answer)
                 if done is not None:
                     return done
             else:
                 done = self._take([answer])
-                if not answer.waiting:
+                if not answer.waiting and not self._has_more(answer):
                     return done
-                time.sleep(_AGAIN)
+                time.sleep(_AGAIN if answer.waiting else 0)
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
+
+    def _has_more(self, answer: EdgeAnswer) -> bool:
+        """Whether there are rules that the hub has not been asked for, because they are many."""
+        with self._reading() as reader:
+            return any(rule.state == "new" and rule.id not in answer.refused for rule in _state(reader).rules.values())
 
     def _question(self, verify: bool, wait: float) -> EdgeQuestion:
         with self._reading() as reader:
@@ -205,17 +225,21 @@ class Edge(Hub):
             missing = self._differing(reader, everything.manifest)
             state = _state(reader).compared(everything.rules, everything.refused)
             state = replace(state.loaded(everything.whole, (), {}), position=everything.position)
-            rest = replace(state.question(), nodes=missing, follow=[], load=[], unfollow=[])
+            rest = replace(state.question(), follow=[], unfollow=[])
         if everything.schema is not None:
             rest = replace(rest, schema=_schema_digest(everything))
         if everything.taxonomy is not None:
             rest = replace(rest, taxonomy=digest_of_triples(everything.taxonomy))
         known = {id: tag for id, tag in everything.rules.items() if id not in everything.whole}
-        rest = replace(rest, load=sorted(known))
-        last = self._uplink.serve_edge(rest)
-        if last.rules is not None or last.resync:
-            return None
-        done = self._take([everything, last], whole=True)
+        answers = [everything]
+        for first in range(0, max(len(missing), 1), _NODES):
+            asked = replace(
+                rest, load=sorted(known), nodes=missing[first : first + _NODES], position=answers[-1].position
+            )
+            answers.append(self._uplink.serve_edge(asked))
+            if answers[-1].rules is not None or answers[-1].resync:
+                return None
+        done = self._take(answers, whole=True)
         reasons = reason.resync or "what is held was not what the hub said"
         return replace(done, resync=reasons, drifted=tuple(reason.drifted), repaired=len(missing))
 
@@ -277,17 +301,37 @@ class Edge(Hub):
         wait = 0.0
         while not self._stopping.is_set():
             try:
-                self.sync(wait=wait)
+                self.sync(wait=0.0 if self._nudged.is_set() else wait)
             except TriplewireError:
-                self._stopping.wait(pause)
+                self._nudged.wait(pause)
                 pause, wait = min(2 * pause, longest), 0.0
             else:
                 pause, wait = _BACK_OFF[0], patience
+            self._nudged.clear()
         self._stopping.clear()
+
+    def start(self) -> None:
+        """Let a thread `run` until this is closed."""
+        self._thread = threading.Thread(target=self.run, kwargs={"patience": 2.0}, name="triplewire edge", daemon=True)
+        self._thread.start()
+
+    def nudge(self) -> None:
+        """Let `run` ask soon, because there is another rule; from any thread."""
+        self._nudged.set()
 
     def stop(self) -> None:
         """Let `run` end; from any thread."""
         self._stopping.set()
+        self._nudged.set()
+
+    def close(self) -> None:
+        """Let go of the store, and of the connection to the hub, if this edge made it."""
+        if self._thread is not None:
+            self.stop()
+            self._thread.join()
+        if self._let_go is not None:
+            self._let_go()
+        super().close()
 
     # -- what it says of itself
 
@@ -320,35 +364,6 @@ class Edge(Hub):
             parents = _parents(cached, node, number, self._book.strong(reader))
             stated = bool(cached.triples.statements([number]))
             return Cause(node, tuple(rules), parents, _private(reader, cached, number), is_cached=stated)
-
-    # -- what is private, and what is the hub's
-
-    def _admitted(self, writer: Writer, changes: Sequence[Change]) -> Sequence[Change]:
-        """Private documents get a list, which keeps them apart from cached ones; those are not changed here."""
-        uris = list(dict.fromkeys(change.uri for change in changes))
-        records = [record for record in writer.documents.current(uris) if record is not None]
-        listed = writer.access.of(record.id for record in records)
-        cached = {record.uri for record in records if record.present and record.id not in listed}
-        known = {record.uri for record in records if record.id in listed}
-        found: list[Change] = []
-        for change in changes:
-            if change.uri in cached or change.uri.startswith(CACHED):
-                raise DocumentError(_OF_THE_HUB, uri=change.uri)
-            found.append(_listed(change, has_list=change.uri in known))
-            known.add(change.uri)
-        return found
-
-    def serve_edge(self, question: EdgeQuestion, *, owner: str | None = None, viewer: str | None = None) -> EdgeAnswer:
-        """What an edge of this edge lacks: only of the cache, whoever asks."""
-        return super().serve_edge(question, owner=owner, viewer=EVERYBODY)
-
-    def set_taxonomy(self, taxonomy: Iterable[Triple | Quad] | Document) -> Outcome:
-        """Refused: the taxonomy is the hub's."""
-        _refuse("taxonomy")
-
-    def set_schema(self, schema: Schema, *, on_violation: policies.Policy = "refuse") -> None:
-        """Refused: the schema is the hub's."""
-        _refuse("schema")
 
 
 def _uplink(
@@ -384,13 +399,6 @@ def _rules(reader: Reader) -> list[FollowedRule]:
     counts = reader.registrations.counts()
     rules = sorted(_state(reader).rules.values(), key=lambda rule: rule.id)
     return [replace(rule, resources=counts.get(rule.id, 0)) for rule in rules]
-
-
-def _listed(change: Change, *, has_list: bool) -> Change:
-    """A change of a private document, which keeps its list, or gets one."""
-    if isinstance(change, Retract) or change.access is not None or (isinstance(change, Publish) and has_list):
-        return change
-    return replace(change, access=PRIVATE)
 
 
 def _schema_digest(answer: EdgeAnswer) -> str:
@@ -435,7 +443,3 @@ def _private(reader: Reader, cached: Reader, number: int) -> tuple[str, ...]:
     stating = {document for ids in reader.triples.stated_by(triples) for document in ids}
     seen = {record.id for record in cached.documents.current_of(sorted(stating)) if record is not None}
     return tuple(sorted(record.uri for record in reader.documents.by_ids(sorted(stating - seen))))
-
-
-def _refuse(what: str) -> NoReturn:
-    raise NetworkError(f"the {what} of an edge cannot be set: {_OF_THE_HUB}")

@@ -9,11 +9,13 @@ from typing import Any
 from uuid import uuid4
 
 from triplewire.edge.status import AsOf, FollowedRule
+from triplewire.engine.edges.holdings import EDGE
 from triplewire.model import moment
 from triplewire.store import Reader, Writer
 from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
 
-_KEY = "edge"
+_AT_ONCE = 500
+"""So many rules are told to the hub at a time."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,15 @@ class EdgeState:
     schema: str = ""
     taxonomy: str = ""
     rules: dict[str, FollowedRule] = field(default_factory=dict)
+    hub: str = ""
+    """The address of the hub, if it was told by that."""
     dropped: tuple[str, ...] = ()
     """Rules that the hub has still to let go of."""
 
     @classmethod
     def read(cls, reader: Reader) -> EdgeState | None:
         """What the store has; None if it was never an edge's."""
-        kept: dict[str, Any] | None = reader.settings.get(_KEY)
+        kept: dict[str, Any] | None = reader.settings.get(EDGE)
         if kept is None:
             return None
         rules = {each["id"]: FollowedRule(**each) for each in kept.pop("rules")}
@@ -43,7 +47,7 @@ class EdgeState:
     def write(self, writer: Writer) -> None:
         """Keep it."""
         kept = {name: value for name, value in vars(self).items() if name != "rules"}
-        writer.settings.set(_KEY, kept | {"rules": [asdict(rule) for rule in self.rules.values()]})
+        writer.settings.set(EDGE, kept | {"rules": [asdict(rule) for rule in self.rules.values()]})
 
     @property
     def as_of(self) -> AsOf:
@@ -97,7 +101,7 @@ class EdgeState:
             self.name,
             self.position,
             digest_of_rules(kept),
-            follow=[EdgeRule(rule.id, rule.text, rule.language) for rule in unknown],
+            follow=[EdgeRule(rule.id, rule.text, rule.language) for rule in unknown[:_AT_ONCE]],
             unfollow=list(self.dropped),
             load=[id for id in self.rules if id not in kept],
             schema=self.schema,

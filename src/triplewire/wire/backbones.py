@@ -55,6 +55,12 @@ class StampedTriples:
     policy: str = "refuse"
     names: dict[str, list[str]] = field(default_factory=dict)
 
+    @property
+    def when(self) -> Stamp:
+        """The stamp, also of what was read from JSON, which has no tuples."""
+        number, hub = self.stamp
+        return number, hub
+
 
 @dataclass(frozen=True)
 class MemberQuestion:
@@ -90,6 +96,51 @@ class MemberAnswer:
     def is_news(self) -> bool:
         """Whether it tells anything besides positions."""
         return bool(self.batches or self.schema or self.taxonomy or self.differing or self.documents)
+
+
+@dataclass(frozen=True)
+class PassedChange:
+    """A change as a log keeps it, on its way to the home of its document; the content in base 64."""
+
+    kind: int
+    uri: str
+    content: str | None = None
+
+
+@dataclass(frozen=True)
+class PassedChanges:
+    """Changes that are to be applied together by their home; once, if they have an id."""
+
+    changes: list[PassedChange]
+    batch: str | None = None
+
+
+@dataclass(frozen=True)
+class PassedTold:
+    """The batch by which a home has applied them, and what it warns of."""
+
+    batch: str
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ConflictTold:
+    """A document that two hubs took for their own: the home that counts, and the other."""
+
+    uri: str
+    home: str
+    other: str
+
+
+@dataclass(frozen=True)
+class BackboneTold:
+    """How far a hub of a backbone is with the others."""
+
+    name: str
+    positions: dict[str, int]
+    away: dict[str, str]
+    waiting: int
+    conflicts: list[ConflictTold]
 
 
 def range_of(uri: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 
 _BLANK = re.compile(r"_:d(\d+)x(.*)", re.DOTALL)
@@ -115,6 +116,33 @@ class EdgeAnswer:
         """Whether it tells anything besides the position, and what the hub refuses."""
         told = self.whole, self.registered, self.released, self.descriptions, self.resync
         return any(told) or any(each is not None for each in (self.rules, self.manifest, self.schema, self.taxonomy))
+
+
+@dataclass(frozen=True)
+class RuleTold:
+    """A rule that an edge follows: new, loading, kept, or refused for a reason."""
+
+    id: str
+    text: str
+    language: str
+    state: str
+    reason: str
+    resources: int
+
+
+@dataclass(frozen=True)
+class EdgeTold:
+    """An edge at a glance: the hub's batch that it is of, when that was confirmed, and how many seconds ago."""
+
+    name: str
+    hub: str
+    position: int
+    confirmed: datetime | None
+    age: float | None
+    rules: list[RuleTold]
+    cached: int
+    private: int
+    problem: str
 
 
 def node_of(text: str, uri_of: dict[int, str]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.rules import rules_of
+from triplewire.engine.edges.rules import rules_of, seen_alike
 from triplewire.engine.edges.steps import Moves, Steps
 from triplewire.schema import Schema
 from triplewire.store import BatchRecord, Reader, SubscriptionRecord
@@ -62,7 +62,9 @@ class EdgeAnswering:
         self._here = HubPosition.of(reader)
         record = reader.batches.by_numbers({self._here.number}).get(self._here.number)
         self._time = "" if record is None else record.committed
-        self._rules = rules_of(reader, question.edge)
+        rules = rules_of(reader, question.edge)
+        alike = seen_alike(reader, rules, viewer)
+        self._rules = {id: record for id, record in rules.items() if id in alike}
         self._tags = {id: record.tag for id, record in self._rules.items()}
         self._steps, self._viewer = steps, viewer
 

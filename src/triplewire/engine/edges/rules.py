@@ -5,23 +5,39 @@ So edges that follow the same rule, and see the same, share a query with its row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.standing import GRAPH, Standing
 from triplewire.engine.subscriptions import registrations
-from triplewire.errors import TriplewireError, UnsupportedQuery
+from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
 from triplewire.model import Scope, Subscription
 from triplewire.store import Reader, SubscriptionRecord, Writer
 from triplewire.wire.edges import EdgeRule
 
 _BETWEEN = ":"
+_NAME = re.compile(r"edge-[0-9a-z]{1,64}")
 
 
 def rules_of(reader: Reader, edge: str) -> dict[str, SubscriptionRecord]:
     """The rules that an edge follows here, by the names that it has for them."""
     space = edge + _BETWEEN
     return {record.id.removeprefix(space): record for record in reader.subscriptions.beginning_with(space)}
+
+
+def seen_alike(reader: Reader, rules: Mapping[str, SubscriptionRecord], viewer: str | None) -> set[str]:
+    """Those of the rules that look on behalf of a viewer; an account may see less now than when it followed them."""
+    queries = reader.queries.by_ids([record.query for record in rules.values()])
+    return {id for id, query in zip(rules, queries, strict=True) if query is not None and query.viewer == viewer}
+
+
+def refuse_stranger(reader: Reader, edge: str, owner: str | None) -> None:
+    """NotAllowed if the rules of an edge are another owner's; BadRequest if no edge can have this name."""
+    if not _NAME.fullmatch(edge):
+        raise BadRequest(f"{edge!r} is no name of an edge")
+    if any(record.owner != owner for record in rules_of(reader, edge).values()):
+        raise NotAllowed("this edge is another account's; an edge asks as the account with which it began")
 
 
 def scope_of(pattern: Pattern, language: str) -> Scope:
