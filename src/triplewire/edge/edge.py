@@ -66,13 +66,13 @@ class Edge(Hub):
 
     `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.
 
-    >>> hub, edge = Hub(":memory:"), None
+    >>> hub = Hub(":memory:")
     >>> _ = hub.publish("<urn:d1> <urn:theme> <urn:water> .", uri="urn:doc")
     >>> edge = Edge(":memory:", hub=hub)
     >>> _ = edge.follow("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
     >>> edge.sync().described
     1
-    >>> edge.query("ASK { <urn:d1> <urn:theme> <urn:water> }")
+    >>> bool(edge.query("ASK { <urn:d1> <urn:theme> <urn:water> }"))
     True
     """
 
