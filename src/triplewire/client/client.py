@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +47,7 @@ from triplewire.model import (
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
 from triplewire.wire.changes import AccessTold, BatchTold
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
 from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
@@ -217,7 +216,7 @@ class Client(Connection, AnyHub):
 
     def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
         """See `AnyHub`; the edge's rules are the account's, and see what this may read."""
-        return self._read(EdgeAnswer, "POST", "/edges", json=asdict(question))
+        return self._read(EdgeAnswer, "POST", "/edges", json=as_json(question))
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100

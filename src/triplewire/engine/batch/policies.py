@@ -28,6 +28,11 @@ def stored(reader: Reader) -> tuple[Policy, list[list[str]]]:
     return policy, reader.settings.get(_SCHEMA, [])
 
 
+def number_of(reader: Reader) -> int:
+    """Grows with every change of the schema or the policy."""
+    return int(reader.settings.get(_POLICY, ["refuse", 0])[1])
+
+
 def is_set(reader: Reader) -> bool:
     """Whether there is a schema."""
     return bool(reader.settings.get(_SCHEMA, []))

@@ -15,10 +15,16 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from triplewire.engine import taxonomies
+from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents, PastContents
+from triplewire.engine.edges.rules import KnownRules
+from triplewire.model import parse_triple
+from triplewire.schema import Schema
 from triplewire.store import MATCHED, UNMATCHED, Reader
+from triplewire.wire.edges import digest_of
 
 _KEPT = 8
+_EDGES = 1_000
 _Rows = dict[tuple[int, ...], "_Fate"]
 
 
@@ -60,6 +66,19 @@ class EdgeStep:
         for contents in (self.now, self._past):
             if contents is not None:
                 contents.reader = seen
+
+    def look_ahead(self, queries: Iterable[int]) -> None:
+        """Look up together what will be asked for some queries: what their resources hold, then and now."""
+        rows = [self._rows[query] for query in self._rows.keys() & set(queries)]
+        resources = self.now.resources({term for own in rows for terms in own for term in terms})
+        nodes = self.now.closure(resources)
+        self.now.descriptions(sorted(nodes))
+        if self._past is not None:
+            self._past.closure(resources)
+
+    def touches(self, queries: Collection[int]) -> Collection[int]:
+        """Those of the queries whose rows it touches."""
+        return self._rows.keys() & queries
 
     def moves(self, queries: Iterable[int], *, trusts_past: bool) -> Moves:
         """What the step does for queries; without trust in what was, all that it touches is described."""
@@ -108,30 +127,58 @@ class EdgeStep:
 
 
 class Steps:
-    """The steps that were asked for lately: edges that keep up ask for the same ones."""
+    """The steps that were asked for lately, and the rules of who asked: edges that keep up ask for the same again."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
-        self._taxonomy: tuple[int, list[list[str]]] = -1, []
+        self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
+        self._taxonomy: tuple[int, list[list[str]], str] = -1, [], ""
+        self._schema: tuple[object, Schema, str] = None, Schema(), ""
 
-    def taxonomy(self, reader: Reader) -> list[list[str]]:
-        """The taxonomy of the hub, which is read when it is another one."""
+    def taxonomy(self, reader: Reader) -> tuple[list[list[str]], str]:
+        """The taxonomy of the hub and its digest; it is read when it is another one."""
         number = taxonomies.number_of(reader)
         if number != self._taxonomy[0]:
-            self._taxonomy = number, taxonomies.everything(reader)
-        return self._taxonomy[1]
+            triples = taxonomies.everything(reader)
+            self._taxonomy = number, triples, digest_of_triples(triples)
+        return self._taxonomy[1:]
+
+    def schema(self, reader: Reader) -> tuple[Schema, str]:
+        """The schema of the hub and the digest of it and its policy; it is read when it is another one."""
+        number = policies.number_of(reader)
+        if number != self._schema[0]:
+            policy, triples = policies.stored(reader)
+            schema = Schema.from_triples(parse_triple(*spelled) for spelled in triples)
+            self._schema = number, schema, digest_of_triples(triples, policy)
+        return self._schema[1:]
+
+    def rules(self, reader: Reader, edge: str, viewer: str | None) -> KnownRules:
+        """The rules of an edge; they are read when the registry has changed."""
+        key = edge, viewer
+        known = self._rules.get(key)
+        if known is None or known.number != reader.subscriptions.last_change():
+            known = self._rules[key] = KnownRules(reader, edge, viewer)
+        self._rules.move_to_end(key)
+        while len(self._rules) > _EDGES:
+            self._rules.popitem(last=False)
+        return known
 
     def between(self, reader: Reader, viewer: str | None, strong: frozenset[str], after: int, until: int) -> EdgeStep:
         """The step from one batch to the one that the reader sees last, as a viewer sees it."""
         seen = reader.seen_by(viewer)
-        sight = reader.access.sight_of(viewer)
-        key = after, until, sight, reader.access.number(), reader.generation, strong
+        key = after, until, reader.access.sight_of(viewer), reader.access.number(), reader.generation, strong
         step = self._kept.get(key)
         if step is None:
             step = self._kept[key] = EdgeStep(reader, seen, strong, after, until)
+            step.look_ahead(query for known in self._rules.values() for query in known.by_query)
         else:
             step.read_with(reader, seen)
         self._kept.move_to_end(key)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return step
+
+
+def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
+    """The digest of a schema or a taxonomy, as it is told."""
+    return digest_of([*sorted(" ".join(triple) for triple in triples), *more])
