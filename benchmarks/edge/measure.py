@@ -46,6 +46,8 @@ def measure(workload: EdgeWorkload, batch: int, batches: int, progress: Progress
     with _hub(workload, progress) as hub:
         wires = [Wire(hub) for _ in range(workload.edges)]
         edges = [_edge(workload, number, wire, progress) for number, wire in enumerate(wires)]
+        for edge in edges:  # all of them begin with the same batch
+            edge.sync()
         lines = _kept_up(workload, hub, wires, edges, batch, batches, progress)
         lines += _caught_up(workload, hub, wires[0], edges[0], batch, batches, progress)
         lines += _asked(workload, hub, edges[0])

@@ -182,12 +182,11 @@ class HubWrites(HubConnection, AnyHub):
         if question.follow or question.unfollow:
             refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
         rules.refuse_bad_name(edge)
-        with self._lock, self.store.reading() as reader:
-            viewer = EVERYBODY if holdings.is_edge(reader) else viewer
         until = time.monotonic() + question.wait
         while True:
             with self._lock, self.store.reading() as reader:
-                answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
+                sight = EVERYBODY if holdings.is_edge(reader) else viewer
+                answer = EdgeAnswering(reader, self._steps, question, sight).answer(refused, owner)
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))

@@ -54,11 +54,11 @@ class EdgeStep:
         self._reader = reader
         self._past = PastContents(seen, strong, after, until) if after < until else None
         self._rows: dict[int, _Rows] = {}
-        for event in reader.log.of_batches(after, until) if after < until else ():
-            own = self._rows.setdefault(event.query, {})
-            before = own.get(event.terms)
-            was = event.kind != MATCHED if before is None else before.was
-            own[event.terms] = _Fate(was, event.kind != UNMATCHED)
+        for query, kind, terms in reader.log.told_in(after, until) if after < until else ():
+            own = self._rows.setdefault(query, {})
+            before = own.get(terms)
+            was = kind != MATCHED if before is None else before.was
+            own[terms] = _Fate(was, kind != UNMATCHED)
 
     def read_with(self, reader: Reader, seen: Reader) -> None:
         """Go on in another transaction, which sees the same state."""
