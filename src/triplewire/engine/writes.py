@@ -185,8 +185,7 @@ class HubWrites(HubConnection, AnyHub):
         until = time.monotonic() + question.wait
         while True:
             with self._lock, self.store.reading() as reader:
-                sight = EVERYBODY if holdings.is_edge(reader) else viewer
-                answer = EdgeAnswering(reader, self._steps, question, sight).answer(refused, owner)
+                answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))

@@ -13,6 +13,8 @@ from triplewire.store import EVERYBODY, Reader, Writer
 
 Policy = Literal["refuse", "warn"]
 _SCHEMA, _POLICY = "hub.schema", "hub.schema.policy"
+NUMBERED = _POLICY
+"""The setting that differs after every change."""
 
 
 def save(writer: Writer, schema: Schema, policy: Policy) -> None:
@@ -26,11 +28,6 @@ def stored(reader: Reader) -> tuple[Policy, list[list[str]]]:
     """The policy, and the schema's triples as they are stored."""
     policy: Policy = reader.settings.get(_POLICY, ["refuse", 0])[0]
     return policy, reader.settings.get(_SCHEMA, [])
-
-
-def number_of(reader: Reader) -> int:
-    """Grows with every change of the schema or the policy."""
-    return int(reader.settings.get(_POLICY, ["refuse", 0])[1])
 
 
 def is_set(reader: Reader) -> bool:

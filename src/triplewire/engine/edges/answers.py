@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.steps import Moves, Steps
-from triplewire.store import BatchRecord, Reader, SubscriptionRecord
+from triplewire.engine.edges.steps import Moves, Steps, mark_of
+from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
 
 OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
@@ -29,13 +28,6 @@ class HubPosition(NamedTuple):
     mark: str
 
     @classmethod
-    def of(cls, reader: Reader) -> tuple[HubPosition, str]:
-        """Where the hub is, and since when; empty if there was no batch yet."""
-        number = reader.batches.last()
-        record = reader.batches.by_numbers({number}).get(number)
-        return cls(number, reader.access.number(), _mark(record)), "" if record is None else record.committed
-
-    @classmethod
     def read(cls, text: str) -> HubPosition:
         """The position that was told; one that nobody told is none of this hub."""
         number, _, rest = text.partition(".")
@@ -46,19 +38,17 @@ class HubPosition(NamedTuple):
         return f"{self.number}.{self.lists}.{self.mark}"
 
 
-def _mark(record: BatchRecord | None) -> str:
-    return "" if record is None else digest_of([record.id, record.committed])
-
-
 class EdgeAnswering:
     """Answers the question of one edge."""
 
     def __init__(self, reader: Reader, steps: Steps, question: EdgeQuestion, viewer: str | None) -> None:
-        self._reader, self._steps, self._question, self._viewer = reader, steps, question, viewer
-        self._here, self._time = HubPosition.of(reader)
-        self._known = steps.rules(reader, question.edge, viewer)
+        """What an edge tells is of its cache alone, whoever the viewer is."""
+        self._reader, self._steps, self._question = reader, steps, question
+        self._state = state = steps.state(reader)
+        self._viewer = EVERYBODY if state.is_edge else viewer
+        self._here, self._time = HubPosition(state.number, state.lists, state.mark), state.time
+        self._known = steps.rules(reader, state, question.edge, self._viewer)
         self._rules, self._tags = self._known.records, self._known.tags
-        self._schema, self._schema_digest = steps.schema(reader)
 
     def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
         """What the edge is told; NotAllowed if it is another owner's."""
@@ -81,18 +71,20 @@ class EdgeAnswering:
         there = HubPosition.read(self._question.position)
         if there != self._here and not self._is_of_this_history(there):
             return OTHER_HISTORY
-        if there.number < self._reader.log.forgotten():
+        if there.number < self._state.forgotten:
             return FORGOTTEN
         return OTHER_SCHEMA if has_other_schema else ""
 
     def _is_of_this_history(self, there: HubPosition) -> bool:
+        if self._state.marks.get(there.number) == there.mark:
+            return True
         record = self._reader.batches.by_numbers({there.number}).get(there.number)
-        return there.number <= self._here.number and _mark(record) == there.mark
+        return there.number <= self._here.number and mark_of(record) == there.mark
 
     def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
         question, there = self._question, HubPosition.read(self._question.position)
         after = min(there.number, self._here.number) if has_loaded else self._here.number
-        step = self._steps.between(self._reader, self._viewer, self._schema.strong, after, self._here.number)
+        step = self._steps.since(self._reader, self._state, self._viewer, after)
         load = set(question.load)
         touched = step.touches(self._known.by_query)
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
@@ -119,7 +111,7 @@ class EdgeAnswering:
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""
-        now = Contents(self._reader.seen_by(self._viewer), self._schema.strong)
+        now = Contents(self._reader.seen_by(self._viewer), self._state.schema.strong)
         waiting = self._waiting(self._rules)
         whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
         nodes = sorted(now.closure(set().union(*whole.values())))
@@ -146,6 +138,8 @@ class EdgeAnswering:
     def _waiting(self, rules: Iterable[str]) -> list[str]:
         """Rules whose first answers are not all found yet."""
         queries = {id: self._rules[id].query for id in rules if id in self._rules}
+        if not queries:
+            return []
         unfinished = {record.query for record in self._reader.backfills.unfinished(set(queries.values()))}
         return sorted(id for id, query in queries.items() if query in unfinished)
 
@@ -165,12 +159,11 @@ class EdgeAnswering:
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
         told: dict[str, object] = {}
-        if self._schema_digest != self._question.schema:
-            policy, triples = policies.stored(self._reader)
-            told |= {"schema": triples, "policy": policy}
-        taxonomy, digest = self._steps.taxonomy(self._reader)
-        if digest != self._question.taxonomy:
-            told["taxonomy"] = taxonomy
+        state, question = self._state, self._question
+        if state.schema_digest != question.schema:
+            told |= {"schema": state.triples, "policy": state.policy}
+        if state.taxonomy_digest != question.taxonomy:
+            told["taxonomy"] = state.taxonomy
         return told
 
 
