@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,7 +48,7 @@ from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
 from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 from triplewire.wire.changes import AccessTold, BatchTold
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
 from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
@@ -218,7 +217,7 @@ class Client(Connection, AnyHub):
 
     def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
         """See `AnyHub`; the edge's rules are the account's, and see what this may read."""
-        return self._read(EdgeAnswer, "POST", "/edges", json=asdict(question))
+        return self._read(EdgeAnswer, "POST", "/edges", json=as_json(question))
 
     def serve_member(self, question: MemberQuestion) -> MemberAnswer:
         """What another hub of the backbone lacks; the account must be an admin's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +20,9 @@ from triplewire.engine import Hub, taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.application import apply
 from triplewire.engine.batch.revisions import revise
-from triplewire.engine.edges.answers import digest_of_holding, digest_of_triples
+from triplewire.engine.edges.answers import digest_of_holding
 from triplewire.engine.edges.contents import Contents
+from triplewire.engine.edges.steps import digest_of_triples
 from triplewire.engine.inspect.explanations import resource_of
 from triplewire.engine.names import new_name, now
 from triplewire.engine.subscriptions.registrations import RULES
@@ -66,13 +67,13 @@ class Edge(Hub):
 
     `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.
 
-    >>> hub, edge = Hub(":memory:"), None
+    >>> hub = Hub(":memory:")
     >>> _ = hub.publish("<urn:d1> <urn:theme> <urn:water> .", uri="urn:doc")
     >>> edge = Edge(":memory:", hub=hub)
     >>> _ = edge.follow("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
     >>> edge.sync().described
     1
-    >>> edge.query("ASK { <urn:d1> <urn:theme> <urn:water> }")
+    >>> bool(edge.query("ASK { <urn:d1> <urn:theme> <urn:water> }"))
     True
     """
 
@@ -88,6 +89,7 @@ class Edge(Hub):
     ) -> None:
         """`account` and `key`, or a `token`, prove to a hub elsewhere who asks. `options` are those of `Hub`."""
         super().__init__(url, **options)
+        self._seen_state: EdgeState | None = None
         try:
             state = self._begun(hub)
         except BaseException:
@@ -114,6 +116,13 @@ class Edge(Hub):
             state.write(writer)
             return state
 
+    def _state(self, reader: Reader) -> EdgeState:
+        state = EdgeState.read(reader, self._seen_state)
+        assert state is not None, "it is written when the edge is opened"
+        if not isinstance(reader, Writer):  # what a transaction has written may be rolled back
+            self._seen_state = state
+        return state
+
     # -- what is followed
 
     def follow(  # type: ignore[override]  # an edge follows rules; Hub.follow(edge, id) follows events
@@ -124,18 +133,24 @@ class Edge(Hub):
         It is here after the next `sync`. The hub need not be reachable now; what is wrong with the text is told now.
         """
         with self._writing() as writer:
-            state = _state(writer)
+            state = self._state(writer)
             rule = FollowedRule(id or f"r-{uuid4().hex[:12]}", text, language)
-            if rule.id in state.rules:
-                raise DuplicateSubscription(rule.id)
-            _refuse_unreadable(rule, state)
-            state.following(rule).write(writer)
+            _following(state, rule).write(writer)
         return rule
+
+    def follow_many(self, rules: Iterable[tuple[str, str]], *, language: str = "rules") -> int:
+        """Follow many rules, each an id and a text, in one transaction; gives how many."""
+        with self._writing() as writer:
+            state, before = self._state(writer), len(self._state(writer).rules)
+            for id, text in rules:
+                state = _following(state, FollowedRule(id, text, language))
+            state.write(writer)
+        return len(state.rules) - before
 
     def unfollow(self, id: str) -> None:
         """Let go of a rule, and of what no other rule keeps; the hub hears of it with the next `sync`."""
         with self._writing() as writer:
-            state = _state(writer)
+            state = self._state(writer)
             if id not in state.rules:
                 raise UnknownSubscription(id)
             _refuse_built_on(id, state)
@@ -147,7 +162,7 @@ class Edge(Hub):
     def follows(self) -> list[FollowedRule]:
         """The rules that are followed, by id, with how many resources each registers."""
         with self._reading() as reader:
-            return _rules(reader)
+            return _rules(reader, self._state(reader))
 
     # -- keeping up
 
@@ -190,11 +205,13 @@ class Edge(Hub):
     def _has_more(self, answer: EdgeAnswer) -> bool:
         """Whether there are rules that the hub has not been asked for, because they are many."""
         with self._reading() as reader:
-            return any(rule.state == "new" and rule.id not in answer.refused for rule in _state(reader).rules.values())
+            return any(
+                rule.state == "new" and rule.id not in answer.refused for rule in self._state(reader).rules.values()
+            )
 
     def _question(self, verify: bool, wait: float) -> EdgeQuestion:
         with self._reading() as reader:
-            state = _state(reader)
+            state = self._state(reader)
             question = state.question(wait=0.0 if verify else wait)
             if not verify:
                 return question
@@ -212,18 +229,18 @@ class Edge(Hub):
 
     def _note_rules(self, answer: EdgeAnswer) -> None:
         with self._writing() as writer:
-            _state(writer).compared(answer.rules or {}, answer.refused).write(writer)
+            self._state(writer).compared(answer.rules or {}, answer.refused).write(writer)
 
     def _resync(self, reason: EdgeAnswer) -> Synced | None:
         """Compare everything with the hub, and take what differs; None if the hub has changed meanwhile."""
         with self._reading() as reader:
-            question = _state(reader).question()
+            question = self._state(reader).question()
         everything = self._uplink.serve_edge(replace(question, resync=True))
         assert everything.manifest is not None, "it was asked for"
         assert everything.rules is not None, "and so was this"
         with self._reading() as reader:
             missing = self._differing(reader, everything.manifest)
-            state = _state(reader).compared(everything.rules, everything.refused)
+            state = self._state(reader).compared(everything.rules, everything.refused)
             state = replace(state.loaded(everything.whole, (), {}), position=everything.position)
             rest = replace(state.question(), follow=[], unfollow=[])
         if everything.schema is not None:
@@ -254,7 +271,7 @@ class Edge(Hub):
         """Take over what was told, in one transaction: documents, registrations, schema, position."""
         last = answers[-1]
         with self._writing() as writer:
-            state = _state(writer)
+            state = self._state(writer)
             for answer in answers:
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
@@ -339,17 +356,17 @@ class Edge(Hub):
     def as_of(self) -> AsOf:
         """The hub's batch that the cache is of, and how long ago the hub said that it is the newest."""
         with self._reading() as reader:
-            return _state(reader).as_of
+            return self._state(reader).as_of
 
     def status(self) -> EdgeStatus:
         """What is followed and kept, how old it is, and what the link to the hub does."""
         with self._reading() as reader:
-            state = _state(reader)
+            state = self._state(reader)
             cached = reader.seen_by(EVERYBODY).documents.count()
             private = reader.documents.count() - cached
             unheard = [rule.id for rule in state.rules.values() if rule.state in ("new", "loading")]
             pending = (*unheard, *state.dropped)
-            known = state.name, self._hub, state.as_of, tuple(_rules(reader)), cached, private
+            known = state.name, self._hub, state.as_of, tuple(_rules(reader, state)), cached, private
             return EdgeStatus(*known, *self._problem, pending)
 
     def cause(self, iri: str | Term) -> Cause:
@@ -389,15 +406,9 @@ class _Here:
         return self._hub.serve_edge(question, owner=self._account, viewer=self._account)
 
 
-def _state(reader: Reader) -> EdgeState:
-    state = EdgeState.read(reader)
-    assert state is not None, "it is written when the edge is opened"
-    return state
-
-
-def _rules(reader: Reader) -> list[FollowedRule]:
+def _rules(reader: Reader, state: EdgeState) -> list[FollowedRule]:
     counts = reader.registrations.counts()
-    rules = sorted(_state(reader).rules.values(), key=lambda rule: rule.id)
+    rules = sorted(state.rules.values(), key=lambda rule: rule.id)
     return [replace(rule, resources=counts.get(rule.id, 0)) for rule in rules]
 
 
@@ -405,9 +416,12 @@ def _schema_digest(answer: EdgeAnswer) -> str:
     return digest_of_triples(answer.schema or (), answer.policy)
 
 
-def _refuse_unreadable(rule: FollowedRule, state: EdgeState) -> None:
-    """What the language says, if the text is no sentence of it; a rule may be built on others that are followed."""
+def _following(state: EdgeState, rule: FollowedRule) -> EdgeState:
+    """With a rule more; DuplicateSubscription if its id is taken, and what the language says if it cannot be read."""
+    if rule.id in state.rules:
+        raise DuplicateSubscription(rule.id)
     _pattern(rule, state)
+    return state.following(rule)
 
 
 def _refuse_built_on(id: str, state: EdgeState) -> None:

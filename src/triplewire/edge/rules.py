@@ -14,6 +14,7 @@ from triplewire.model import moment
 from triplewire.store import Reader, Writer
 from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
 
+_RULES = "edge.rules"
 _AT_ONCE = 500
 """So many rules are told to the hub at a time."""
 
@@ -35,19 +36,30 @@ class EdgeState:
     dropped: tuple[str, ...] = ()
     """Rules that the hub has still to let go of."""
 
+    edition: int = 0
+    """Grows with every change of the rules, which are many and seldom change."""
+
     @classmethod
-    def read(cls, reader: Reader) -> EdgeState | None:
-        """What the store has; None if it was never an edge's."""
+    def read(cls, reader: Reader, known: EdgeState | None = None) -> EdgeState | None:
+        """What the store has; None if it was never an edge's. Rules that are `known` are not read again."""
         kept: dict[str, Any] | None = reader.settings.get(EDGE)
         if kept is None:
             return None
-        rules = {each["id"]: FollowedRule(**each) for each in kept.pop("rules")}
+        if known is not None and known.edition == kept["edition"]:
+            rules = known.rules
+        else:
+            rules = {each["id"]: FollowedRule(**each) for each in reader.settings.get(_RULES, [])}
         return cls(**kept | {"rules": rules, "dropped": tuple(kept["dropped"])})
 
     def write(self, writer: Writer) -> None:
-        """Keep it."""
-        kept = {name: value for name, value in vars(self).items() if name != "rules"}
-        writer.settings.set(EDGE, kept | {"rules": [asdict(rule) for rule in self.rules.values()]})
+        """Keep it; the rules only if they are others than the store has."""
+        there = writer.settings.get(EDGE)
+        if there is not None and there["edition"] != self.edition:
+            writer.settings.set(_RULES, [asdict(rule) for rule in self.rules.values()])
+        writer.settings.set(EDGE, {name: value for name, value in vars(self).items() if name != "rules"})
+
+    def _with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
+        return self if rules == self.rules else replace(self, rules=rules, edition=self.edition + 1)
 
     @property
     def as_of(self) -> AsOf:
@@ -60,12 +72,12 @@ class EdgeState:
 
     def following(self, rule: FollowedRule) -> EdgeState:
         """With a rule more."""
-        return replace(self, rules=self.rules | {rule.id: rule})
+        return self._with_rules(self.rules | {rule.id: rule})
 
     def without(self, id: str) -> EdgeState:
         """Without a rule, which the hub is to let go of."""
         left = {each: rule for each, rule in self.rules.items() if each != id}
-        return replace(self, rules=left, dropped=(*self.dropped, id))
+        return replace(self._with_rules(left), dropped=(*self.dropped, id))
 
     def compared(self, tags: dict[str, str], refused: dict[str, str]) -> EdgeState:
         """After the hub said which rules it knows: those that it does not are new to it, others are told again."""
@@ -77,19 +89,19 @@ class EdgeState:
                 rules[id] = replace(rule, state="new", tag="")
             else:
                 rules[id] = rule if rule.tag == tags[id] else replace(rule, state="loading", tag="", reason="")
-        return replace(self, rules=rules, dropped=tuple(sorted(tags.keys() - rules.keys())))
+        return replace(self._with_rules(rules), dropped=tuple(sorted(tags.keys() - rules.keys())))
 
     def loaded(self, tags: dict[str, str], waiting: Iterable[str], refused: dict[str, str]) -> EdgeState:
         """After rules were told whole."""
         rules = dict(self.rules)
-        for id, rule in self.rules.items():
-            if id in tags:
-                rules[id] = replace(rule, state="kept", tag=tags[id], reason="")
-            elif id in waiting:
-                rules[id] = replace(rule, state="loading", reason="")
-            elif id in refused:
-                rules[id] = replace(rule, state="refused", reason=refused[id])
-        return replace(self, rules=rules, dropped=())
+        for id, tag in tags.items():
+            if id in rules:
+                rules[id] = replace(rules[id], state="kept", tag=tag, reason="")
+        for id in rules.keys() & set(waiting):
+            rules[id] = replace(rules[id], state="loading", reason="")
+        for id in rules.keys() & refused.keys():
+            rules[id] = replace(rules[id], state="refused", reason=refused[id])
+        return replace(self._with_rules(rules), dropped=())
 
     # -- asking
 

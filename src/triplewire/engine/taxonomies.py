@@ -17,6 +17,8 @@ from triplewire.store import EVERYBODY, Reader, Writer
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
 _GIVEN, _NUMBER, _PLACES = "hub.taxonomy", "hub.taxonomy.number", "hub.taxonomy.places"
 _NAMES = "hub.taxonomy.names"
+NUMBERED = _NUMBER
+"""The setting that differs after every change."""
 
 Place = tuple[str, bool]
 """A predicate ("" for any), and whether it is the object (or the subject) that an is-a condition tests."""

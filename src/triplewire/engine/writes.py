@@ -181,14 +181,11 @@ class HubWrites(HubConnection, AnyHub):
         edge, refused = question.edge, {}
         if question.follow or question.unfollow:
             refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
-        with self._reading() as reader:
-            viewer = EVERYBODY if holdings.is_edge(reader) else viewer
-            rules.refuse_stranger(reader, edge, owner)
+        rules.refuse_bad_name(edge)
         until = time.monotonic() + question.wait
         while True:
-            with self._reading() as reader:
-                answering = EdgeAnswering(reader, self._book.schema, self._steps, question, viewer)
-                answer = answering.answer(refused)
+            with self._lock, self.store.reading() as reader:
+                answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))

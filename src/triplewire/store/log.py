@@ -166,10 +166,13 @@ class LogReader:
         text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.batch = ? ORDER BY e.cursor"
         return list(self._spread(self._sql.rows(text, batch)))
 
-    def of_batches(self, after: int, until: int) -> Iterator[EventRecord]:
-        """The events of the batches with after < number <= until, for all queries, in order."""
-        text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.batch > ? AND e.batch <= ? ORDER BY e.cursor"
-        return self._spread(self._sql.rows(text, after, until))
+    def told_in(self, after: int, until: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row."""
+        text = "SELECT query, kind, terms, crowd FROM events WHERE batch > ? AND batch <= ? ORDER BY cursor"
+        for query, kind, terms, crowd in self._sql.rows(text, after, until):
+            row = unpack(terms)
+            for each in self._crowds.lists([crowd])[crowd] if crowd else (query,):
+                yield each, kind, row
 
     def forgotten(self) -> int:
         """The last batch of which a compaction has dropped events; 0 if none has."""

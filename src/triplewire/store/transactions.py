@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
 from triplewire.store.access import AccessReader, AccessWriter
@@ -58,6 +59,13 @@ class Reader:
         self.registrations = RegistrationReader(sql)
         self.homes = HomeReader(sql)
         self.surveys = SurveyReader(sql)
+
+    def stamp(self, settings: Sequence[str]) -> tuple[object, ...]:
+        """Equal for equal states: it differs after whatever takes a number, and when one of these settings does."""
+        wanted = ", ".join("?" * len(settings))
+        text = f"SELECT key, value FROM settings WHERE key IN ({wanted})"
+        text += " UNION ALL SELECT name, CAST(value AS TEXT) FROM counters"
+        return tuple(sorted(self._sql.rows(text, *settings)))
 
     def seen_by(self, viewer: str | None) -> Reader:
         """The same state with the documents that a viewer may read, and no others, as if there were no others.

@@ -12,14 +12,18 @@ Invariant: an answer depends on the question and on the hub's state alone, so a 
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 _BLANK = re.compile(r"_:d(\d+)x(.*)", re.DOTALL)
-_DIGEST = 12
+_DIGEST = 8
+_WORTH_PACKING = 200
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,33 @@ class EdgeTold:
     cached: int
     private: int
     problem: str
+
+
+def as_json(message: EdgeQuestion | EdgeAnswer) -> dict[str, Any]:
+    """A message as it is sent: what is as it usually is, is left out, because most answers tell little."""
+    usual = {each.name: _usual(each) for each in fields(message)}
+    told = {name: value for name, value in vars(message).items() if value != usual[name]}
+    return {name: _plain(value) for name, value in told.items()}
+
+
+def packed_json(answer: EdgeAnswer) -> tuple[bytes, bool]:
+    """An answer as bytes, and whether they are compressed: so are all but the shortest, as their lines are alike."""
+    content = json.dumps(as_json(answer), separators=(",", ":"), ensure_ascii=False).encode()
+    is_packed = len(content) >= _WORTH_PACKING
+    return (gzip.compress(content, compresslevel=6, mtime=0) if is_packed else content), is_packed
+
+
+def _usual(member: Field[Any]) -> object:
+    """What a member is if nothing is said; MISSING if it must be."""
+    return member.default if member.default_factory is MISSING else member.default_factory()
+
+
+def _plain(value: Any) -> Any:
+    return (
+        [asdict(each) if isinstance(each, EdgeRule | Description) else each for each in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def node_of(text: str, uri_of: dict[int, str]) -> str:

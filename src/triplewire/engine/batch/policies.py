@@ -13,6 +13,8 @@ from triplewire.store import EVERYBODY, Reader, Writer
 
 Policy = Literal["refuse", "warn"]
 _SCHEMA, _POLICY = "hub.schema", "hub.schema.policy"
+NUMBERED = _POLICY
+"""The setting that differs after every change."""
 
 
 def save(writer: Writer, schema: Schema, policy: Policy) -> None:

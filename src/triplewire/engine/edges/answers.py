@@ -7,16 +7,13 @@ number of changes of access lists: where these changed, a viewer's past cannot b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.rules import rules_of, seen_alike
-from triplewire.engine.edges.steps import Moves, Steps
-from triplewire.schema import Schema
-from triplewire.store import BatchRecord, Reader, SubscriptionRecord
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of, digest_of_rules
+from triplewire.engine.edges.steps import Moves, Steps, mark_of
+from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
 
 OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
 FORGOTTEN = "the hub does not keep any more what happened since"
@@ -31,13 +28,6 @@ class HubPosition(NamedTuple):
     mark: str
 
     @classmethod
-    def of(cls, reader: Reader) -> HubPosition:
-        """Where the hub is."""
-        number = reader.batches.last()
-        record = reader.batches.by_numbers({number}).get(number)
-        return cls(number, reader.access.number(), _mark(record))
-
-    @classmethod
     def read(cls, text: str) -> HubPosition:
         """The position that was told; one that nobody told is none of this hub."""
         number, _, rest = text.partition(".")
@@ -48,58 +38,56 @@ class HubPosition(NamedTuple):
         return f"{self.number}.{self.lists}.{self.mark}"
 
 
-def _mark(record: BatchRecord | None) -> str:
-    return "" if record is None else digest_of([record.id, record.committed])
-
-
 class EdgeAnswering:
     """Answers the question of one edge."""
 
-    def __init__(
-        self, reader: Reader, schema: Schema, steps: Steps, question: EdgeQuestion, viewer: str | None
-    ) -> None:
-        self._reader, self._schema, self._question = reader, schema, question
-        self._here = HubPosition.of(reader)
-        record = reader.batches.by_numbers({self._here.number}).get(self._here.number)
-        self._time = "" if record is None else record.committed
-        rules = rules_of(reader, question.edge)
-        alike = seen_alike(reader, rules, viewer)
-        self._rules = {id: record for id, record in rules.items() if id in alike}
-        self._tags = {id: record.tag for id, record in self._rules.items()}
-        self._steps, self._viewer = steps, viewer
+    def __init__(self, reader: Reader, steps: Steps, question: EdgeQuestion, viewer: str | None) -> None:
+        """What an edge tells is of its cache alone, whoever the viewer is."""
+        self._reader, self._steps, self._question = reader, steps, question
+        self._state = state = steps.state(reader)
+        self._viewer = EVERYBODY if state.is_edge else viewer
+        self._here, self._time = HubPosition(state.number, state.lists, state.mark), state.time
+        self._known = steps.rules(reader, state, question.edge, self._viewer)
+        self._rules, self._tags = self._known.records, self._known.tags
 
-    def answer(self, refused: Mapping[str, str]) -> EdgeAnswer:
-        """What the edge is told."""
+    def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
+        """What the edge is told; NotAllowed if it is another owner's."""
         question = self._question
-        loaded = {id: tag for id, tag in self._tags.items() if id not in question.load}
-        if not question.resync and digest_of_rules(loaded) != question.rules:
+        self._known.refuse_stranger(owner)
+        if not question.resync and self._known.digest_without(question.load) != question.rules:
             return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
         told = self._schema_told() | {"refused": dict(refused)}
         if question.resync:
             return self._everything(told)
-        reason = self._resync_reason(bool(loaded), "schema" in told)
+        has_loaded = bool(self._tags.keys() - set(question.load))
+        reason = self._resync_reason(has_loaded, "schema" in told)
         if reason:
             return EdgeAnswer(question.position, self._here.number, self._time, resync=reason)
-        return self._difference(loaded, told)
+        return self._difference(has_loaded, told)
 
     def _resync_reason(self, has_rules: bool, has_other_schema: bool) -> str:
         if not has_rules:
             return ""
         there = HubPosition.read(self._question.position)
-        record = self._reader.batches.by_numbers({there.number}).get(there.number)
-        if there.number > self._here.number or _mark(record) != there.mark:
+        if there != self._here and not self._is_of_this_history(there):
             return OTHER_HISTORY
-        if there.number < self._reader.log.forgotten():
+        if there.number < self._state.forgotten:
             return FORGOTTEN
         return OTHER_SCHEMA if has_other_schema else ""
 
-    def _difference(self, loaded: Mapping[str, str], told: dict[str, object]) -> EdgeAnswer:
+    def _is_of_this_history(self, there: HubPosition) -> bool:
+        if self._state.marks.get(there.number) == there.mark:
+            return True
+        record = self._reader.batches.by_numbers({there.number}).get(there.number)
+        return there.number <= self._here.number and mark_of(record) == there.mark
+
+    def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
         question, there = self._question, HubPosition.read(self._question.position)
-        after = there.number if loaded else self._here.number
-        step = self._steps.between(
-            self._reader, self._viewer, self._schema.strong, min(after, self._here.number), self._here.number
-        )
-        queries = {id: self._rules[id].query for id in loaded}
+        after = min(there.number, self._here.number) if has_loaded else self._here.number
+        step = self._steps.since(self._reader, self._state, self._viewer, after)
+        load = set(question.load)
+        touched = step.touches(self._known.by_query)
+        queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
         moves = step.moves(set(queries.values()), trusts_past=there.lists == self._here.lists)
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
@@ -117,13 +105,13 @@ class EdgeAnswering:
             released=self._moved(step.now, queries, moves.released),
             descriptions=step.now.descriptions(described),
             deleted=self._deleted(step.now, moves, asked),
-            drifted=self._drifted(step.now, loaded),
+            drifted=self._drifted(step.now, load),
             **told,  # type: ignore[arg-type]  # each under its own name
         )
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""
-        now = Contents(self._reader.seen_by(self._viewer), self._schema.strong)
+        now = Contents(self._reader.seen_by(self._viewer), self._state.schema.strong)
         waiting = self._waiting(self._rules)
         whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
         nodes = sorted(now.closure(set().union(*whole.values())))
@@ -150,6 +138,8 @@ class EdgeAnswering:
     def _waiting(self, rules: Iterable[str]) -> list[str]:
         """Rules whose first answers are not all found yet."""
         queries = {id: self._rules[id].query for id in rules if id in self._rules}
+        if not queries:
+            return []
         unfinished = {record.query for record in self._reader.backfills.unfinished(set(queries.values()))}
         return sorted(id for id, query in queries.items() if query in unfinished)
 
@@ -160,21 +150,20 @@ class EdgeAnswering:
         """What a rule registers: the resources that its rows bind."""
         return now.resources(term for row in self._reader.rows.of_query(record.query) for term in row.terms)
 
-    def _drifted(self, now: Contents, loaded: Mapping[str, str]) -> list[str]:
+    def _drifted(self, now: Contents, load: Collection[str]) -> list[str]:
         """The rules of which the edge holds something else than it should."""
         given = self._question.digests
-        compared = [id for id in sorted(given) if id in loaded]
+        compared = [id for id in sorted(given) if id in self._rules and id not in load]
         return [id for id in compared if digest_of_holding(now, self._roots(now, self._rules[id])) != given[id]]
 
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
         told: dict[str, object] = {}
-        policy, triples = policies.stored(self._reader)
-        if digest_of_triples(triples, policy) != self._question.schema:
-            told |= {"schema": triples, "policy": policy}
-        taxonomy = self._steps.taxonomy(self._reader)
-        if digest_of_triples(taxonomy) != self._question.taxonomy:
-            told["taxonomy"] = taxonomy
+        state, question = self._state, self._question
+        if state.schema_digest != question.schema:
+            told |= {"schema": state.triples, "policy": state.policy}
+        if state.taxonomy_digest != question.taxonomy:
+            told["taxonomy"] = state.taxonomy
         return told
 
 
@@ -182,8 +171,3 @@ def digest_of_holding(now: Contents, roots: Iterable[int]) -> str:
     """The digest of what is held because of some resources."""
     described = now.descriptions(sorted(now.closure(roots)))
     return digest_of(sorted(f"{each.node} {each.digest()}" for each in described if each.parts or each.xml))
-
-
-def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
-    """The digest of a schema or a taxonomy, as it is told."""
-    return digest_of([*sorted(" ".join(triple) for triple in triples), *more])

@@ -82,6 +82,8 @@ class Contents:
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         """The numbers of nodes by their names; one of which nothing is known is left out."""
         names = list(names)
+        if not names:
+            return {}
         uris = [name.split(" ", 1)[1] for name in names if name.startswith("_:")]
         ids = {origin_of(record.uri): record.id for record in self.reader.documents.current(uris) if record}
         aliases = [CACHED + uri for uri in uris]

@@ -6,7 +6,7 @@ So edges that follow the same rule, and see the same, share a query with its row
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.standing import GRAPH, Standing
@@ -14,9 +14,10 @@ from triplewire.engine.subscriptions import registrations
 from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
 from triplewire.model import Scope, Subscription
 from triplewire.store import Reader, SubscriptionRecord, Writer
-from triplewire.wire.edges import EdgeRule
+from triplewire.wire.edges import EdgeRule, digest_of_rules
 
 _BETWEEN = ":"
+_ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
 _NAME = re.compile(r"edge-[0-9a-z]{1,64}")
 
 
@@ -26,18 +27,48 @@ def rules_of(reader: Reader, edge: str) -> dict[str, SubscriptionRecord]:
     return {record.id.removeprefix(space): record for record in reader.subscriptions.beginning_with(space)}
 
 
-def seen_alike(reader: Reader, rules: Mapping[str, SubscriptionRecord], viewer: str | None) -> set[str]:
-    """Those of the rules that look on behalf of a viewer; an account may see less now than when it followed them."""
-    queries = reader.queries.by_ids([record.query for record in rules.values()])
-    return {id for id, query in zip(rules, queries, strict=True) if query is not None and query.viewer == viewer}
+class KnownRules:
+    """The rules of an edge that look on behalf of a viewer, as they are at one number of the registry.
+
+    An account may see less now than when it followed some; these are not among them, and are followed anew.
+    """
+
+    def __init__(self, reader: Reader, edge: str, viewer: str | None) -> None:
+        self.number = reader.subscriptions.last_change()
+        found = rules_of(reader, edge)
+        queries = reader.queries.by_ids([record.query for record in found.values()])
+        alike = {id for id, query in zip(found, queries, strict=True) if query is not None and query.viewer == viewer}
+        self.owners = {record.owner for record in found.values()}
+        self.records = {id: record for id, record in found.items() if id in alike}
+        self.tags = {id: record.tag for id, record in self.records.items()}
+        self.digest = digest_of_rules(self.tags)
+        self.by_query: dict[int, list[str]] = {}
+        for id, record in self.records.items():
+            self.by_query.setdefault(record.query, []).append(id)
+
+    def digest_without(self, rules: Sequence[str]) -> str:
+        """The digest of the others."""
+        if not rules:
+            return self.digest
+        return digest_of_rules({id: tag for id, tag in self.tags.items() if id not in rules})
+
+    def refuse_stranger(self, owner: str | None) -> None:
+        """NotAllowed if the rules are another owner's."""
+        if self.owners - {owner}:
+            raise NotAllowed(_ANOTHERS)
+
+
+def refuse_bad_name(edge: str) -> None:
+    """BadRequest if no edge can have this name."""
+    if not _NAME.fullmatch(edge):
+        raise BadRequest(f"{edge!r} is no name of an edge")
 
 
 def refuse_stranger(reader: Reader, edge: str, owner: str | None) -> None:
     """NotAllowed if the rules of an edge are another owner's; BadRequest if no edge can have this name."""
-    if not _NAME.fullmatch(edge):
-        raise BadRequest(f"{edge!r} is no name of an edge")
+    refuse_bad_name(edge)
     if any(record.owner != owner for record in rules_of(reader, edge).values()):
-        raise NotAllowed("this edge is another account's; an edge asks as the account with which it began")
+        raise NotAllowed(_ANOTHERS)
 
 
 def scope_of(pattern: Pattern, language: str) -> Scope:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -18,12 +16,11 @@ from triplewire.edge import Edge
 from triplewire.errors import BadRequest, QuotaExceeded, QuotaSpent
 from triplewire.hub.messages import Name, NewRule
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule, EdgeTold, RuleTold
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule, EdgeTold, RuleTold, packed_json
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["edges"])
 
 _LOOK_EVERY = 0.1
-_WORTH_PACKING = 1_000
 
 
 @router.post("/edges", summary="Tell an edge what it lacks", response_model=EdgeAnswer)
@@ -100,12 +97,8 @@ async def _last_batch(access: Admission) -> int:
 
 
 def _packed(answer: EdgeAnswer) -> Response:
-    """The answer as JSON; a longer one is compressed, because it is lines that are much alike."""
-    content = json.dumps(asdict(answer), separators=(",", ":"), ensure_ascii=False).encode()
-    if len(content) < _WORTH_PACKING:
-        return Response(content, media_type="application/json")
-    packed = gzip.compress(content, compresslevel=1)
-    return Response(packed, media_type="application/json", headers={"Content-Encoding": "gzip"})
+    content, is_packed = packed_json(answer)
+    return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"} if is_packed else {})
 
 
 # -- this hub as an edge
