@@ -58,3 +58,11 @@ class CubeTopology:
     def next_hop(self, to: str) -> str:
         """Over the highest dimension in which they differ, as an interest goes."""
         return corner(self._position ^ (1 << self._dimension(to)))
+
+    def takes_all(self, peer: str) -> bool:
+        """No: each is told of what it advertises."""
+        return False
+
+    def bit(self, peer: str) -> int:
+        """That of the dimension."""
+        return 1 << self._dimension(peer)

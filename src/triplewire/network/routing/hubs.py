@@ -21,16 +21,14 @@ that stands in for the origin answers when that is back and has been asked itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import count
 from typing import Any, Protocol
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
-from triplewire.matching import Index
-from triplewire.model import Document, Term
+from triplewire.model import Document
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
@@ -38,12 +36,10 @@ from triplewire.network.routing.interests import InterestStep, NeighbourInterest
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
+from triplewire.network.routing.watches import Rows, WatchIndex
 
 _OWN = ""
 """The neighbour that clients of the hub stand for."""
-
-Watcher = tuple[str, Pattern | str]
-"""A neighbour with an interest of its own; or _OWN with the id of a client's subscription."""
 
 
 class Topology(Protocol):
@@ -61,24 +57,29 @@ class Topology(Protocol):
     def next_hop(self, to: str) -> str:
         """The neighbour on the way to a hub."""
 
+    def takes_all(self, peer: str) -> bool:
+        """Whether a neighbour is told of every interest, whatever it has advertised."""
+
+    def bit(self, peer: str) -> int:
+        """The bit of a neighbour, in vectors of those that a document has reached."""
+
 
 class RoutingHub(Node):
     """A hub in a network, made from its durable state."""
 
     state: RoutingState
 
-    def __init__(self, state: RoutingState, topology: Topology, *, timing: Timing | None = None) -> None:
+    def __init__(
+        self, state: RoutingState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
+    ) -> None:
         super().__init__(state, timing=timing)
         self._topology = topology
-        self._index: Index | None = None
-        self._watchers: dict[str, Watcher] = {}
-        self._ids: dict[Watcher, str] = {}
-        self._numbers = count()
+        self._watches = WatchIndex(topology.bit, short_cut=short_cut)
         for peer, interests in state.heard_interests.items():
-            for interest in interests:
-                self._watch(peer, interest)
+            for interest, since in interests.items():
+                self._watches.watch(peer, interest, since)
         for subscription in state.subscriptions.values():
-            self._watch_own(subscription)
+            self._watches.watch_own(subscription)
 
     # -- clients
 
@@ -103,7 +104,7 @@ class RoutingHub(Node):
             raise DuplicateSubscription(id)
         subscription = ClientSubscription(id, client, compile_query(text, language=language), since)
         self.state.subscriptions[id] = subscription
-        self._watch_own(subscription)
+        self._watches.watch_own(subscription)
         self._change_interests(_OWN, [(interest_of(subscription.pattern), since)], [], since)
         return self._sent()
 
@@ -111,7 +112,7 @@ class RoutingHub(Node):
         """A client's query ends; with it, its log."""
         subscription = self.subscription(id)
         del self.state.subscriptions[id]
-        self._unwatch((_OWN, subscription.id))
+        self._watches.unwatch_own(subscription.id)
         self._change_interests(_OWN, [], [(interest_of(subscription.pattern), subscription.since)], now)
         return self._sent()
 
@@ -162,7 +163,7 @@ class RoutingHub(Node):
         """See `Node.connect`; a new neighbour is told what concerns it."""
         is_new = peer not in self.state.interests
         if is_new:
-            self.state.interests[peer] = NeighbourInterests()
+            self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else frozenset())
             self.state.heard_items[peer] = self.state.told_items[peer] = frozenset()
             self.state.heard_interests[peer] = {}
         frames = super().connect(peer, now)
@@ -171,6 +172,7 @@ class RoutingHub(Node):
             for came, interests in [(_OWN, self._own_interests()), *self._heard()]:
                 for interest, since in interests if self._topology.interest_goes(came, peer) else ():
                     self.state.interests[peer].want(interest, since, step)
+            self._tell_interests(peer, step, now)
             self._advertise_on(now)
         return [*frames, *self._sent()]
 
@@ -239,7 +241,7 @@ class RoutingHub(Node):
         state.versions |= lost.versions
         state.subscriptions |= lost.subscriptions
         for subscription in lost.subscriptions.values():
-            self._watch_own(subscription)
+            self._watches.watch_own(subscription)
         self._advertise_on(now)
         self._change_interests(_OWN, [(interest_of(s.pattern), s.since) for s in lost.subscriptions.values()], [], now)
         for key, kept in lost.documents.items():
@@ -254,7 +256,7 @@ class RoutingHub(Node):
         known = self.state.documents.pop(key, None)
         kept = self.state.documents[key] = KeptDocument(lost.told, lost.came)
         if key[0] == self.name:
-            for peer in sorted(self._found(kept.told)[0]):
+            for peer in sorted(self._found(kept.told, kept.came)[0]):
                 self._send(kept, peer, now, is_wanted=True)
         else:
             self._ask(Ask(*key, kept.told.version, ()), now)
@@ -307,12 +309,12 @@ class RoutingHub(Node):
             before = known.get(interest) if known is not None else None
             if known is not None:
                 known[interest] = since
-                self._watch(came, interest)
+                self._watches.watch(came, interest, since)
             self._pass_on(came, interest, since, before, steps)
         for interest, since in removed:
             if known is not None:
                 del known[interest]
-                self._unwatch((came, interest))
+                self._watches.unwatch(came, interest)
             self._pass_on(came, interest, None, since, steps)
         for peer, step in steps.items():
             self._tell_interests(peer, step, now)
@@ -334,41 +336,10 @@ class RoutingHub(Node):
 
     # -- documents
 
-    def _watch(self, peer: str, interest: Pattern) -> None:
-        self._note((peer, interest), interest)
-
-    def _watch_own(self, subscription: ClientSubscription) -> None:
-        self._note((_OWN, subscription.id), subscription.pattern)
-
-    def _note(self, watcher: Watcher, pattern: Pattern) -> None:
-        if watcher in self._ids:
-            return
-        if self._index is None:
-            self._index = Index()
-        id = str(next(self._numbers))
-        self._ids[watcher], self._watchers[id] = id, watcher
-        self._index.add(id, pattern)
-
-    def _unwatch(self, watcher: Watcher) -> None:
-        id = self._ids.pop(watcher)
-        del self._watchers[id]
-        assert self._index is not None, "something was watched"
-        self._index.remove(id)
-
-    def _found(self, told: DocumentSent) -> tuple[set[str], dict[str, list[dict[str, Term]]]]:
+    def _found(self, told: DocumentSent, came: str) -> tuple[set[str], Rows]:
         """The neighbours that want a version of a document, and the rows that it gives to subscriptions here."""
-        peers: set[str] = set()
-        rows: dict[str, list[dict[str, Term]]] = {}
-        if told.document is None or self._index is None:
-            return peers, rows
-        for match in self._index.match(told.document):
-            peer, what = self._watchers[match.subscription]
-            if isinstance(what, str):
-                if told.time > self.state.subscriptions[what].since:
-                    rows[what] = match.rows
-            elif told.time > self.state.heard_interests[peer][what]:
-                peers.add(peer)
-        return peers, rows
+        peers, rows = self._watches.found(told, came)
+        return peers, {id: some for id, some in rows.items() if told.time > self.state.subscriptions[id].since}
 
     def _take(self, came: str, told: DocumentSent, now: float) -> None:
         """A version of a document arrives, or that it is gone: clients hear of it, and neighbours that want it."""
@@ -376,7 +347,7 @@ class RoutingHub(Node):
         kept = self.state.documents.get(key)
         if told.document is None if kept is None else told.version < kept.told.version:
             return
-        peers, rows = self._found(told)
+        peers, rows = self._found(told, came)
         if kept is None:
             kept = self.state.documents[key] = KeptDocument(told, came)
             self._tell_clients(key, None, told, rows, now)
@@ -406,7 +377,7 @@ class RoutingHub(Node):
         key: Key,
         before: DocumentSent | None,
         told: DocumentSent,
-        rows: Mapping[str, list[dict[str, Term]]],
+        rows: Rows,
         now: float,
     ) -> None:
         versions = (before.version if before is not None else None), (told.version if told.document else None)
@@ -421,5 +392,9 @@ class RoutingHub(Node):
         oldest = min((known[interest] for interest in interests), default=now)
         for kept in self.state.documents.values():
             is_late = kept.told.time > oldest and kept.sent.get(peer) != kept.told.version and kept.came != peer
-            if is_late and self._topology.document_goes(kept.came, peer) and peer in self._found(kept.told)[0]:
+            if (
+                is_late
+                and self._topology.document_goes(kept.came, peer)
+                and peer in self._found(kept.told, kept.came)[0]
+            ):
                 self._send(kept, peer, now, is_wanted=True)

@@ -79,10 +79,11 @@ class InterestStep:
 class NeighbourInterests:
     """What concerns one neighbour: `wanted`, all interests that could go there; `told`, those that it was told of.
 
-    `wanted` counts the times of each interest's sources: the oldest one counts.
+    `wanted` counts the times of each interest's sources: the oldest one counts. With nothing in `advertised`, not even
+    a set, the neighbour is told of all of them.
     """
 
-    advertised: frozenset[Advertised] = frozenset()
+    advertised: frozenset[Advertised] | None = frozenset()
     wanted: dict[Pattern, Counter[float]] = field(default_factory=dict)
     told: dict[Pattern, float] = field(default_factory=dict)
     _signed: dict[str, dict[Pattern, None]] = field(default_factory=dict)
@@ -111,7 +112,7 @@ class NeighbourInterests:
     def _settle(self, interest: Pattern, step: InterestStep) -> None:
         """Tell of an interest, or take it back, as it should be now; and of what it kept back."""
         times = self.wanted.get(interest)
-        since = min(times) if times and could_match(self.advertised, interest) else None
+        since = min(times) if times and self._could_match(interest) else None
         before = self.told.get(interest)
         if since == before or (since is not None and before is not None and since > before):
             return  # one that counts for less long than was told brings nothing else
@@ -128,6 +129,9 @@ class NeighbourInterests:
             for sign in _signs(interest):
                 self._signed.setdefault(sign, {})[interest] = None
             step.add(interest, since)
+
+    def _could_match(self, interest: Pattern) -> bool:
+        return self.advertised is None or could_match(self.advertised, interest)
 
     def _forget(self, interest: Pattern) -> None:
         if self.told.pop(interest, None) is not None:

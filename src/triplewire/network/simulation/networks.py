@@ -43,6 +43,9 @@ class SimulatedNetwork(ABC):
     def _places(self, node: int) -> list[str]:
         """The names in the world of what a node is."""
 
+    def _up(self) -> list[int]:
+        return [node for node in self._members if node not in self._down]
+
     def _refuse_unknown(self, node: int) -> None:
         if node not in self._members:
             raise NetworkError(f"there is no node {node}: the network has {len(self._members)}")
@@ -113,6 +116,8 @@ class SimulatedNetwork(ABC):
             raise NetworkError(f"node {node} is down; it can leave when it is up")
         if len(self._members) == 1:
             raise NetworkError("the last node cannot leave")
+        if self._up() == [node]:
+            raise NetworkError(f"node {node} is the last one that is up; it can leave when another one is")
 
 
 class SimulatedClient:

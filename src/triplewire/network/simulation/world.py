@@ -81,6 +81,7 @@ class World:
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
                 self.carry(one, self.nodes[one].connect(other, self.now))
+                self._miss(one, other)
 
     def crash(self, name: str) -> None:
         """A node loses everything but its state; what it was just sending may be lost as well."""
@@ -103,6 +104,7 @@ class World:
         for peer in list(node.neighbours):
             self.carry(name, node.connect(peer, self.now))
             self._wake(peer, name)
+            self._miss(name, peer)
         return node
 
     def state_of(self, name: str) -> NodeState:
@@ -137,6 +139,11 @@ class World:
         """Whether a frame from one node gets to another."""
         is_cut = (a, b) in self._cut and self.place(a) != self.place(b)
         return a in self.nodes and b in self.nodes and not is_cut
+
+    def _miss(self, node: str, peer: str) -> None:
+        """A node that begins to speak to one that is down has to find out, too."""
+        if peer in self._down:
+            self._watch([(node, peer)])
 
     def _watch(self, pairs: Iterable[Pair]) -> None:
         for node, peer in pairs:
