@@ -52,13 +52,17 @@ ACTIONS = st.one_of(
 )
 
 
+SIZES = [1, 3, 4, 6, (1,), (3,), (2, 2), (2, 1, 2), (3, 2), (1, 2, 1, 2)]
+"""Nodes of a hypercube, or sub-units at each level of a hierarchy."""
+
+
 class Both:
     """A network and one hub, to which the same happens."""
 
-    def __init__(self, seed: int, size: int, **faults) -> None:
+    def __init__(self, seed: int, size: int | tuple[int, ...], **faults) -> None:
         self.sim = Simulation(seed=seed, **faults)
-        self.net = self.sim.hypercube(size)
-        self.clients = {number: self.net.client(at=number) for number in range(size)}
+        self.net = self.sim.hypercube(size) if isinstance(size, int) else self.sim.hierarchy(clusters=size)
+        self.clients = {number: self.net.client(at=number) for number in self.net.nodes}
         self.oracle = Hub(":memory:")
         self.sids: dict[str, int] = {}
         self.documents: dict[str, int] = {}
@@ -140,8 +144,8 @@ def in_order(events) -> list[tuple[str, Row]]:
     return [(event.kind, event.row) for _, some in batches for event in sorted(some, key=lambda each: str(each.row))]
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 2**32), st.sampled_from([1, 3, 4, 6]), st.lists(ACTIONS, max_size=20))
+@settings(max_examples=50)
+@given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(ACTIONS, max_size=20))
 def test_each_event_is_told_as_by_one_hub_when_each_step_has_time(seed, size, actions):
     both = Both(seed, size, loss=0.1, duplication=0.1)
     for what, who, which in actions:
@@ -151,8 +155,8 @@ def test_each_event_is_told_as_by_one_hub_when_each_step_has_time(seed, size, ac
         assert both.told(sid) == both.expected(sid)
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 2**32), st.sampled_from([3, 4, 6]), st.lists(ACTIONS, max_size=25))
+@settings(max_examples=50)
+@given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(ACTIONS, max_size=25))
 def test_rows_end_as_those_of_one_hub_whatever_happens_meanwhile(seed, size, actions):
     """Each row begins, changes and ends in turn, and what is left is what one hub has."""
     both = Both(seed, size, loss=0.1, duplication=0.1)
