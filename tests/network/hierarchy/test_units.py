@@ -31,7 +31,7 @@ def test_sub_units_of_a_unit_share_no_bit():
 def test_each_hop_is_nearer_to_where_a_message_is_for(start, end):
     at, hops = start, 0
     while at != end:
-        at = path_of(TreeTopology(at).next_hop(unit_name(end)))
+        at = path_of(TreeTopology(at, 4).next_hop(unit_name(end)))
         hops += 1
     common = next((i for i, (a, b) in enumerate(zip(start, end, strict=False)) if a != b), min(len(start), len(end)))
     assert hops == len(start) + len(end) - 2 * common

@@ -12,6 +12,7 @@ interests back. A tree has one path between two units, so nothing comes round ag
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from triplewire.errors import UnitFull
@@ -36,6 +37,7 @@ def unit_name(path: Path) -> str:
     return f"unit-{'.'.join(map(str, path))}"
 
 
+@lru_cache(maxsize=10_000)
 def path_of(name: str) -> Path:
     """The path of the unit of this name."""
     numbers = name.removeprefix("unit-")
@@ -86,8 +88,9 @@ def controllers(unit: Path, brokers: Iterable[Path]) -> list[Path]:
 class TreeTopology:
     """Which way messages go on at a unit's controller, or at a broker."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, levels: int) -> None:
         self._path = path
+        self._height = levels - len(path)
 
     def _is_above(self, name: str) -> bool:
         return bool(self._path) and path_of(name) == self._path[:-1]
@@ -116,3 +119,13 @@ class TreeTopology:
     def bit(self, peer: str) -> int:
         """That of the sub-unit in the vectors of this unit."""
         return _ABOVE if self._is_above(peer) else 1 << path_of(peer)[-1]
+
+    def height(self, peer: str) -> int:
+        """That of the unit above; down goes everything."""
+        return self._height + 1 if self._is_above(peer) else 0
+
+    def distance(self, origin: str) -> int:
+        """The height of the smallest unit that has both this one and the origin inside."""
+        path = path_of(origin)
+        shared = next((i for i, (a, b) in enumerate(zip(path, self._path, strict=False)) if a != b), len(self._path))
+        return self._height + len(self._path) - shared

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from triplewire.network.routing import HUB, NETWORK
+
 
 def corner(position: int) -> str:
     """The name of the node at a corner."""
@@ -66,3 +68,11 @@ class CubeTopology:
     def bit(self, peer: str) -> int:
         """That of the dimension."""
         return 1 << self._dimension(peer)
+
+    def height(self, peer: str) -> int:
+        """There are no units: what leaves a hub goes everywhere."""
+        return NETWORK
+
+    def distance(self, origin: str) -> int:
+        """Nothing, or the whole network."""
+        return HUB if position_of(origin) == self._position else NETWORK

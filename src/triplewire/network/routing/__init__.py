@@ -9,9 +9,12 @@ topology. No IO, no clock, no chance.
 from triplewire.network.routing.advertisements import Advertisement, could_match
 from triplewire.network.routing.hubs import RoutingHub, Topology
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.reaches import HUB, NETWORK, height_of
 from triplewire.network.routing.state import RoutingState
 
 __all__ = [
+    "HUB",
+    "NETWORK",
     "Advertise",
     "Advertisement",
     "DocumentSent",
@@ -21,4 +24,5 @@ __all__ = [
     "Subscribe",
     "Topology",
     "could_match",
+    "height_of",
 ]

@@ -25,15 +25,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from triplewire.algebra.pattern import Pattern
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
 from triplewire.model import Document
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, Outbox
-from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
-from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
+from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside, missing, seen_from
+from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.reaches import HUB, NETWORK
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows, WatchIndex
@@ -62,6 +62,12 @@ class Topology(Protocol):
 
     def bit(self, peer: str) -> int:
         """The bit of a neighbour, in vectors of those that a document has reached."""
+
+    def height(self, peer: str) -> int:
+        """How far something must reach to go on to a neighbour."""
+
+    def distance(self, origin: str) -> int:
+        """How far something must reach to get here from the hub that it began at, or to be asked for by a neighbour."""
 
 
 class RoutingHub(Node):
@@ -94,18 +100,20 @@ class RoutingHub(Node):
         self.state.advertisements.pop(f"client {id}", None)
         for key, kept in self.state.documents.items():
             if key[0] == self.name and kept.told.document is not None:
-                self._advertise_document(kept.told.document)
+                self._advertise_document(kept.told.document, kept.told.reach)
         self._advertise_on(now)
         return self._sent()
 
-    def subscribe(self, id: str, client: str, text: str, language: str, since: float) -> Outbox:
+    def subscribe(
+        self, id: str, client: str, text: str, language: str, since: float, *, reach: int = NETWORK
+    ) -> Outbox:
         """A client registers a query; it counts what is published from `since` on."""
         if id in self.state.subscriptions:
             raise DuplicateSubscription(id)
-        subscription = ClientSubscription(id, client, compile_query(text, language=language), since)
+        subscription = ClientSubscription(id, client, compile_query(text, language=language), since, reach)
         self.state.subscriptions[id] = subscription
         self._watches.watch_own(subscription)
-        self._change_interests(_OWN, [(interest_of(subscription.pattern), since)], [], since)
+        self._change_interests(_OWN, [_asked(subscription)], [], since)
         return self._sent()
 
     def unsubscribe(self, id: str, now: float) -> Outbox:
@@ -113,7 +121,7 @@ class RoutingHub(Node):
         subscription = self.subscription(id)
         del self.state.subscriptions[id]
         self._watches.unwatch_own(subscription.id)
-        self._change_interests(_OWN, [], [(interest_of(subscription.pattern), subscription.since)], now)
+        self._change_interests(_OWN, [], [_asked(subscription)], now)
         return self._sent()
 
     def subscription(self, id: str) -> ClientSubscription:
@@ -122,17 +130,17 @@ class RoutingHub(Node):
             raise UnknownSubscription(id)
         return self.state.subscriptions[id]
 
-    def publish(self, document: Document, now: float) -> Outbox:
+    def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Outbox:
         """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
 
         One that is registered again unchanged is unchanged.
         """
         known = self.state.documents.get((self.name, document.uri))
-        if known is not None and known.told.document == document:
+        if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_document(document)
+        self._advertise_document(document, reach)
         self._advertise_on(now)
-        self._take(_OWN, self._next_version(document.uri, document, now), now)
+        self._take(_OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
     def retract(self, uri: str, now: float) -> Outbox:
@@ -144,16 +152,16 @@ class RoutingHub(Node):
         self._advertise_on(now)
         return self._sent()
 
-    def _next_version(self, uri: str, document: Document | None, now: float) -> DocumentSent:
+    def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
         version = self.state.versions.get(uri, 0) + 1
         self.state.versions[uri] = version
-        return DocumentSent(self.name, uri, version, now, document)
+        return DocumentSent(self.name, uri, version, now, document, reach)
 
-    def _advertise_document(self, document: Document) -> None:
+    def _advertise_document(self, document: Document, reach: int) -> None:
         own = [items for source, items in self.state.advertisements.items() if source != f"document {document.uri}"]
-        lacking = missing(frozenset[Advertised]().union(*own), document)
+        lacking = missing(seen_from(frozenset[Advertised]().union(*own), reach), document)
         if lacking:
-            self.state.advertisements[f"document {document.uri}"] = lacking
+            self.state.advertisements[f"document {document.uri}"] = kept_inside(lacking, reach)
         else:
             self.state.advertisements.pop(f"document {document.uri}", None)
 
@@ -170,16 +178,17 @@ class RoutingHub(Node):
         if is_new:
             step = InterestStep()
             for came, interests in [(_OWN, self._own_interests()), *self._heard()]:
-                for interest, since in interests if self._topology.interest_goes(came, peer) else ():
-                    self.state.interests[peer].want(interest, since, step)
+                for interest, since in interests:
+                    if self._interest_goes(came, interest, peer):
+                        self.state.interests[peer].want(interest, since, step)
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
         return [*frames, *self._sent()]
 
-    def _own_interests(self) -> list[tuple[Pattern, float]]:
-        return [(interest_of(each.pattern), each.since) for each in self.state.subscriptions.values()]
+    def _own_interests(self) -> list[tuple[Interest, float]]:
+        return [*map(_asked, self.state.subscriptions.values())]
 
-    def _heard(self) -> list[tuple[str, list[tuple[Pattern, float]]]]:
+    def _heard(self) -> list[tuple[str, list[tuple[Interest, float]]]]:
         return [(peer, [*interests.items()]) for peer, interests in self.state.heard_interests.items()]
 
     def hear(self, peer: str, body: Any, now: float) -> None:
@@ -227,7 +236,7 @@ class RoutingHub(Node):
         if items != self.state.heard_items[peer]:
             self.state.heard_items[peer] = items
             step = InterestStep()
-            self.state.interests[peer].advertise(items, step)
+            self.state.interests[peer].advertise(seen_from(items, HUB), step)
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
 
@@ -243,7 +252,7 @@ class RoutingHub(Node):
         for subscription in lost.subscriptions.values():
             self._watches.watch_own(subscription)
         self._advertise_on(now)
-        self._change_interests(_OWN, [(interest_of(s.pattern), s.since) for s in lost.subscriptions.values()], [], now)
+        self._change_interests(_OWN, [*map(_asked, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():
             self._adopt_document(key, kept, now)
         asked, state.asked = state.asked, []
@@ -290,7 +299,8 @@ class RoutingHub(Node):
                 for came, items in self.state.heard_items.items()
                 if came != peer and self._topology.advertisement_goes(came, peer)
             ]
-            after = own.union(*heard)
+            height = self._topology.height(peer)
+            after = frozenset(item for item in own.union(*heard) if item.reach >= height)
             if after != before:
                 self.state.told_items[peer] = after
                 self.tell(peer, Advertise(after - before, before - after), now)
@@ -298,8 +308,8 @@ class RoutingHub(Node):
     def _change_interests(
         self,
         came: str,
-        added: Iterable[tuple[Pattern, float]],
-        removed: Iterable[tuple[Pattern, float]],
+        added: Iterable[tuple[Interest, float]],
+        removed: Iterable[tuple[Interest, float]],
         now: float,
     ) -> None:
         """Interests of a neighbour, or of clients, begin and end."""
@@ -320,15 +330,18 @@ class RoutingHub(Node):
             self._tell_interests(peer, step, now)
 
     def _pass_on(
-        self, came: str, interest: Pattern, since: float | None, before: float | None, steps: dict[str, InterestStep]
+        self, came: str, interest: Interest, since: float | None, before: float | None, steps: dict[str, InterestStep]
     ) -> None:
         for peer, interests in self.state.interests.items():
-            if peer != came and self._topology.interest_goes(came, peer):
+            if peer != came and self._interest_goes(came, interest, peer):
                 step = steps.setdefault(peer, InterestStep())
                 if since is not None:
                     interests.want(interest, since, step)
                 if before is not None:
                     interests.drop(interest, before, step)
+
+    def _interest_goes(self, came: str, interest: Interest, peer: str) -> bool:
+        return interest.reach >= self._topology.height(peer) and self._topology.interest_goes(came, peer)
 
     def _tell_interests(self, peer: str, step: InterestStep, now: float) -> None:
         if step:
@@ -338,13 +351,20 @@ class RoutingHub(Node):
 
     def _found(self, told: DocumentSent, came: str) -> tuple[set[str], Rows]:
         """The neighbours that want a version of a document, and the rows that it gives to subscriptions here."""
-        peers, rows = self._watches.found(told, came)
-        return peers, {id: some for id, some in rows.items() if told.time > self.state.subscriptions[id].since}
+        distance = self._topology.distance(told.origin)
+        peers, rows = self._watches.found(told, came, distance)
+        subscriptions = self.state.subscriptions
+        return (
+            {peer for peer in peers if told.reach >= self._topology.height(peer)},
+            {id: some for id, some in rows.items() if subscriptions[id].counts(told.time, distance)},
+        )
 
     def _take(self, came: str, told: DocumentSent, now: float) -> None:
         """A version of a document arrives, or that it is gone: clients hear of it, and neighbours that want it."""
         key = told.origin, told.uri
         kept = self.state.documents.get(key)
+        if told.reach < self._topology.distance(told.origin):
+            told = replace(told, document=None)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
         peers, rows = self._found(told, came)
@@ -386,7 +406,7 @@ class RoutingHub(Node):
                 old = before.document if before is not None else None
                 subscription.take(key, versions, old, told.document, rows.get(id, ()), now)
 
-    def _catch_up(self, peer: str, interests: Iterable[Pattern], now: float) -> None:
+    def _catch_up(self, peer: str, interests: Iterable[Interest], now: float) -> None:
         """Tell a neighbour of the documents here that were published after its new interests began."""
         known = self.state.heard_interests[peer]
         oldest = min((known[interest] for interest in interests), default=now)
@@ -398,3 +418,8 @@ class RoutingHub(Node):
                 and peer in self._found(kept.told, kept.came)[0]
             ):
                 self._send(kept, peer, now, is_wanted=True)
+
+
+def _asked(subscription: ClientSubscription) -> tuple[Interest, float]:
+    """What a subscription asks for, and since when."""
+    return interest_of(subscription.pattern, subscription.reach), subscription.since

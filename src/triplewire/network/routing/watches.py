@@ -7,13 +7,15 @@ there: a neighbour that is reached is not matched again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.matching import Index
 from triplewire.model import Term
+from triplewire.network.routing.interests import Interest
 from triplewire.network.routing.messages import DocumentSent
+from triplewire.network.routing.reaches import NETWORK
 from triplewire.network.routing.subscriptions import ClientSubscription
 
 Rows = dict[str, list[dict[str, Term]]]
@@ -30,34 +32,37 @@ class WatchIndex:
         self._bit, self._short_cut = bit, short_cut
         self._index: Index | None = None  # most hubs of a large network never need one
         self._names = count()
-        self._interests: dict[Pattern, str] = {}
+        self._interests: dict[Interest, str] = {}
         self._since: dict[str, dict[str, float]] = {}
+        self._reaches: dict[str, int] = {}
         self._vectors: dict[int, int] = {}
         self._own: dict[str, str] = {}
         self._own_names: dict[str, str] = {}
         self._peers: dict[int, str] = {}
         self._youngest = float("-inf")
+        self._shortest = NETWORK
 
     # -- interests and subscriptions
 
-    def watch(self, peer: str, interest: Pattern, since: float) -> None:
+    def watch(self, peer: str, interest: Interest, since: float) -> None:
         """A neighbour has an interest, since a time."""
         name = self._interests.get(interest)
         if name is None:
-            name = self._interests[interest] = self._added(interest)
-            self._since[name] = {}
+            name = self._interests[interest] = self._added(interest.pattern)
+            self._since[name], self._reaches[name] = {}, interest.reach
         self._peers[self._bit(peer)] = peer
         self._since[name][peer] = since
         self._youngest = max(self._youngest, since)
+        self._shortest = min(self._shortest, interest.reach)
         self._point(name)
 
-    def unwatch(self, peer: str, interest: Pattern) -> None:
+    def unwatch(self, peer: str, interest: Interest) -> None:
         """A neighbour has an interest no longer."""
         name = self._interests[interest]
         del self._since[name][peer]
         self._point(name)
         if not self._since[name]:
-            del self._interests[interest], self._since[name]
+            del self._interests[interest], self._since[name], self._reaches[name]
             self._removed(name)
 
     def _point(self, name: str) -> None:
@@ -90,21 +95,18 @@ class WatchIndex:
 
     # -- documents
 
-    def found(self, told: DocumentSent, came: str) -> tuple[set[str], Rows]:
+    def found(self, told: DocumentSent, came: str, distance: int) -> tuple[set[str], Rows]:
         """The neighbours that want a version of a document, and the rows that it gives to subscriptions.
 
-        The neighbour that it came from is not looked for.
+        `distance` is how far an interest must reach to want it. The neighbour that it came from is not looked for.
         """
         if told.document is None or self._index is None:
             return set(), {}
         matches = self._index.match(told.document)
         own = [match for match in matches if match.subscription in self._own] if self._own else []
         rows = {self._own[match.subscription]: match.rows for match in own}
-        if self._short_cut and told.time > self._youngest:
+        if self._short_cut and told.time > self._youngest and distance <= self._shortest:
             reached = matches.reached(self._vectors, sum(bit for bit, peer in self._peers.items() if peer != came))
             return {peer for bit, peer in self._peers.items() if reached & bit}, rows
-        return self._wanting(matches.subscriptions, told.time), rows
-
-    def _wanting(self, names: Iterable[str], time: float) -> set[str]:
-        """The neighbours whose interests are older than a time, among those of these names."""
-        return {peer for name in names for peer, since in self._since.get(name, {}).items() if time > since}
+        wanted = [self._since[name] for name in matches.subscriptions if self._reaches.get(name, -1) >= distance]
+        return {peer for times in wanted for peer, since in times.items() if told.time > since}, rows

@@ -24,6 +24,8 @@ from triplewire.network.simulation.world import World
 class HierarchyNetwork(HostedNetwork):
     """Brokers by their numbers. `clusters` has the numbers of sub-units, from the widest level down."""
 
+    has_units = True
+
     def __init__(self, world: World, loads: Counter[int], clusters: Sequence[int]) -> None:
         check_clusters(clusters)
         super().__init__(world, loads, prod(clusters))
@@ -39,7 +41,7 @@ class HierarchyNetwork(HostedNetwork):
                 self._world.join(unit_name(path[:-1]), unit_name(path))
 
     def _topology(self, name: str) -> TreeTopology:
-        return TreeTopology(path_of(name))
+        return TreeTopology(path_of(name), self._levels)
 
     def _home(self, node: int) -> str:
         return unit_name(self._paths[node])

@@ -12,7 +12,7 @@ from triplewire.documents import parse
 from triplewire.errors import NetworkError
 from triplewire.model import Document, Event, Term
 from triplewire.network.node import Outbox
-from triplewire.network.routing import Advertisement, RoutingHub
+from triplewire.network.routing import Advertisement, RoutingHub, height_of
 from triplewire.network.simulation.world import World
 
 _MOMENT = 1e-6
@@ -21,6 +21,9 @@ _MOMENT = 1e-6
 
 class SimulatedNetwork(ABC):
     """Nodes by their numbers, each of which stands at one or several places of the world."""
+
+    has_units = False
+    """Whether there is a reach between a hub and the whole network."""
 
     def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
         if nodes < 1:
@@ -127,11 +130,18 @@ class SimulatedClient:
         self._network, self.name, self.at = network, name, at
         self._numbers = count(1)
 
-    def subscribe(self, text: str, *, language: str = "sparql", id: str | None = None) -> str:
-        """Register a query, in any of the six languages; gives the id of the subscription."""
-        found = id or f"{self.name}/{next(self._numbers)}"
+    def _height(self, reach: str) -> int:
+        return height_of(reach, has_units=self._network.has_units)
+
+    def subscribe(self, text: str, *, language: str = "sparql", id: str | None = None, reach: str = "network") -> str:
+        """Register a query, in any of the six languages; gives the id of the subscription.
+
+        `reach` is "hub", "cluster", "super-cluster" or "network": what is published further away is not asked for.
+        """
+        found, height = id or f"{self.name}/{next(self._numbers)}", self._height(reach)
         now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).subscribe(found, self.name, text, language, now))
+        hub = self._network.hub(self.at)
+        self._network.act(self.at, hub.subscribe(found, self.name, text, language, now, reach=height))
         return found
 
     def unsubscribe(self, id: str) -> None:
@@ -146,10 +156,11 @@ class SimulatedClient:
         properties: Iterable[str] = (),
         values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
         id: str | None = None,
+        reach: str = "network",
     ) -> str:
-        """Say what will be published; gives the id of the advertisement."""
+        """Say what will be published; gives the id of the advertisement. It is not known beyond its reach."""
         found = id or f"{self.name}/advertisement-{next(self._numbers)}"
-        wanted = Advertisement(schemas=schemas, properties=properties, values=values)
+        wanted = Advertisement(schemas=schemas, properties=properties, values=values, reach=self._height(reach))
         now = self._network.moment()
         self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now))
         return found
@@ -159,11 +170,14 @@ class SimulatedClient:
         now = self._network.moment()
         self._network.act(self.at, self._network.hub(self.at).withdraw(id, now))
 
-    def publish(self, data: Document | bytes | str, *, uri: str, media_type: str | None = None) -> None:
-        """Register a document, or a new version of it."""
+    def publish(
+        self, data: Document | bytes | str, *, uri: str, media_type: str | None = None, reach: str = "network"
+    ) -> None:
+        """Register a document, or a new version of it; it is not told beyond its reach."""
+        height = self._height(reach)
         document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
         now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).publish(document, now))
+        self._network.act(self.at, self._network.hub(self.at).publish(document, now, reach=height))
 
     def retract(self, uri: str) -> None:
         """Take a document back."""
