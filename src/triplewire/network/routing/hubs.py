@@ -200,7 +200,7 @@ class RoutingHub(Node):
                 known = self.state.heard_interests[peer]
                 gone = [(interest, known[interest]) for interest in removed if interest in known]
                 self._change_interests(peer, added, gone, now)
-                self._catch_up(peer, [interest for interest, _ in added], now)
+                self._catch_up(peer, [interest for interest, _ in added], now, again=True)
             case DocumentSent():
                 self._take(peer, body, now)
             case Ask():
@@ -406,17 +406,20 @@ class RoutingHub(Node):
                 old = before.document if before is not None else None
                 subscription.take(key, versions, old, told.document, rows.get(id, ()), now)
 
-    def _catch_up(self, peer: str, interests: Iterable[Interest], now: float) -> None:
-        """Tell a neighbour of the documents here that were published after its new interests began."""
+    def _catch_up(self, peer: str, interests: Iterable[Interest], now: float, *, again: bool = False) -> None:
+        """Tell a neighbour of the documents here that were published after its new interests began.
+
+        With `again`, also of those that it had: it may have passed over them, when nobody had asked it for them.
+        """
         known = self.state.heard_interests[peer]
         oldest = min((known[interest] for interest in interests), default=now)
         for kept in self.state.documents.values():
-            is_late = kept.told.time > oldest and kept.sent.get(peer) != kept.told.version and kept.came != peer
-            if (
-                is_late
-                and self._topology.document_goes(kept.came, peer)
-                and peer in self._found(kept.told, kept.came)[0]
-            ):
+            is_late = kept.told.time > oldest and kept.came != peer
+            if again and is_late:
+                kept.sent.pop(peer, None)
+            is_new = kept.sent.get(peer) != kept.told.version
+            may_go = is_late and is_new and self._topology.document_goes(kept.came, peer)
+            if may_go and peer in self._found(kept.told, kept.came)[0]:
                 self._send(kept, peer, now, is_wanted=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Iterable
 
 from triplewire.errors import NetworkError
 from triplewire.network.link import Timing
@@ -12,7 +13,8 @@ from triplewire.network.routing import RoutingHub, RoutingState, Topology
 from triplewire.network.simulation.networks import SimulatedNetwork
 from triplewire.network.simulation.world import World
 
-_TIMING = Timing(heartbeat=None)
+TIMING = Timing(heartbeat=None)
+"""The world tells of silence by itself."""
 
 
 class HostedNetwork(SimulatedNetwork):
@@ -53,7 +55,7 @@ class HostedNetwork(SimulatedNetwork):
 
     def _made(self, state: NodeState) -> Node:
         assert isinstance(state, RoutingState), "it is the state of a hub"
-        return RoutingHub(state, self._topology(state.name), timing=_TIMING)
+        return RoutingHub(state, self._topology(state.name), timing=TIMING)
 
     def hub(self, node: int) -> RoutingHub:
         """The hub of a node, for its clients; those of a node that has left are served by another one.
@@ -71,8 +73,16 @@ class HostedNetwork(SimulatedNetwork):
         self._refuse_unknown(node)
         return [name for name, host in self._hosts.items() if host == node]
 
+    def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
+        """See `SimulatedNetwork.partition`; it is between nodes, whatever places they are at, and may get to."""
+        sides = [list(some), list(others)]
+        for node in (*sides[0], *sides[1]):
+            self._refuse_unknown(node)
+        self._world.partition(*(map(str, side) for side in sides), one_way=one_way)
+
     def _hand_over(self, name: str, to: int, neighbours: list[str]) -> None:
         """A place is at another node from now on: that is sent its state, and the neighbours are told."""
         self._hosts[name] = to
         self._world.messages["hand over"] += 1
         self._world.messages["moved"] += len({self._hosts[other] for other in neighbours} - {to})
+        self._world.moved(name)

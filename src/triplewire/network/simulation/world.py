@@ -118,27 +118,45 @@ class World:
     # -- faults
 
     def partition(self, some: Iterable[str], others: Iterable[str], *, one_way: bool = False) -> None:
-        """Nothing gets from the one side to the other any more; with `one_way`, it still does back."""
+        """Nothing gets from the one side's places to the other's any more; with `one_way`, it still does back."""
         some, others = list(some), list(others)
         pairs = {(a, b) for a in some for b in others} | (set() if one_way else {(b, a) for a in some for b in others})
         self._cut |= pairs
-        self._watch([(b, a) for a, b in sorted(pairs)])  # a set has no order that is the same in every process
+        self._watch([(name, peer) for name, peer in self._ends() if self._places_of(peer, name) in pairs])
 
     def heal(self) -> None:
         """All partitions end."""
         cut, self._cut = self._cut, set()
-        for a, b in sorted(cut):
-            self._wake(a, b)
-            self._wake(b, a)
+        for name, peer in self._ends():
+            if self._places_of(name, peer) in cut or self._places_of(peer, name) in cut:
+                self._wake(name, peer)
+
+    def moved(self, name: str) -> None:
+        """A node stands at another place now, from where it reaches others than before."""
+        for end in [(name, peer) for peer in self.nodes[name].neighbours]:
+            for one, other in (end, end[::-1]):
+                self._wake(one, other)
+                if one in self.nodes and not self.reaches(other, one):
+                    self._watch([(one, other)])
+
+    def _ends(self) -> list[Pair]:
+        """The ends of all links that are up."""
+        return [(name, peer) for name, node in self.nodes.items() for peer in node.neighbours]
+
+    def _places_of(self, a: str, b: str) -> Pair:
+        return self.place(a), self.place(b)
 
     def slow(self, name: str, factor: float) -> None:
         """Everything that a node sends takes so many times as long."""
         self._slow[name] = factor
 
+    def is_cut(self, a: str, b: str) -> bool:
+        """Whether a partition keeps what one node sends from another one."""
+        return self._places_of(a, b) in self._cut
+
     def reaches(self, a: str, b: str) -> bool:
         """Whether a frame from one node gets to another."""
-        is_cut = (a, b) in self._cut and self.place(a) != self.place(b)
-        return a in self.nodes and b in self.nodes and not is_cut
+        return a in self.nodes and b in self.nodes and not (self._cut and self.is_cut(a, b))
 
     def _miss(self, node: str, peer: str) -> None:
         """A node that begins to speak to one that is down has to find out, too."""
