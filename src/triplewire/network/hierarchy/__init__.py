@@ -5,6 +5,15 @@ level as coming from the immediate sub-unit; they descend only to where somethin
 broker publishes meets what is asked for in the smallest unit that has both. No IO, no clock, no chance.
 """
 
+from triplewire.network.hierarchy.standbys import (
+    ControllerHub,
+    StandbyNode,
+    StandbyState,
+    StateCopied,
+    StepTaken,
+    shared_state,
+    standby_of,
+)
 from triplewire.network.hierarchy.units import (
     KINDS,
     MOST_LEVELS,
@@ -24,13 +33,20 @@ __all__ = [
     "KINDS",
     "MOST_LEVELS",
     "MOST_SUB_UNITS",
+    "ControllerHub",
     "Path",
+    "StandbyNode",
+    "StandbyState",
+    "StateCopied",
+    "StepTaken",
     "TreeTopology",
     "brokers_of",
     "check_clusters",
     "controllers",
     "kind_of",
     "path_of",
+    "shared_state",
+    "standby_of",
     "unit_name",
     "vectors",
 ]

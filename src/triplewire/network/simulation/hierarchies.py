@@ -1,4 +1,4 @@
-"""Brokers in clusters of clusters, in a simulation: which broker controls a unit, and who takes over from it (N2)."""
+"""Brokers in clusters of clusters, in a simulation: which broker controls a unit, and which takes over from it (N2)."""
 
 from __future__ import annotations
 
@@ -9,42 +9,73 @@ from math import prod
 from triplewire.errors import NetworkError, UnitFull
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
+    ControllerHub,
     Path,
+    StandbyNode,
+    StandbyState,
     TreeTopology,
     brokers_of,
     check_clusters,
     controllers,
     path_of,
+    standby_of,
     unit_name,
 )
-from triplewire.network.simulation.hosts import HostedNetwork
+from triplewire.network.node import Node, NodeState
+from triplewire.network.routing import RoutingHub, RoutingState
+from triplewire.network.simulation.hosts import TIMING, HostedNetwork
 from triplewire.network.simulation.world import World
 
 
 class HierarchyNetwork(HostedNetwork):
-    """Brokers by their numbers. `clusters` has the numbers of sub-units, from the widest level down."""
+    """Brokers by their numbers. `clusters` has the numbers of sub-units, from the widest level down.
+
+    Without `standbys`, a controller that takes over is told everything anew. Without `short_cut`, all that match are
+    looked at to find where a document goes.
+    """
 
     has_units = True
 
-    def __init__(self, world: World, loads: Counter[int], clusters: Sequence[int]) -> None:
+    def __init__(
+        self,
+        world: World,
+        loads: Counter[int],
+        clusters: Sequence[int],
+        *,
+        standbys: bool = True,
+        short_cut: bool = True,
+    ) -> None:
         check_clusters(clusters)
         super().__init__(world, loads, prod(clusters))
-        self._levels = len(clusters)
+        self._levels, self._with_standbys, self._short_cut = len(clusters), standbys, short_cut
         self._paths: dict[int, Path] = dict(enumerate(brokers_of(clusters)))
-        units = dict.fromkeys(path[:length] for path in self._paths.values() for length in range(self._levels))
-        for path in units:
+        self._units = dict.fromkeys(path[:length] for path in self._paths.values() for length in range(self._levels))
+        for path in self._units:
             self._begin(unit_name(path), self._candidates(path)[0])
         for node, path in self._paths.items():
             self._begin(unit_name(path), node)
-        for path in [*units, *self._paths.values()]:
+        for path in [*self._units, *self._paths.values()]:
             if path:
                 self._world.join(unit_name(path[:-1]), unit_name(path))
+        self._seek_standbys()
+
+    # -- places
 
     def _topology(self, name: str) -> TreeTopology:
         return TreeTopology(path_of(name), self._levels)
 
     def _home(self, node: int) -> str:
         return unit_name(self._paths[node])
+
+    def _made(self, state: NodeState) -> Node:
+        assert isinstance(state, RoutingState), "it is the state of a hub"
+        kind = ControllerHub if path_of(state.name) in self._units else RoutingHub
+        return kind(state, self._topology(state.name), timing=TIMING, short_cut=self._short_cut)
+
+    def _count(self, name: str) -> None:
+        """What standbys are told is counted in `messages`, as steps; it is no work of routing."""
+        if isinstance(self._world.nodes.get(name), RoutingHub):
+            super()._count(name)
 
     def path(self, node: int) -> Path:
         """The place of a broker: its number in its cluster comes last."""
@@ -53,6 +84,10 @@ class HierarchyNetwork(HostedNetwork):
     def controller(self, *unit: int) -> int:
         """The broker that controls a unit now."""
         return self._hosts[unit_name(unit)]
+
+    def standby(self, *unit: int) -> int | None:
+        """The broker that would take over from a unit's controller, if there is one."""
+        return self._hosts.get(standby_of(unit_name(unit)))
 
     def _candidates(self, unit: Path) -> list[int]:
         """The brokers of a unit, as they should control it, the best one first."""
@@ -65,19 +100,77 @@ class HierarchyNetwork(HostedNetwork):
         return up[0] if up else self._nearest(unit[:-1])
 
     def _neighbours(self, unit: Path) -> list[str]:
-        below = [name for name in self._hosts if (path := path_of(name)) and path[:-1] == unit]
+        below = [unit_name(path) for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
         return [unit_name(unit[:-1]), *below] if unit else below
 
-    # -- faults
+    # -- controllers and standbys
 
     def _notice(self, name: str, silent: str) -> None:
-        """A controller is down: a standby takes over. What a broker is to be told waits until it is back."""
-        unit = path_of(silent)
-        if len(unit) < self._levels and self._hosts[silent] in self._down:
-            self._world.remove(silent)
-            self._begin(silent, self._nearest(unit))
-            for other in self._neighbours(unit):
-                self._world.join(silent, other)
+        """A standby takes over from a controller that is down, or another broker takes the place of a standby.
+
+        What a broker is to be told waits until it is back.
+        """
+        if standby_of(name) == silent or (standby_of(silent) == name and self._hosts[silent] not in self._down):
+            self._end_standby(max(name, silent, key=len))
+        elif path_of(silent) in self._units and self._hosts[silent] in self._down:
+            self._take_over(silent)
+        self._seek_standbys()
+
+    def _take_over(self, name: str) -> None:
+        """A standby goes on with what it knows; without one, another broker begins with nothing."""
+        standby = standby_of(name)
+        state = self._world.state_of(standby) if standby in self._hosts else None
+        host = self._hosts.get(standby)
+        self._world.remove(name)
+        if isinstance(state, StandbyState) and state.copy is not None and host not in self._down and host is not None:
+            self._hosts[name] = host
+            self._world.add(state.copy, self._made)
+        else:
+            self._begin(name, self._nearest(path_of(name)))
+        self._end_standby(standby)
+        for other in self._neighbours(path_of(name)):
+            self._world.join(name, other)
+
+    def _end_standby(self, standby: str) -> None:
+        self._world.remove(standby)
+        self._hosts.pop(standby, None)
+
+    def _seek_standbys(self) -> None:
+        """Each controller that has no standby gets one, or goes on without."""
+        for unit in self._units if self._with_standbys else ():
+            controller = self._world.nodes.get(unit_name(unit))
+            if isinstance(controller, ControllerHub) and standby_of(controller.name) not in self._hosts:
+                can = (node for node in self._candidates(unit) if self._can_stand_by(node, controller.name))
+                self._begin_standby(controller, next(can, None))
+
+    def _begin_standby(self, controller: ControllerHub, host: int | None) -> None:
+        if host is None:
+            self._world.carry(controller.name, controller.end_standby())
+            return
+        name = standby_of(controller.name)
+        self._hosts[name] = host
+        self._epochs[name] += 1
+        controller.begin_standby()
+        self._world.add(StandbyState(name, f"{name}-{self._epochs[name]}"), self._made_standby)
+        self._world.join(controller.name, name)
+
+    def _can_stand_by(self, node: int, controller: str) -> bool:
+        is_other, home = node != self._hosts[controller] and node not in self._down, self._home(node)
+        return is_other and self._world.reaches(home, controller) and self._world.reaches(controller, home)
+
+    def _made_standby(self, state: NodeState) -> Node:
+        assert isinstance(state, StandbyState), "it is the state of a standby"
+        return StandbyNode(state, self._topology(state.name.removeprefix(standby_of(""))), timing=TIMING)
+
+    def restart(self, node: int) -> None:
+        """A broker that has crashed is up again."""
+        super().restart(node)
+        self._seek_standbys()
+
+    def heal(self) -> None:
+        """All partitions end."""
+        super().heal()
+        self._seek_standbys()
 
     # -- members
 
@@ -94,6 +187,7 @@ class HierarchyNetwork(HostedNetwork):
         self._paths[node] = (*unit, 1 + max(path[-1] for path in self._paths.values() if path[:-1] == unit))
         self._begin(self._home(node), node)
         self._world.join(unit_name(unit), self._home(node))
+        self._seek_standbys()
         return node
 
     def leave(self, node: int) -> None:
@@ -102,5 +196,11 @@ class HierarchyNetwork(HostedNetwork):
         places = self._places(node)
         del self._members[node]
         for name in places:
+            if isinstance(self._world.nodes[name], StandbyNode):
+                self._end_standby(name)
+                continue
             unit = path_of(name)
             self._hand_over(name, self._nearest(unit), self._neighbours(unit))
+            if self._hosts.get(standby_of(name)) == self._hosts[name]:
+                self._end_standby(standby_of(name))
+        self._seek_standbys()

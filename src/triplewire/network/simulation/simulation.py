@@ -54,9 +54,9 @@ class Simulation:
         """A network of so many super-peers."""
         return CubeNetwork(self._world, self.loads, nodes)
 
-    def hierarchy(self, clusters: Sequence[int]) -> HierarchyNetwork:
+    def hierarchy(self, clusters: Sequence[int], *, standbys: bool = True, short_cut: bool = True) -> HierarchyNetwork:
         """A network of brokers: (4, 3, 2) has 4 super-clusters of 3 clusters of 2 brokers, which have numbers in order.
 
-        It has 1 to 4 levels, and at most 32 sub-units in each unit.
+        It has 1 to 4 levels, and at most 32 sub-units in each unit. The others say what it does without (see there).
         """
-        return HierarchyNetwork(self._world, self.loads, clusters)
+        return HierarchyNetwork(self._world, self.loads, clusters, standbys=standbys, short_cut=short_cut)
