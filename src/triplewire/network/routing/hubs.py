@@ -33,6 +33,7 @@ from triplewire.network.node import Node, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside, missing, seen_from
 from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.moves import ClientAsked, ClientMoved
 from triplewire.network.routing.reaches import HUB, NETWORK
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
@@ -118,11 +119,13 @@ class RoutingHub(Node):
 
     def unsubscribe(self, id: str, now: float) -> Outbox:
         """A client's query ends; with it, its log."""
-        subscription = self.subscription(id)
-        del self.state.subscriptions[id]
+        self._end(self.subscription(id), now)
+        return self._sent()
+
+    def _end(self, subscription: ClientSubscription, now: float) -> None:
+        del self.state.subscriptions[subscription.id]
         self._watches.unwatch_own(subscription.id)
         self._change_interests(_OWN, [], [_asked(subscription)], now)
-        return self._sent()
 
     def subscription(self, id: str) -> ClientSubscription:
         """The subscription of an id."""
@@ -169,6 +172,8 @@ class RoutingHub(Node):
 
     def connect(self, peer: str, now: float) -> Outbox:
         """See `Node.connect`; a new neighbour is told what concerns it."""
+        if peer in self.state.companions:
+            return super().connect(peer, now)
         is_new = peer not in self.state.interests
         if is_new:
             self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else frozenset())
@@ -209,9 +214,16 @@ class RoutingHub(Node):
                 self._take(peer, sent, now)
             case AnswerSent(sent, path):
                 self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
+            case ClientAsked():
+                if self.state.moves.is_to_go(peer, body):
+                    self.tell(peer, self._let_go(body, now), now)
+            case ClientMoved():
+                self._settle(body, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
+        if peer in self.state.companions:
+            return  # it keeps what it is asked for until it is taken, and has nothing to say anew
         self._hear_items(peer, body.advertised, now)
         known, told = self.state.heard_interests[peer], dict(body.interests)
         gone = [(interest, since) for interest, since in known.items() if interest not in told]
@@ -226,6 +238,8 @@ class RoutingHub(Node):
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `Node.all_for`."""
+        if peer in self.state.companions:
+            return RoutesTold(frozenset(), (), ())
         interests = self.state.interests[peer].told
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
@@ -239,6 +253,55 @@ class RoutingHub(Node):
             self.state.interests[peer].advertise(seen_from(items, HUB), step)
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
+
+    # -- clients that move
+
+    def welcome(self, client: str, generation: int, old: str, now: float) -> Outbox:
+        """A client has come from another hub, which must be a companion: ask for what it has there."""
+        self.tell(old, self.state.moves.ask(client, generation), now)
+        return self._sent()
+
+    def awaits(self, client: str) -> bool:
+        """Whether what a client has is still on its way."""
+        return client in self.state.moves.awaited
+
+    def _let_go(self, asked: ClientAsked, now: float) -> ClientMoved:
+        """Let go of all that is here of a client."""
+        own = [each for each in self.state.subscriptions.values() if each.client == asked.client]
+        told = {key: self.state.documents[key].told for each in own for key in each.given}
+        for subscription in own:
+            self._end(subscription, now)
+        return ClientMoved(asked.client, asked.generation, tuple(own), tuple(told.values()))
+
+    def _settle(self, moved: ClientMoved, now: float) -> None:
+        """Go on with a client's subscriptions: tell them what is new here, and ask what became of the rest."""
+        before = {(told.origin, told.uri): told for told in moved.documents}
+        for subscription in moved.subscriptions:
+            self.state.subscriptions[subscription.id] = subscription
+            self._watches.watch_own(subscription)
+        self._change_interests(_OWN, [*map(_asked, moved.subscriptions)], [], now)
+        for key, kept in self.state.documents.items():
+            self._bring_up(moved.subscriptions, key, before.pop(key, None), kept.told, now)
+        for key, told in before.items():
+            if told.origin == self.name:
+                self._bring_up(moved.subscriptions, key, told, replace(told, document=None), now)
+            else:
+                self.state.documents[key] = KeptDocument(told, self._topology.next_hop(told.origin))
+                self._ask(Ask(*key, told.version, ()), now)
+        onward = self.state.moves.arrived(moved)
+        if onward is not None:
+            self.tell(onward[0], self._let_go(onward[1], now), now)
+
+    def _bring_up(
+        self,
+        subscriptions: Iterable[ClientSubscription],
+        key: Key,
+        before: DocumentSent | None,
+        told: DocumentSent,
+        now: float,
+    ) -> None:
+        _, rows = self._found(told, _OWN)
+        self._tell(subscriptions, key, before, told, rows, now)
 
     # -- a hub that was away
 
@@ -392,19 +455,24 @@ class RoutingHub(Node):
             kept.sent[peer] = told.version
             self.tell(peer, told, now)
 
-    def _tell_clients(
+    def _tell_clients(self, key: Key, before: DocumentSent | None, told: DocumentSent, rows: Rows, now: float) -> None:
+        self._tell(self.state.subscriptions.values(), key, before, told, rows, now)
+
+    def _tell(
         self,
+        subscriptions: Iterable[ClientSubscription],
         key: Key,
         before: DocumentSent | None,
         told: DocumentSent,
         rows: Rows,
         now: float,
     ) -> None:
+        """Tell subscriptions what another version of a document makes of their rows."""
         versions = (before.version if before is not None else None), (told.version if told.document else None)
-        for id, subscription in self.state.subscriptions.items():
-            if id in rows or key in subscription.given:
-                old = before.document if before is not None else None
-                subscription.take(key, versions, old, told.document, rows.get(id, ()), now)
+        old = before.document if before is not None else None
+        for subscription in subscriptions:
+            if subscription.id in rows or key in subscription.given:
+                subscription.take(key, versions, old, told.document, rows.get(subscription.id, ()), now)
 
     def _catch_up(self, peer: str, interests: Iterable[Interest], now: float, *, again: bool = False) -> None:
         """Tell a neighbour of the documents here that were published after its new interests began.

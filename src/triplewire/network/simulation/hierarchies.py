@@ -21,6 +21,7 @@ from triplewire.network.hierarchy import (
     standby_of,
     unit_name,
 )
+from triplewire.network.link import LinkState
 from triplewire.network.node import Node, NodeState
 from triplewire.network.routing import RoutingHub, RoutingState
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork
@@ -102,6 +103,20 @@ class HierarchyNetwork(HostedNetwork):
     def _neighbours(self, unit: Path) -> list[str]:
         below = [unit_name(path) for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
         return [unit_name(unit[:-1]), *below] if unit else below
+
+    def move(self, client: str, generation: int, old: int, new: int) -> None:
+        """A client goes from one broker to another, which asks the old one over a link between them."""
+        self._refuse_unknown(new)
+        hub, (here, there) = self.hub(new), (self._home(new), self._home(old))
+        for one, other in ((here, there), (there, here)):
+            state = self._world.state_of(one)
+            assert isinstance(state, RoutingState), "brokers are hubs"
+            state.companions.add(other)
+            if self._world.is_down(one):
+                state.links.setdefault(other, LinkState(state.epoch))
+        if there not in hub.neighbours:
+            self._world.join(here, there)
+        self.act(new, hub.welcome(client, generation, there, self.moment()))
 
     # -- controllers and standbys
 

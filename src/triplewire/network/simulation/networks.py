@@ -69,6 +69,10 @@ class SimulatedNetwork(ABC):
         """Send what a client has caused."""
         self._world.carry(self.hub(node).name, frames)
 
+    def move(self, client: str, generation: int, old: int, new: int) -> None:
+        """A client goes from one node to another."""
+        raise NetworkError(f"{client} cannot move: clients do that in a hierarchy")
+
     # -- faults
 
     def crash(self, node: int) -> None:
@@ -129,6 +133,8 @@ class SimulatedClient:
     def __init__(self, network: SimulatedNetwork, name: str, at: int) -> None:
         self._network, self.name, self.at = network, name, at
         self._numbers = count(1)
+        self._generation = 0
+        self._homes: dict[str, int] = {}
 
     def _height(self, reach: str) -> int:
         return height_of(reach, has_units=self._network.has_units)
@@ -176,14 +182,26 @@ class SimulatedClient:
         """Register a document, or a new version of it; it is not told beyond its reach."""
         height = self._height(reach)
         document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
-        now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).publish(document, now, reach=height))
+        at, now = self._homes.setdefault(uri, self.at), self._network.moment()
+        self._network.act(at, self._network.hub(at).publish(document, now, reach=height))
 
     def retract(self, uri: str) -> None:
         """Take a document back."""
-        now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).retract(uri, now))
+        at, now = self._homes.get(uri, self.at), self._network.moment()
+        self._network.act(at, self._network.hub(at).retract(uri, now))
+        self._homes.pop(uri, None)
 
     def events(self, id: str) -> list[Event]:
-        """What a subscription was told so far."""
-        return list(self._network.hub(self.at).subscription(id).log)
+        """What a subscription was told so far; nothing while it is on its way to where the client is."""
+        hub = self._network.hub(self.at)
+        return [] if hub.awaits(self.name) else list(hub.subscription(id).log)
+
+    def move(self, to: int) -> None:
+        """Go to another node: subscriptions follow, with all that they were told and have missed (N8).
+
+        What the client has published stays where it is, and is changed there.
+        """
+        if to != self.at:
+            self._generation += 1
+            self._network.move(self.name, self._generation, self.at, to)
+            self.at = to
