@@ -78,6 +78,11 @@ class HierarchyNetwork(HostedNetwork):
         if isinstance(self._world.nodes.get(name), RoutingHub):
             super()._count(name)
 
+    @property
+    def units(self) -> tuple[Path, ...]:
+        """The units that have a controller, the widest first."""
+        return tuple(self._units)
+
     def path(self, node: int) -> Path:
         """The place of a broker: its number in its cluster comes last."""
         return self._paths[node]
