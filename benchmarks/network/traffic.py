@@ -9,7 +9,7 @@ from time import perf_counter
 
 from benchmarks.network.demand import Demand
 from triplewire.network import Simulation
-from triplewire.network.simulation import HierarchyNetwork, SimulatedNetwork
+from triplewire.network.simulation import HierarchyNetwork, SimulatedClient, SimulatedNetwork
 
 BODIES = ("advertise", "subscribe", "event")
 """The kinds of messages that count; what links say to each other comes on top for all alternatives alike."""
@@ -32,7 +32,7 @@ class Traffic:
     publishing: int
     told: int
     idle: int | None
-    """Messages that hubs took in, of published documents, that neither want nor pass on any."""
+    """Messages with documents that brokers took in without wanting them, and without a unit to control."""
     seconds: float
 
 
@@ -101,13 +101,24 @@ def _spread(sim: Simulation, net: SimulatedNetwork, wanted: Demand, alternative:
     sim.run()
     after = sim.messages - before
     told = sum(len(client.events(sid)) for client, sid in sids)
-    idle = sum((sim.loads - loads)[node] for node in _bystanders(net, wanted))
+    idle = _idle(net, wanted, sids, sim.loads - loads)
     return sum(before[kind] for kind in BODIES), sum(after[kind] for kind in BODIES), told, idle
 
 
-def _bystanders(net: SimulatedNetwork, wanted: Demand) -> set[int]:
-    """Hubs of a hierarchy without subscriptions, and that control no unit."""
+def _idle(
+    net: SimulatedNetwork, wanted: Demand, sids: Sequence[tuple[SimulatedClient, str]], loads: Counter[int]
+) -> int:
+    """What brokers took in that control no unit, but for the documents that their clients were told of."""
     if not isinstance(net, HierarchyNetwork):
-        return set()
-    concerned = {node for topic in wanted.topics for node, _ in topic.asked}
-    return set(net.nodes) - concerned - {net.controller(*unit) for unit in net.units}
+        return 0
+    homes = {f"urn:document/{number}": node for node, number, _ in wanted.documents}
+    due = {
+        (client.at, behind.uri)
+        for client, sid in sids
+        for event in client.events(sid)
+        for behind in event.documents
+        if homes[behind.uri] != client.at
+    }
+    counted = Counter(node for node, _ in due)
+    brokers = set(net.nodes) - {net.controller(*unit) for unit in net.units}
+    return sum(loads[node] - counted[node] for node in brokers)

@@ -5,6 +5,7 @@ level as coming from the immediate sub-unit; they descend only to where somethin
 broker publishes meets what is asked for in the smallest unit that has both. No IO, no clock, no chance.
 """
 
+from triplewire.network.hierarchy.queries import BrokerHub, BrokerState, FoundDocuments, QueryAnswered, QueryAsked
 from triplewire.network.hierarchy.standbys import (
     ControllerHub,
     StandbyNode,
@@ -33,8 +34,13 @@ __all__ = [
     "KINDS",
     "MOST_LEVELS",
     "MOST_SUB_UNITS",
+    "BrokerHub",
+    "BrokerState",
     "ControllerHub",
+    "FoundDocuments",
     "Path",
+    "QueryAnswered",
+    "QueryAsked",
     "StandbyNode",
     "StandbyState",
     "StateCopied",

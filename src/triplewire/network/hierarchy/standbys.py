@@ -15,9 +15,10 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from triplewire.network.hierarchy.queries import BrokerHub, BrokerState
 from triplewire.network.link import Frame, LinkState, Position, Timing
 from triplewire.network.node import Node, NodeState, Outbox
-from triplewire.network.routing import RoutingHub, RoutingState, Topology
+from triplewire.network.routing import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,17 @@ class NeighbourCame:
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """A neighbour has been silent for long."""
+
+    peer: str
+    now: float
+
+
+Act = Heard | ToldAnew | NeighbourCame | Missed
+
+
+@dataclass(frozen=True, slots=True)
 class LinkPlace:
     """How far a controller is with a neighbour: which incarnation it has met, what that has, and what it has of it."""
 
@@ -60,7 +72,7 @@ class StepTaken:
     """A step of a controller."""
 
     kind: ClassVar[str] = "step"
-    acts: tuple[Heard | ToldAnew | NeighbourCame, ...]
+    acts: tuple[Act, ...]
     places: tuple[LinkPlace, ...]
 
 
@@ -69,7 +81,7 @@ class StateCopied:
     """All that a controller knows: a standby begins with this."""
 
     kind: ClassVar[str] = "state"
-    state: RoutingState
+    state: BrokerState
 
 
 def standby_of(controller: str) -> str:
@@ -77,15 +89,15 @@ def standby_of(controller: str) -> str:
     return f"standby-{controller}"
 
 
-class ControllerHub(RoutingHub):
+class ControllerHub(BrokerHub):
     """A hub that says nothing of which its standby does not know, while it has one."""
 
     def __init__(
-        self, state: RoutingState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
+        self, state: BrokerState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
     ) -> None:
         super().__init__(state, topology, timing=timing, short_cut=short_cut)
         self._standby = standby_of(state.name)
-        self._acts: list[Heard | ToldAnew | NeighbourCame] = []
+        self._acts: list[Act] = []
         self._now = 0.0
         self._told_places: dict[str, LinkPlace] = {}
         self._held: deque[tuple[int, str, Frame]] = deque()
@@ -138,6 +150,11 @@ class ControllerHub(RoutingHub):
         self._acts.append(Heard(peer, body, True, now))
         super().hear_all(peer, body, now)
 
+    def miss(self, peer: str, now: float) -> Outbox:
+        """See `BrokerHub.miss`."""
+        self._acts.append(Missed(peer, now))
+        return super().miss(peer, now)
+
     def all_for(self, peer: str) -> Any:
         """See `RoutingHub.all_for`."""
         if peer == self._standby:
@@ -177,12 +194,12 @@ class ControllerHub(RoutingHub):
         return changed
 
 
-def shared_state(state: RoutingState) -> RoutingState:
+def shared_state(state: BrokerState) -> BrokerState:
     """What a controller has in common with its standby: all but their own link."""
     return replace(state, links={peer: link for peer, link in state.links.items() if peer != standby_of(state.name)})
 
 
-class RepeatedHub(RoutingHub):
+class RepeatedHub(BrokerHub):
     """A hub that takes the steps of another one, and says nothing."""
 
     def repeat(self, step: StepTaken) -> None:
@@ -196,6 +213,8 @@ class RepeatedHub(RoutingHub):
                 case NeighbourCame(peer, now):
                     self.connect(peer, now)
                     self.disconnect(peer)
+                case Missed(peer, now):
+                    self.miss(peer, now)
         for place in step.places:
             link = self.state.links[place.peer]
             link.peer, link.has = place.epoch, place.has
@@ -207,7 +226,7 @@ class RepeatedHub(RoutingHub):
 class StandbyState(NodeState):
     """What a standby must not lose: the state of its controller; None before it has it."""
 
-    copy: RoutingState | None = None
+    copy: BrokerState | None = None
 
 
 class StandbyNode(Node):

@@ -6,7 +6,7 @@ it; a document goes back the way of the interests that it matches. Which way a m
 topology. No IO, no clock, no chance.
 """
 
-from triplewire.network.routing.advertisements import Advertisement, could_match
+from triplewire.network.routing.advertisements import Advertisement, could_match, seen_from
 from triplewire.network.routing.hubs import RoutingHub, Topology
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.reaches import HUB, NETWORK, height_of
@@ -25,4 +25,5 @@ __all__ = [
     "Topology",
     "could_match",
     "height_of",
+    "seen_from",
 ]

@@ -5,7 +5,7 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 """
 
 from triplewire.network.simulation.cubes import CubeNetwork
-from triplewire.network.simulation.hierarchies import HierarchyNetwork
+from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
 from triplewire.network.simulation.hosts import HostedNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.simulation import Simulation
@@ -14,6 +14,8 @@ from triplewire.network.simulation.world import World
 
 __all__ = [
     "CubeNetwork",
+    "FoundQuery",
+    "HierarchyClient",
     "HierarchyNetwork",
     "HostedNetwork",
     "Played",

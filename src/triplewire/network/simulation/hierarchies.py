@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
+from triplewire.languages import compile as compile_query
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
+    BrokerHub,
+    BrokerState,
     ControllerHub,
+    FoundDocuments,
     Path,
     StandbyNode,
     StandbyState,
@@ -23,8 +28,9 @@ from triplewire.network.hierarchy import (
 )
 from triplewire.network.link import LinkState
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import RoutingHub, RoutingState
+from triplewire.network.routing import RoutingState
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork
+from triplewire.network.simulation.networks import SimulatedClient
 from triplewire.network.simulation.world import World
 
 
@@ -69,14 +75,39 @@ class HierarchyNetwork(HostedNetwork):
         return unit_name(self._paths[node])
 
     def _made(self, state: NodeState) -> Node:
-        assert isinstance(state, RoutingState), "it is the state of a hub"
-        kind = ControllerHub if path_of(state.name) in self._units else RoutingHub
+        assert isinstance(state, BrokerState), "it is the state of a hub"
+        kind = ControllerHub if path_of(state.name) in self._units else BrokerHub
         return kind(state, self._topology(state.name), timing=TIMING, short_cut=self._short_cut)
+
+    def _empty(self, name: str, epoch: str, stands_in: bool) -> BrokerState:
+        return BrokerState(name, epoch, stands_in=stands_in)
 
     def _count(self, name: str) -> None:
         """What standbys are told is counted in `messages`, as steps; it is no work of routing."""
-        if isinstance(self._world.nodes.get(name), RoutingHub):
+        if isinstance(hub := self._world.nodes.get(name), BrokerHub):
             super()._count(name)
+            self._watch_queries(hub)
+
+    def _watch_queries(self, hub: BrokerHub) -> None:
+        for peer in sorted(hub.awaited()):
+            self._world.miss(hub.name, peer)
+
+    def hub(self, node: int) -> BrokerHub:
+        """See `HostedNetwork.hub`."""
+        found = super().hub(node)
+        assert isinstance(found, BrokerHub), "brokers answer queries"
+        return found
+
+    def client(self, at: int) -> HierarchyClient:
+        """A new client of a broker."""
+        self._refuse_unknown(at)
+        return HierarchyClient(self, f"client-{next(self._clients)}", at)
+
+    def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None) -> None:
+        """A client of a broker looks for documents."""
+        hub = self.hub(at)
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment()))
+        self._watch_queries(hub)
 
     @property
     def units(self) -> tuple[Path, ...]:
@@ -128,8 +159,11 @@ class HierarchyNetwork(HostedNetwork):
     def _notice(self, name: str, silent: str) -> None:
         """A standby takes over from a controller that is down, or another broker takes the place of a standby.
 
-        What a broker is to be told waits until it is back.
+        What a broker is to be told waits until it is back; queries go on without it.
         """
+        if isinstance(hub := self._world.nodes.get(name), BrokerHub):
+            self._world.carry(name, hub.miss(silent, self._world.now))
+            self._watch_queries(hub)
         if standby_of(name) == silent or (standby_of(silent) == name and self._hosts[silent] not in self._down):
             self._end_standby(max(name, silent, key=len))
         elif path_of(silent) in self._units and self._hosts[silent] in self._down:
@@ -224,3 +258,31 @@ class HierarchyNetwork(HostedNetwork):
             if self._hosts.get(standby_of(name)) == self._hosts[name]:
                 self._end_standby(standby_of(name))
         self._seek_standbys()
+
+
+class HierarchyClient(SimulatedClient):
+    """A client of a broker, which also looks for documents."""
+
+    _network: HierarchyNetwork
+
+    def find(
+        self, text: str, *, language: str = "sparql", reach: str = "network", limit: int | None = None
+    ) -> FoundQuery:
+        """Look for documents that are published now, inside a reach, and not more than `limit` (N3)."""
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit must be above 0, and is {limit}")
+        id, pattern = f"{self.name}/query-{next(self._numbers)}", compile_query(text, language=language)
+        self._network.find(self.at, id, pattern, self._height(reach), limit)
+        return FoundQuery(self._network, self.at, id)
+
+
+class FoundQuery:
+    """A query that a client has asked."""
+
+    def __init__(self, network: HierarchyNetwork, at: int, id: str) -> None:
+        self._network, self._at, self._id = network, at, id
+
+    @property
+    def found(self) -> FoundDocuments:
+        """What it has found so far."""
+        return self._network.hub(self._at).found(self._id)

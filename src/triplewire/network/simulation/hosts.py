@@ -51,7 +51,10 @@ class HostedNetwork(SimulatedNetwork):
         """A place begins with nothing."""
         self._hosts[name] = host
         self._epochs[name] += 1
-        self._world.add(RoutingState(name, f"{name}-{self._epochs[name]}", stands_in=stands_in), self._made)
+        self._world.add(self._empty(name, f"{name}-{self._epochs[name]}", stands_in), self._made)
+
+    def _empty(self, name: str, epoch: str, stands_in: bool) -> RoutingState:
+        return RoutingState(name, epoch, stands_in=stands_in)
 
     def _made(self, state: NodeState) -> Node:
         assert isinstance(state, RoutingState), "it is the state of a hub"

@@ -59,7 +59,7 @@ class World:
         self.place: Callable[[str], str] = lambda name: name
         """Where a node stands: what nodes at one place tell each other is no message, and meets no fault."""
         self.on_arrival: Callable[[str], None] = lambda name: None
-        """What to do when a node has got a message."""
+        """What to do when a node has taken a message in."""
         self.on_silence: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has not heard from a neighbour for `patience`."""
 
@@ -81,7 +81,7 @@ class World:
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
                 self.carry(one, self.nodes[one].connect(other, self.now))
-                self._miss(one, other)
+                self.miss(one, other)
 
     def crash(self, name: str) -> None:
         """A node loses everything but its state; what it was just sending may be lost as well."""
@@ -104,7 +104,7 @@ class World:
         for peer in list(node.neighbours):
             self.carry(name, node.connect(peer, self.now))
             self._wake(peer, name)
-            self._miss(name, peer)
+            self.miss(name, peer)
         return node
 
     def state_of(self, name: str) -> NodeState:
@@ -158,9 +158,9 @@ class World:
         """Whether a frame from one node gets to another."""
         return a in self.nodes and b in self.nodes and not (self._cut and self.is_cut(a, b))
 
-    def _miss(self, node: str, peer: str) -> None:
-        """A node that begins to speak to one that is down has to find out, too."""
-        if peer in self._down:
+    def miss(self, node: str, peer: str) -> None:
+        """A node that waits for one that it cannot hear of has to find out, too."""
+        if not self.reaches(peer, node):
             self._watch([(node, peer)])
 
     def _watch(self, pairs: Iterable[Pair]) -> None:
@@ -192,10 +192,10 @@ class World:
 
     def _arrive(self, sender: str, receiver: str, frame: Frame) -> None:
         if self.reaches(sender, receiver):
-            if isinstance(frame, LogEntry):
-                self.on_arrival(receiver)
             self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
             self._wake(receiver, sender)
+            if isinstance(frame, LogEntry):
+                self.on_arrival(receiver)
 
     # -- time
 
