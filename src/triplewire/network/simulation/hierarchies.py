@@ -55,13 +55,22 @@ class HierarchyNetwork(HostedNetwork):
         check_clusters(clusters)
         super().__init__(world, loads, prod(clusters))
         self._levels, self._with_standbys, self._short_cut = len(clusters), standbys, short_cut
-        self._paths: dict[int, Path] = dict(enumerate(brokers_of(clusters)))
-        self._units = dict.fromkeys(path[:length] for path in self._paths.values() for length in range(self._levels))
-        for path in self._units:
+        self._paths: dict[int, Path] = {}
+        self._units: dict[Path, None] = {}
+        self._settle((), dict(enumerate(brokers_of(clusters))))
+
+    def _settle(self, around: Path, brokers: dict[int, Path]) -> None:
+        """Brokers come, and with them the units inside `around` that they are in."""
+        self._paths |= brokers
+        self._members |= dict.fromkeys(brokers)
+        inside = (path[:length] for path in brokers.values() for length in range(len(around), self._levels))
+        units = [path for path in dict.fromkeys(inside) if path not in self._units]
+        self._units |= dict.fromkeys(units)
+        for path in units:
             self._begin(unit_name(path), self._candidates(path)[0])
-        for node, path in self._paths.items():
+        for node, path in brokers.items():
             self._begin(unit_name(path), node)
-        for path in [*self._units, *self._paths.values()]:
+        for path in [*units, *brokers.values()]:
             if path:
                 self._world.join(unit_name(path[:-1]), unit_name(path))
         self._seek_standbys()
@@ -234,21 +243,47 @@ class HierarchyNetwork(HostedNetwork):
         unit = min(sizes, key=lambda path: (sizes[path], path)) if cluster is None else tuple(cluster)
         if unit not in sizes:
             raise NetworkError(f"there is no cluster {unit}: the clusters are {', '.join(map(str, sizes))}")
-        if sizes[unit] >= MOST_SUB_UNITS:
-            raise UnitFull(f"cluster {unit}", MOST_SUB_UNITS)
         node = max(self._paths) + 1
-        self._members[node] = None
-        self._paths[node] = (*unit, 1 + max(path[-1] for path in self._paths.values() if path[:-1] == unit))
-        self._begin(self._home(node), node)
-        self._world.join(unit_name(unit), self._home(node))
-        self._seek_standbys()
+        self._settle(unit, {node: self._vacant(unit)})
         return node
+
+    def join_unit(self, inside: Path, clusters: Sequence[int]) -> list[int]:
+        """A unit joins as a whole: `clusters` has its numbers of sub-units; gives the numbers of its brokers."""
+        check_clusters(clusters)
+        if tuple(inside) not in self._units or len(inside) + 1 + len(clusters) != self._levels:
+            raise NetworkError(f"a unit of {len(clusters)} levels has no place inside {tuple(inside)}")
+        unit, first = self._vacant(tuple(inside)), max(self._paths) + 1
+        brokers = {number: (*unit, *path) for number, path in enumerate(brokers_of(clusters), start=first)}
+        self._settle(unit, brokers)
+        return list(brokers)
+
+    def _vacant(self, unit: Path) -> Path:
+        """The place of the next sub-unit."""
+        taken = [path[-1] for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
+        if len(taken) >= MOST_SUB_UNITS:
+            raise UnitFull(f"unit {unit}", MOST_SUB_UNITS)
+        return (*unit, 1 + max(taken))
 
     def leave(self, node: int) -> None:
         """A broker leaves: another one of its cluster serves its clients, and others control its units."""
         self._refuse_to_leave(node)
-        places = self._places(node)
-        del self._members[node]
+        self._depart([node])
+
+    def leave_unit(self, *unit: int) -> None:
+        """A unit leaves as a whole: brokers of the unit around it serve its clients."""
+        nodes = self._candidates(unit)
+        if not nodes:
+            raise NetworkError(f"there are no brokers in unit {unit}")
+        for node in nodes:
+            self._refuse_to_leave(node)
+        if set(self._up()) <= set(nodes):
+            raise NetworkError(f"no broker outside unit {unit} is up; it can leave when one is")
+        self._depart(nodes)
+
+    def _depart(self, nodes: Sequence[int]) -> None:
+        places = [name for node in nodes for name in self._places(node)]
+        for node in nodes:
+            del self._members[node]
         for name in places:
             if isinstance(self._world.nodes[name], StandbyNode):
                 self._end_standby(name)
