@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 from tests.network.pairs import ASKED, THEME
 
-from triplewire.errors import NetworkError
 from triplewire.network import Simulation
 
 SHAPES = [(3,), (2, 2), (2, 1, 2)]
@@ -40,7 +38,7 @@ class Moving(Both):
 @settings(max_examples=30)
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=20))
 def test_client_that_moves_is_told_as_by_one_hub_when_each_step_has_time(seed, clusters, actions):
-    """Invariant of `network.routing.moves`: what a client has is at one hub, or on one way."""
+    """Invariant of `network.hierarchy.moves`: what a client has is at one hub, or on one way."""
     is_told_as_by_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
 
 
@@ -111,8 +109,3 @@ def test_what_a_client_has_published_stays_and_is_changed_there():
     writer.retract("urn:doc1")
     sim.run()
     assert [event.kind for event in reader.events(sid)] == ["matched", "unmatched"]
-
-
-def test_clients_of_a_hypercube_stay_where_they_are():
-    with pytest.raises(NetworkError, match="cannot move"):
-        Simulation().hypercube(2).client(at=0).move(to=1)

@@ -92,6 +92,22 @@ def test_answer_names_the_units_that_did_not_answer(limit):
     assert len(whole.found.documents) == 3
 
 
+@pytest.mark.parametrize("standbys", [True, False])
+@pytest.mark.parametrize("moment", [0.0, 0.02, 0.05, 0.08, 0.12])
+def test_query_ends_also_when_a_controller_goes_down_under_it(standbys, moment):
+    sim = Simulation(seed=7)
+    net = sim.hierarchy(clusters=(2, 2, 3), standbys=standbys)
+    uris = {published(net, node, 1) for node in (2, 5, 11)}
+    sim.run()
+    query = net.client(at=2).find(ASKED % 1)
+    sim.run(seconds=moment)
+    net.crash(net.controller(0))
+    sim.run()
+    found = {document.uri for document in query.found.documents}
+    assert query.found.is_done
+    assert found == uris or (found < uris and query.found.silent)
+
+
 def test_limit_that_wants_nothing_is_refused():
     net = Simulation().hierarchy(clusters=(2,))
     with pytest.raises(ValueError, match="limit must be above 0"):

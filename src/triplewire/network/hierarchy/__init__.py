@@ -16,7 +16,6 @@ from triplewire.network.hierarchy.standbys import (
     standby_of,
 )
 from triplewire.network.hierarchy.units import (
-    KINDS,
     MOST_LEVELS,
     MOST_SUB_UNITS,
     Path,
@@ -24,14 +23,12 @@ from triplewire.network.hierarchy.units import (
     brokers_of,
     check_clusters,
     controllers,
-    kind_of,
     path_of,
     unit_name,
     vectors,
 )
 
 __all__ = [
-    "KINDS",
     "MOST_LEVELS",
     "MOST_SUB_UNITS",
     "BrokerHub",
@@ -49,7 +46,6 @@ __all__ = [
     "brokers_of",
     "check_clusters",
     "controllers",
-    "kind_of",
     "path_of",
     "shared_state",
     "standby_of",

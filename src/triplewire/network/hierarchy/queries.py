@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import Document
+from triplewire.network.hierarchy.moves import MovingHub, MovingState
 from triplewire.network.node import Outbox
-from triplewire.network.routing import HUB, RoutingHub, RoutingState, could_match, seen_from
+from triplewire.network.routing import HUB, RoutesTold, could_match, seen_from
 from triplewire.network.routing.messages import DocumentSent
 from triplewire.network.routing.subscriptions import Key
 
@@ -40,6 +41,13 @@ class QueryAnswered:
     id: str
     documents: tuple[DocumentSent, ...]
     silent: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTold(RoutesTold):
+    """Everything that a neighbour should know, with what it is asked."""
+
+    queries: tuple[QueryAsked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +84,14 @@ class QueryTask:
 
 
 @dataclass(slots=True)
-class BrokerState(RoutingState):
+class BrokerState(MovingState):
     """What a hub of a hierarchy must not lose: also the queries that it works on, and those that are done."""
 
     queries: dict[str, QueryTask] = field(default_factory=dict)
     answers: dict[str, QueryTask] = field(default_factory=dict)
 
 
-class BrokerHub(RoutingHub):
+class BrokerHub(MovingHub):
     """A hub of a hierarchy, which also answers queries."""
 
     state: BrokerState
@@ -105,7 +113,7 @@ class BrokerHub(RoutingHub):
     # -- neighbours
 
     def hear(self, peer: str, body: Any, now: float) -> None:
-        """See `RoutingHub.hear`."""
+        """See `MovingHub.hear`."""
         match body:
             case QueryAsked():
                 self._begin_query(peer, body, now)
@@ -117,6 +125,19 @@ class BrokerHub(RoutingHub):
                     self._go_on(task, now)
             case _:
                 super().hear(peer, body, now)
+
+    def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
+        """See `MovingHub.hear_all`."""
+        super().hear_all(peer, body, now)
+        for asked in body.queries if isinstance(body, UnitTold) else ():
+            self._begin_query(peer, asked, now)
+
+    def all_for(self, peer: str) -> RoutesTold:
+        """See `MovingHub.all_for`; one that begins anew does not know what it was asked."""
+        told = super().all_for(peer)
+        waiting = [task for task in self.state.queries.values() if peer in task.waiting]
+        queries = tuple(replace(task.asked, wanted=task.wanted) for task in waiting)
+        return UnitTold(told.advertised, told.interests, told.documents, queries)
 
     def awaited(self) -> set[str]:
         """The neighbours whose answers queries wait for."""
@@ -153,9 +174,14 @@ class BrokerHub(RoutingHub):
         return sorted(found, key=lambda told: -told.time)
 
     def _may_know(self, peer: str, asked: QueryAsked) -> bool:
-        """The unit above may, as far as the query goes; a sub-unit if it has advertised something for it."""
+        """The unit above may, as far as the query goes; a sub-unit if it has advertised something for it.
+
+        So may one that a controller, which has begun with nothing, has not heard from.
+        """
         if self._topology.takes_all(peer):
             return asked.reach >= self._topology.height(peer)
+        if self.state.stands_in and self.state.links[peer].has is None:
+            return True
         return could_match(seen_from(self.state.heard_items[peer], HUB), asked.pattern)
 
     def _go_on(self, task: QueryTask, now: float) -> None:

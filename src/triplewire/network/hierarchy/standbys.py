@@ -152,7 +152,9 @@ class ControllerHub(BrokerHub):
 
     def miss(self, peer: str, now: float) -> Outbox:
         """See `BrokerHub.miss`."""
-        self._acts.append(Missed(peer, now))
+        self._now = now
+        if peer in self.awaited():
+            self._acts.append(Missed(peer, now))
         return super().miss(peer, now)
 
     def all_for(self, peer: str) -> Any:

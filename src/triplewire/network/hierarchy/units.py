@@ -19,8 +19,6 @@ from triplewire.errors import UnitFull
 
 MOST_SUB_UNITS = 32
 MOST_LEVELS = 4
-KINDS = ("hub", "cluster", "super-cluster", "super-super-cluster")
-"""What a unit is called, by its height: how many levels are below it."""
 
 _ABOVE = 1 << MOST_SUB_UNITS
 """The bit of the unit above, which is none of the sub-units."""
@@ -51,12 +49,6 @@ def vectors(path: Path) -> tuple[int, ...]:
     (1, 4, 2)
     """
     return tuple(1 << number for number in path)
-
-
-def kind_of(path: Path, levels: int) -> str:
-    """What a unit is called."""
-    height = levels - len(path)
-    return KINDS[height] if height < len(KINDS) else "network"
 
 
 def check_clusters(clusters: Sequence[int]) -> None:
@@ -118,7 +110,7 @@ class TreeTopology:
 
     def bit(self, peer: str) -> int:
         """That of the sub-unit in the vectors of this unit."""
-        return _ABOVE if self._is_above(peer) else 1 << path_of(peer)[-1]
+        return _ABOVE if self._is_above(peer) else vectors(path_of(peer))[-1]
 
     def height(self, peer: str) -> int:
         """That of the unit above; down goes everything."""

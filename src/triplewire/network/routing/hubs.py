@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
@@ -33,42 +33,14 @@ from triplewire.network.node import Node, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside, missing, seen_from
 from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
-from triplewire.network.routing.moves import ClientAsked, ClientMoved
 from triplewire.network.routing.reaches import HUB, NETWORK
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
+from triplewire.network.routing.topologies import Topology
 from triplewire.network.routing.watches import Rows, WatchIndex
 
-_OWN = ""
+OWN = ""
 """The neighbour that clients of the hub stand for."""
-
-
-class Topology(Protocol):
-    """Which way messages may go on. `came` is the neighbour that a message came from, "" for a client of the hub."""
-
-    def advertisement_goes(self, came: str, to: str) -> bool:
-        """Whether an advertisement goes on to a neighbour."""
-
-    def interest_goes(self, came: str, to: str) -> bool:
-        """Whether an interest goes on to a neighbour, if that has advertised something for it."""
-
-    def document_goes(self, came: str, to: str) -> bool:
-        """Whether a document goes on to a neighbour, if that has an interest in it."""
-
-    def next_hop(self, to: str) -> str:
-        """The neighbour on the way to a hub."""
-
-    def takes_all(self, peer: str) -> bool:
-        """Whether a neighbour is told of every interest, whatever it has advertised."""
-
-    def bit(self, peer: str) -> int:
-        """The bit of a neighbour, in vectors of those that a document has reached."""
-
-    def height(self, peer: str) -> int:
-        """How far something must reach to go on to a neighbour."""
-
-    def distance(self, origin: str) -> int:
-        """How far something must reach to get here from the hub that it began at, or to be asked for by a neighbour."""
 
 
 class RoutingHub(Node):
@@ -114,7 +86,7 @@ class RoutingHub(Node):
         subscription = ClientSubscription(id, client, compile_query(text, language=language), since, reach)
         self.state.subscriptions[id] = subscription
         self._watches.watch_own(subscription)
-        self._change_interests(_OWN, [_asked(subscription)], [], since)
+        self._change_interests(OWN, [asked_by(subscription)], [], since)
         return self._sent()
 
     def unsubscribe(self, id: str, now: float) -> Outbox:
@@ -125,7 +97,7 @@ class RoutingHub(Node):
     def _end(self, subscription: ClientSubscription, now: float) -> None:
         del self.state.subscriptions[subscription.id]
         self._watches.unwatch_own(subscription.id)
-        self._change_interests(_OWN, [], [_asked(subscription)], now)
+        self._change_interests(OWN, [], [asked_by(subscription)], now)
 
     def subscription(self, id: str) -> ClientSubscription:
         """The subscription of an id."""
@@ -143,14 +115,14 @@ class RoutingHub(Node):
             return []
         self._advertise_document(document, reach)
         self._advertise_on(now)
-        self._take(_OWN, self._next_version(document.uri, document, now, reach), now)
+        self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
     def retract(self, uri: str, now: float) -> Outbox:
         """A client takes a document back."""
         if (self.name, uri) not in self.state.documents:
             raise UnknownDocument(uri)
-        self._take(_OWN, self._next_version(uri, None, now), now)
+        self._take(OWN, self._next_version(uri, None, now), now)
         self.state.advertisements.pop(f"document {uri}", None)
         self._advertise_on(now)
         return self._sent()
@@ -172,8 +144,6 @@ class RoutingHub(Node):
 
     def connect(self, peer: str, now: float) -> Outbox:
         """See `Node.connect`; a new neighbour is told what concerns it."""
-        if peer in self.state.companions:
-            return super().connect(peer, now)
         is_new = peer not in self.state.interests
         if is_new:
             self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else frozenset())
@@ -182,7 +152,7 @@ class RoutingHub(Node):
         frames = super().connect(peer, now)
         if is_new:
             step = InterestStep()
-            for came, interests in [(_OWN, self._own_interests()), *self._heard()]:
+            for came, interests in [(OWN, self._own_interests()), *self._heard()]:
                 for interest, since in interests:
                     if self._interest_goes(came, interest, peer):
                         self.state.interests[peer].want(interest, since, step)
@@ -191,7 +161,7 @@ class RoutingHub(Node):
         return [*frames, *self._sent()]
 
     def _own_interests(self) -> list[tuple[Interest, float]]:
-        return [*map(_asked, self.state.subscriptions.values())]
+        return [*map(asked_by, self.state.subscriptions.values())]
 
     def _heard(self) -> list[tuple[str, list[tuple[Interest, float]]]]:
         return [(peer, [*interests.items()]) for peer, interests in self.state.heard_interests.items()]
@@ -214,16 +184,9 @@ class RoutingHub(Node):
                 self._take(peer, sent, now)
             case AnswerSent(sent, path):
                 self.tell(path[-1], AnswerSent(sent, path[:-1]), now)
-            case ClientAsked():
-                if self.state.moves.is_to_go(peer, body):
-                    self.tell(peer, self._let_go(body, now), now)
-            case ClientMoved():
-                self._settle(body, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
-        if peer in self.state.companions:
-            return  # it keeps what it is asked for until it is taken, and has nothing to say anew
         self._hear_items(peer, body.advertised, now)
         known, told = self.state.heard_interests[peer], dict(body.interests)
         gone = [(interest, since) for interest, since in known.items() if interest not in told]
@@ -238,8 +201,6 @@ class RoutingHub(Node):
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `Node.all_for`."""
-        if peer in self.state.companions:
-            return RoutesTold(frozenset(), (), ())
         interests = self.state.interests[peer].told
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
@@ -254,55 +215,6 @@ class RoutingHub(Node):
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
 
-    # -- clients that move
-
-    def welcome(self, client: str, generation: int, old: str, now: float) -> Outbox:
-        """A client has come from another hub, which must be a companion: ask for what it has there."""
-        self.tell(old, self.state.moves.ask(client, generation), now)
-        return self._sent()
-
-    def awaits(self, client: str) -> bool:
-        """Whether what a client has is still on its way."""
-        return client in self.state.moves.awaited
-
-    def _let_go(self, asked: ClientAsked, now: float) -> ClientMoved:
-        """Let go of all that is here of a client."""
-        own = [each for each in self.state.subscriptions.values() if each.client == asked.client]
-        told = {key: self.state.documents[key].told for each in own for key in each.given}
-        for subscription in own:
-            self._end(subscription, now)
-        return ClientMoved(asked.client, asked.generation, tuple(own), tuple(told.values()))
-
-    def _settle(self, moved: ClientMoved, now: float) -> None:
-        """Go on with a client's subscriptions: tell them what is new here, and ask what became of the rest."""
-        before = {(told.origin, told.uri): told for told in moved.documents}
-        for subscription in moved.subscriptions:
-            self.state.subscriptions[subscription.id] = subscription
-            self._watches.watch_own(subscription)
-        self._change_interests(_OWN, [*map(_asked, moved.subscriptions)], [], now)
-        for key, kept in self.state.documents.items():
-            self._bring_up(moved.subscriptions, key, before.pop(key, None), kept.told, now)
-        for key, told in before.items():
-            if told.origin == self.name:
-                self._bring_up(moved.subscriptions, key, told, replace(told, document=None), now)
-            else:
-                self.state.documents[key] = KeptDocument(told, self._topology.next_hop(told.origin))
-                self._ask(Ask(*key, told.version, ()), now)
-        onward = self.state.moves.arrived(moved)
-        if onward is not None:
-            self.tell(onward[0], self._let_go(onward[1], now), now)
-
-    def _bring_up(
-        self,
-        subscriptions: Iterable[ClientSubscription],
-        key: Key,
-        before: DocumentSent | None,
-        told: DocumentSent,
-        now: float,
-    ) -> None:
-        _, rows = self._found(told, _OWN)
-        self._tell(subscriptions, key, before, told, rows, now)
-
     # -- a hub that was away
 
     def adopt(self, lost: RoutingState, now: float) -> Outbox:
@@ -315,7 +227,7 @@ class RoutingHub(Node):
         for subscription in lost.subscriptions.values():
             self._watches.watch_own(subscription)
         self._advertise_on(now)
-        self._change_interests(_OWN, [*map(_asked, lost.subscriptions.values())], [], now)
+        self._change_interests(OWN, [*map(asked_by, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():
             self._adopt_document(key, kept, now)
         asked, state.asked = state.asked, []
@@ -491,6 +403,6 @@ class RoutingHub(Node):
                 self._send(kept, peer, now, is_wanted=True)
 
 
-def _asked(subscription: ClientSubscription) -> tuple[Interest, float]:
+def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
     """What a subscription asks for, and since when."""
     return interest_of(subscription.pattern, subscription.reach), subscription.since

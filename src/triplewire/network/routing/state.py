@@ -8,7 +8,6 @@ from triplewire.network.node import NodeState
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.messages import Ask, DocumentSent
-from triplewire.network.routing.moves import ClientMoves
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 
@@ -34,9 +33,6 @@ class RoutingState(NodeState):
     subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
     documents: dict[Key, KeptDocument] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
-    companions: set[str] = field(default_factory=set)
-    """Hubs with which there is a link for the sake of clients that move, and no routing."""
-    moves: ClientMoves = field(default_factory=ClientMoves)
     stands_in: bool = False
     """Whether it does not know what the hub knew that it stands in for."""
     asked: list[Ask] = field(default_factory=list)

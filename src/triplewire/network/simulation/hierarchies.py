@@ -9,6 +9,7 @@ from math import prod
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
 from triplewire.languages import compile as compile_query
+from triplewire.model import Event
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
     BrokerHub,
@@ -28,7 +29,6 @@ from triplewire.network.hierarchy import (
 )
 from triplewire.network.link import LinkState
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import RoutingState
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork
 from triplewire.network.simulation.networks import SimulatedClient
 from triplewire.network.simulation.world import World
@@ -155,7 +155,7 @@ class HierarchyNetwork(HostedNetwork):
         hub, (here, there) = self.hub(new), (self._home(new), self._home(old))
         for one, other in ((here, there), (there, here)):
             state = self._world.state_of(one)
-            assert isinstance(state, RoutingState), "brokers are hubs"
+            assert isinstance(state, BrokerState), "brokers are hubs"
             state.companions.add(other)
             if self._world.is_down(one):
                 state.links.setdefault(other, LinkState(state.epoch))
@@ -189,7 +189,7 @@ class HierarchyNetwork(HostedNetwork):
             self._hosts[name] = host
             self._world.add(state.copy, self._made)
         else:
-            self._begin(name, self._nearest(path_of(name)))
+            self._begin(name, self._nearest(path_of(name)), stands_in=True)
         self._end_standby(standby)
         for other in self._neighbours(path_of(name)):
             self._world.join(name, other)
@@ -296,9 +296,27 @@ class HierarchyNetwork(HostedNetwork):
 
 
 class HierarchyClient(SimulatedClient):
-    """A client of a broker, which also looks for documents."""
+    """A client of a broker, which also moves to another one, and looks for documents."""
 
     _network: HierarchyNetwork
+
+    def __init__(self, network: HierarchyNetwork, name: str, at: int) -> None:
+        super().__init__(network, name, at)
+        self._generation = 0
+
+    def move(self, to: int) -> None:
+        """Go to another broker: subscriptions follow, with all that they were told and have missed (N8).
+
+        What the client has published stays where it is, and is changed there.
+        """
+        if to != self.at:
+            self._generation += 1
+            self._network.move(self.name, self._generation, self.at, to)
+            self.at = to
+
+    def events(self, id: str) -> list[Event]:
+        """What a subscription was told so far; nothing while it is on its way to where the client is."""
+        return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)
 
     def find(
         self, text: str, *, language: str = "sparql", reach: str = "network", limit: int | None = None

@@ -69,10 +69,6 @@ class SimulatedNetwork(ABC):
         """Send what a client has caused."""
         self._world.carry(self.hub(node).name, frames)
 
-    def move(self, client: str, generation: int, old: int, new: int) -> None:
-        """A client goes from one node to another."""
-        raise NetworkError(f"{client} cannot move: clients do that in a hierarchy")
-
     # -- faults
 
     def crash(self, node: int) -> None:
@@ -133,7 +129,6 @@ class SimulatedClient:
     def __init__(self, network: SimulatedNetwork, name: str, at: int) -> None:
         self._network, self.name, self.at = network, name, at
         self._numbers = count(1)
-        self._generation = 0
         self._homes: dict[str, int] = {}
 
     def _height(self, reach: str) -> int:
@@ -192,16 +187,5 @@ class SimulatedClient:
         self._homes.pop(uri, None)
 
     def events(self, id: str) -> list[Event]:
-        """What a subscription was told so far; nothing while it is on its way to where the client is."""
-        hub = self._network.hub(self.at)
-        return [] if hub.awaits(self.name) else list(hub.subscription(id).log)
-
-    def move(self, to: int) -> None:
-        """Go to another node: subscriptions follow, with all that they were told and have missed (N8).
-
-        What the client has published stays where it is, and is changed there.
-        """
-        if to != self.at:
-            self._generation += 1
-            self._network.move(self.name, self._generation, self.at, to)
-            self.at = to
+        """What a subscription was told so far."""
+        return list(self._network.hub(self.at).subscription(id).log)
