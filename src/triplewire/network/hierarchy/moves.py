@@ -22,7 +22,7 @@ from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 @dataclass(frozen=True, slots=True)
 class ClientAsked:
-    """A client is at the hub that asks, for the so-manieth time that it has moved."""
+    """A client has come to the hub that asks; `generation` counts its moves."""
 
     kind: ClassVar[str] = "move"
     client: str
