@@ -137,6 +137,7 @@ class MovingHub(RoutingHub):
     def _settle(self, moved: ClientMoved, now: float) -> None:
         """Go on with a client's subscriptions: tell them what is new here, and ask what became of the rest."""
         before = {(told.origin, told.uri): told for told in moved.documents}
+        others = [*self.state.subscriptions.values()]
         for subscription in moved.subscriptions:
             self.state.subscriptions[subscription.id] = subscription
             self._watches.watch_own(subscription)
@@ -148,6 +149,7 @@ class MovingHub(RoutingHub):
                 self._bring_up(moved.subscriptions, key, told, replace(told, document=None), now)
             else:
                 self.state.documents[key] = KeptDocument(told, self._topology.next_hop(told.origin))
+                self._bring_up(others, key, None, told, now)  # perhaps it is on its way to them
                 self._ask(Ask(*key, told.version, ()), now)
         onward = self.state.moves.arrived(moved)
         if onward is not None:

@@ -314,6 +314,13 @@ class HierarchyClient(SimulatedClient):
             self._network.move(self.name, self._generation, self.at, to)
             self.at = to
 
+    def unsubscribe(self, id: str) -> None:
+        """Let a query end; NetworkError while it is on its way to where the client is."""
+        hub = self._network.hub(self.at)
+        if hub.awaits(self.name) and id not in hub.state.subscriptions:
+            raise NetworkError(f"{id} is on its way to node {self.at}; it can end when it has arrived")
+        super().unsubscribe(id)
+
     def events(self, id: str) -> list[Event]:
         """What a subscription was told so far; nothing while it is on its way to where the client is."""
         return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)
