@@ -8,6 +8,7 @@ from importlib import import_module
 
 BENCHMARKS = {
     "core": "benchmarks.core",
+    "edge": "benchmarks.edge.run",
     "engine": "benchmarks.engine.run",
     "faults": "benchmarks.faults.run",
     "fuzz": "benchmarks.fuzz.run",

@@ -29,6 +29,8 @@ EXAMPLES = [
     errors.IndexFileError("damaged"),
     errors.NetworkError("another version"),
     errors.LinkFull("b", 100),
+    errors.HomeAway("town", "cut", uri="urn:d"),
+    errors.SeveralHomes(["hill", "town"]),
     errors.PipelineError("no Java"),
     errors.StoreError("anything"),
     errors.StoreUnavailable("no server"),

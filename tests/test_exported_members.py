@@ -7,8 +7,10 @@ from triplewire import errors
 
 PROMISED = {
     "Access",
+    "BackboneHub",
     "Changed",
     "Document",
+    "Edge",
     "Event",
     "Explanation",
     "Feed",

@@ -17,15 +17,15 @@ ORDER = (
     ("model",),
     ("documents", "algebra", "tables"),
     ("languages", "matching", "schema", "wire"),
-    ("store",),
+    ("store", "client"),
     ("intake",),
     ("engine",),
+    ("edge", "backbone"),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound", "isolation"),
     ("deliver", "polling"),
-    ("pipeline", "edge", "network"),
+    ("pipeline", "network"),
     ("hub",),
-    ("client",),
     ("demo",),
     ("cli",),
 )

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from triplewire.algebra.normalize import normalize
     from triplewire.algebra.pattern import Pattern
     from triplewire.algebra.taxonomy import Taxonomy
+    from triplewire.backbone import BackboneHub
     from triplewire.documents import Limits, parse
+    from triplewire.edge import Edge
     from triplewire.engine import Hub, Outcome
     from triplewire.errors import *  # noqa: F403  # each of them is public, as below
     from triplewire.languages import LANGUAGES, compile, render
@@ -55,7 +57,9 @@ _HOMES = {
     "triplewire.algebra.normalize": ("normalize",),
     "triplewire.algebra.pattern": ("Pattern",),
     "triplewire.algebra.taxonomy": ("Taxonomy",),
+    "triplewire.backbone": ("BackboneHub",),
     "triplewire.documents": ("Limits", "parse"),
+    "triplewire.edge": ("Edge",),
     "triplewire.engine": ("Hub", "Outcome"),
     "triplewire.languages": ("LANGUAGES", "compile", "render"),
     "triplewire.matching": ("Index", "Match", "Matches"),
@@ -91,8 +95,10 @@ __all__ = [
     *_ERRORS,
     "LANGUAGES",
     "Access",
+    "BackboneHub",
     "Changed",
     "Document",
+    "Edge",
     "Event",
     "Explanation",
     "Feed",

@@ -4,7 +4,8 @@
     ├── DocumentError              a document could not be read
     │   ├── DocumentTooLarge       it is over a limit that the caller can raise
     │   ├── SchemaViolation        it breaks the schema
-    │   └── AccessDenied           who wants to change it is not on its access list
+    │   ├── AccessDenied           who wants to change it is not on its access list
+    │   └── HomeAway               the hub that it belongs to cannot be reached
     ├── QueryError                 a subscription's text could not be compiled
     │   ├── QuerySyntaxError       it is not a sentence of its language
     │   └── UnsupportedQuery       it is, but standing queries do not serve it
@@ -19,6 +20,7 @@
     │   └── MatchLimitExceeded     it found too many rows, or looked too long
     ├── IndexFileError             a saved index could not be opened
     ├── NetworkError               hubs could not work together
+    │   ├── SeveralHomes           the documents of a batch belong to several hubs
     │   ├── LinkFull               a node does not take what is sent to it, and no more of it is kept
     │   └── UnitFull               a unit of a hierarchy has as many sub-units as it can have
     ├── PipelineError              Spark could not be started, or could not finish a job
@@ -235,6 +237,22 @@ class UnitFull(NetworkError):
             "or build the network with a level more"
         )
         self.unit, self.limit = unit, limit
+
+
+class HomeAway(DocumentError):
+    """The hub that a document belongs to (`home`) cannot be reached, so the document cannot be changed now."""
+
+    def __init__(self, home: str, reason: str, *, uri: str) -> None:
+        super().__init__(f"its home is {home}, which cannot be reached ({reason}): send it again later", uri=uri)
+        self.home = home
+
+
+class SeveralHomes(NetworkError):
+    """The documents of a batch belong to several hubs (`homes`), and a batch is applied by one."""
+
+    def __init__(self, homes: Sequence[str]) -> None:
+        super().__init__(f"a batch has one home, and these documents have several: {', '.join(homes)}; send them apart")
+        self.homes = tuple(homes)
 
 
 class PipelineError(TriplewireError):

@@ -31,7 +31,7 @@ def _no_java(*_, **__):
 
 def test_story_has_every_scene_in_order(told):
     headings = [line for line in told.splitlines() if line[:1].isdigit() and "---" in line]
-    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 24)]
+    assert [heading.split(".")[0] for heading in headings] == [str(n) for n in range(1, 27)]
 
 
 def test_story_ends_well_without_a_java(told):
@@ -52,6 +52,14 @@ def test_subscribers_hear_of_what_they_asked_for(told):
     assert "jonas" in lines["budget-2025"]
     assert "ines, lene, tomas" in lines["cycle-counts"]
     assert "(nobody)" in lines["school-places"]
+
+
+def test_harbour_answers_while_the_cable_is_cut(told):
+    """M8"""
+    chapter = " ".join(told.partition("A storm cuts the cable")[2].split())
+    assert "Piet has the night shift" in chapter
+    assert "the link: the cable to the town is cut" in chapter
+    assert "What is left at the harbour is its own: urn:harbour:notes" in chapter
 
 
 def test_two_languages_are_one_pattern(told):

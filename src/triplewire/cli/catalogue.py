@@ -93,6 +93,7 @@ COMMANDS = {
     "status": Announced("run:status", "Say how the stream into a hub is doing, as it told last, and what waits.", _HUB),
     "rejected": Announced("run:rejected", "Show what a stream could not apply, and why.", _HUB),
     "store": Announced("store:app", "Look after the store of a hub.", _HUB),
+    "edge": Announced("edge:app", "Keep at this store what rules register at a hub elsewhere.", _HUB),
     "serve": Announced("serve:run", "Serve a hub over HTTP until it is told to stop.", _SERVICE),
     "deliver": Announced("deliver:app", "Send events to web hooks, inboxes and digests.", _SERVICE),
     "token": Announced("token:app", "Say who may use a service.", _SERVICE),

@@ -46,7 +46,9 @@ from triplewire.model import (
 )
 from triplewire.model.flat import triples_in
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 from triplewire.wire.changes import AccessTold, BatchTold
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
 from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, RowsTold, row_of
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
@@ -212,6 +214,18 @@ class Client(Connection, AnyHub):
         while after is not None:
             found, after = self.summaries(owner=owner, after=after, limit=PAGE)
             yield from (each.subscription for each in found)
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        """See `AnyHub`; the edge's rules are the account's, and see what this may read."""
+        return self._read(EdgeAnswer, "POST", "/edges", json=as_json(question))
+
+    def serve_member(self, question: MemberQuestion) -> MemberAnswer:
+        """What another hub of the backbone lacks; the account must be an admin's."""
+        return self._read(MemberAnswer, "POST", "/backbone", json=asdict(question))
+
+    def pass_on(self, changes: PassedChanges) -> PassedTold:
+        """Have the home of documents apply changes that came to another hub of the backbone."""
+        return self._read(PassedTold, "POST", "/backbone/changes", json=asdict(changes))
 
     def summaries(
         self, *, owner: str | None = None, words: str = "", sort: Sort = "id", after: str = "", limit: int = 100

@@ -5,5 +5,5 @@ console. It uses the public names of the library, so that it is also an example 
 exceptions: explanations are told with readable names, and the crowd is built by hand.
 
 `town`, `subscribers` and `crowd` are who is in it, `files` what they publish, `stage` is where it is told. `latecomer`,
-`press`, `reasons` and `stream` are chapters; `playground` serves the hub of the story.
+`press`, `reasons`, `harbour` and `stream` are chapters; `playground` serves the hub of the story.
 """

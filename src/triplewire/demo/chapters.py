@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from triplewire.demo import files, latecomer, press, reasons, story, stream
+from triplewire.demo import files, harbour, latecomer, press, reasons, story, stream
 from triplewire.demo.stage import Stage
 
 
@@ -34,6 +34,7 @@ CHAPTERS = (
         latecomer.tell,
     ),
     Chapter("press", "a newspaper's feed, a menu in XML, and a subscription that is a feed again", press.tell),
+    Chapter("harbour", "an edge keeps what it needs of the hub; the cable is cut, and it still answers", harbour.tell),
     Chapter("spark", "files dropped into a folder, changed and withdrawn, picked up by a stream on Spark", stream.tell),
 )
 

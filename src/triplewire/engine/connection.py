@@ -12,6 +12,7 @@ from typing import Self
 from triplewire.documents import Limits
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.recovery import Stale
+from triplewire.engine.edges.steps import Steps
 from triplewire.engine.inspect.replica import Replicas
 from triplewire.engine.standing import Standing
 from triplewire.engine.telling import Teller
@@ -43,6 +44,7 @@ class HubConnection:
         self._book = policies.Book()
         self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
+        self._steps = Steps()
 
     def close(self) -> None:
         """Let go of the store; what was committed is there."""

@@ -15,7 +15,9 @@ from triplewire.model import Change, Retract, Subscription, Unread
 from triplewire.store import is_storable
 
 _REASON = "has a NUL character or half of a surrogate pair, which no store can keep"
-_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "edit-")
+BACKBONE = "backbone"
+"""The setting of a store that is part of a backbone."""
+_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "edit-", "edge-", "backbone-")
 """How names begin that a hub, a service or a stream gives."""
 
 

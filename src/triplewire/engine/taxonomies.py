@@ -17,6 +17,8 @@ from triplewire.store import EVERYBODY, Reader, Writer
 BELOW = (f"<{RDFS}subClassOf>", f"<{RDFS}subPropertyOf>")
 _GIVEN, _NUMBER, _PLACES = "hub.taxonomy", "hub.taxonomy.number", "hub.taxonomy.places"
 _NAMES = "hub.taxonomy.names"
+NUMBERED = _NUMBER
+"""The setting that differs after every change."""
 
 Place = tuple[str, bool]
 """A predicate ("" for any), and whether it is the object (or the subject) that an is-a condition tests."""
@@ -34,6 +36,17 @@ def read(reader: Reader) -> Taxonomy:
 
 def _given(reader: Reader) -> list[Triple]:
     return [parse_triple(*spelled) for spelled in reader.settings.get(_GIVEN, [])]
+
+
+def everything(reader: Reader) -> list[list[str]]:
+    """The taxonomy as it is in the store, in the form in which one can be given."""
+    stated = ([str(t.subject), str(t.predicate), str(t.object)] for t in spelled_triples(reader, _stated(reader)))
+    return sorted({tuple(each): each for each in [*reader.settings.get(_GIVEN, []), *stated]}.values())
+
+
+def stored(reader: Reader) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """The given taxonomy and its names, as they are stored."""
+    return reader.settings.get(_GIVEN, []), names(reader)
 
 
 def given(triples: Iterable[Triple]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,10 +22,12 @@ from triplewire.engine.batch.application import Applied, Meaning, apply, told_ag
 from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
-from triplewire.engine.names import new_name, now, refuse_own_name, refuse_unstorable_changes
+from triplewire.engine.edges import holdings, rules
+from triplewire.engine.edges.answers import EdgeAnswering
+from triplewire.engine.names import BACKBONE, new_name, now, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.subscriptions import edits, registrations
 from triplewire.engine.workers import OneWorker, Workers
-from triplewire.errors import DocumentError, MatchLimitExceeded, SubscriptionError, UnknownDocument
+from triplewire.errors import DocumentError, MatchLimitExceeded, StoreError, SubscriptionError, UnknownDocument
 from triplewire.intake.entries import Handled, entry_of
 from triplewire.model import (
     Access,
@@ -40,11 +43,14 @@ from triplewire.model import (
     Unread,
 )
 from triplewire.schema import Schema
-from triplewire.store import EventRecord, Hearer, Writer
+from triplewire.store import EVERYBODY, EventRecord, Hearer, Writer
 from triplewire.tables import Outcome
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 from triplewire.wire.hubs import AnyHub
 
 _PAGE = 1000
+_BETWEEN_LOOKS = 0.1
+"""Seconds between two looks for what an edge waits for."""
 
 
 class HubWrites(HubConnection, AnyHub):
@@ -165,6 +171,42 @@ class HubWrites(HubConnection, AnyHub):
                 return found
             found.add(more)
 
+    # -- edges
+
+    def serve_edge(self, question: EdgeQuestion, *, owner: str | None = None, viewer: str | None = None) -> EdgeAnswer:
+        """What an edge lacks; its rules are the `owner`'s, and see the documents that the `viewer` may read.
+
+        What an edge tells is of its cache alone, whoever asks. NotAllowed for an edge of another owner.
+        """
+        edge, refused = question.edge, {}
+        if question.follow or question.unfollow:
+            refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
+        rules.refuse_bad_name(edge)
+        until = time.monotonic() + question.wait
+        while True:
+            with self._lock, self.store.reading() as reader:
+                answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
+            if answer.is_news or answer.position != question.position or time.monotonic() >= until:
+                return answer
+            time.sleep(min(_BETWEEN_LOOKS, question.wait))
+
+    def change_rules(
+        self,
+        edge: str,
+        follow: Sequence[EdgeRule],
+        unfollow: Sequence[str],
+        *,
+        owner: str | None = None,
+        viewer: str | None = None,
+    ) -> dict[str, str]:
+        """Let rules of an edge stand, and let go of others; gives those that are refused, with the reasons."""
+        with self._writing() as writer:
+            viewer = EVERYBODY if holdings.is_edge(writer) else viewer
+            rules.refuse_stranger(writer, edge, owner)
+            rules.unfollow(writer, edge, unfollow)
+            later = backfills.is_for_later(writer, "auto")
+            return rules.follow(writer, self._standing, edge, follow, owner=owner, viewer=viewer, later=later)
+
     # -- changes
 
     def publish(
@@ -213,8 +255,8 @@ class HubWrites(HubConnection, AnyHub):
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
-        `subscribe-`, `backfill-`, `edit-`). `handled` is what the batch takes off the intake log, and sets aside: what
-        waits there was not applied, and is applied under another name if the batch's is taken.
+        `subscribe-`, `backfill-`, `edit-`, `edge-`, `backbone-`). `handled` is what the batch takes off the intake log,
+        and sets aside: what waits there was not applied, and is applied under another name if the batch's is taken.
         """
         name, changes = batch or new_name(), list(changes)
         refuse_own_name(name)
@@ -231,7 +273,7 @@ class HubWrites(HubConnection, AnyHub):
             if known is not None:
                 return self._again(writer, name, told_again(writer, known.number))
             parts, refused = spread(writer, changes)
-            revisions = revise(writer, parts)
+            revisions = revise(writer, holdings.admitted(writer, parts))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
             applied = apply(
@@ -243,13 +285,23 @@ class HubWrites(HubConnection, AnyHub):
                 meaning=meaning,
                 finder=self._finder,
             )
+            self._note_revisions(writer, applied.number, revisions)
             if handled is not None:
                 handled.note(writer)
                 handled.set_aside(writer, refused)
             return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
 
-    def _meaning(self, writer: Writer, revisions: Sequence[Revision]) -> Meaning | None:
-        if not taxonomies.is_revised(revisions):
+    def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
+        """A batch has changed these documents; StoreError where other hubs must hear of it, and none tells them."""
+        if revisions and writer.settings.get(BACKBONE) is not None:
+            raise StoreError(
+                "this store is part of a backbone: send changes to its service (triplewire serve --backbone), "
+                "or open it as a BackboneHub"
+            )
+
+    def _meaning(self, writer: Writer, revisions: Sequence[Revision], *, is_given: bool = False) -> Meaning | None:
+        """What the batch does to the taxonomy; `is_given` if another one was given with it."""
+        if not is_given and not taxonomies.is_revised(revisions):
             return None
         after = taxonomies.revised(writer, revisions)
         touched = taxonomies.touched(writer, self._standing.taxonomy, after)
@@ -298,6 +350,7 @@ class HubWrites(HubConnection, AnyHub):
         spelled, names = taxonomies.given(triples), taxonomies.called(triples)
         name = new_name("taxonomy")
         with self._writing() as writer:
+            holdings.refuse_at_edge(writer, "taxonomy")
             before = self._standing.taxonomy
             taxonomies.save(writer, spelled, names)
             after = taxonomies.read(writer)
@@ -311,6 +364,7 @@ class HubWrites(HubConnection, AnyHub):
         if on_violation not in ("refuse", "warn"):
             raise ValueError(f'on_violation must be "refuse" or "warn", not {on_violation!r}')
         with self._writing() as writer:
+            holdings.refuse_at_edge(writer, "schema")
             policies.save(writer, schema, on_violation)
 
 

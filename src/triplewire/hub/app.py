@@ -19,9 +19,11 @@ from triplewire.hub.headers import Guarded, OwnMachine
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     access,
+    backbones,
     browsing,
     deliveries,
     documents,
+    edges,
     events,
     feeds,
     metadata,
@@ -46,6 +48,8 @@ _ROUTES = (
     events,
     feeds,
     deliveries,
+    edges,
+    backbones,
     questions,
     metadata,
     browsing,

@@ -103,6 +103,14 @@ class NewDuplicate(Message):
     title: Title = None
 
 
+class NewRule(Message):
+    """A rule for an edge to follow; an id is made if none is given."""
+
+    text: Annotated[str, Field(min_length=1)]
+    language: Language = "rules"
+    id: Name | None = None
+
+
 class PreviewQuery(QueryText):
     """A query to look ahead with."""
 

@@ -18,6 +18,7 @@ MAIN = "main"
 """The tenant whose store is the service's own."""
 
 PIPELINES = ("engine", "spark", "none")
+AWAY = ("refuse", "queue")
 _PREFIX = "TRIPLEWIRE_"
 _OF_OTHERS = frozenset(["config", "token", "account", "key"])
 """Variables of the commands that use a hub."""
@@ -53,6 +54,18 @@ class Settings:
     port: int = 8080
     identity: bool | None = None
     """Whether a client must prove its account; None: unless only this machine can ask (see `is_public`)."""
+    edge_of: str | None = None
+    """The address of a hub: then this one is an edge of it, and keeps what its rules register there."""
+    edge_token: str | None = None
+    """The token of the edge's account at that hub, if it wants one."""
+    backbone: str | None = None
+    """The addresses of the other hubs of a backbone, with commas: then this one holds the same documents as they."""
+    backbone_name: str = ""
+    """What this hub is called there; some letters are added, so that the name is its own."""
+    backbone_token: str | None = None
+    """The token of an admin of the other hubs, if they want one."""
+    when_away: str = "refuse"
+    """What becomes of a change of a document whose home cannot be reached: `refuse`, or `queue`."""
     pipeline: str = "engine"
     """Who applies what was acknowledged: `engine` (this process), `spark` (a process of its own), `none` (another)."""
     spark_from: int = 5_000
@@ -161,6 +174,10 @@ class Settings:
             _refuse_bad_networks(networks, plain.get(networks, ""), source)
         if plain.get("pipeline", PIPELINES[0]) not in PIPELINES:
             raise ServiceError(f"{source}: pipeline is {plain['pipeline']!r}; it must be one of {', '.join(PIPELINES)}")
+        if plain.get("when_away", AWAY[0]) not in AWAY:
+            raise ServiceError(f"{source}: when_away is {plain['when_away']!r}; it must be one of {', '.join(AWAY)}")
+        if plain.get("edge_of") and plain.get("backbone"):
+            raise ServiceError(f"{source}: a hub is an edge or part of a backbone, not both; leave one of them out")
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
 
     @property

@@ -5,16 +5,16 @@ database it speaks to (SQLite or PostgreSQL, see `databases` and `dialects`) and
 never parses a document, matches a triple or decides what an event is. `schema` has the tables.
 
 What it keeps: `documents`, `access` lists, `terms`, `triples`; `subscriptions`, their `queries`, `atoms` and `crowds`;
-`rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `settings` and images. `surveys` look
-around in it. A `store` gives `transactions`, which speak `sql`; `packing` says how values are kept. `urls` name stores;
-`migrations`, `checking`, `compaction`, `copying` and `leases` look after one, `files` and a `watchdog` after its files
-and connections.
+`rows`, the `log` of events, `batches`; the `intake`, `backfills`, `deliveries`, `settings` and images; of an edge, its
+`registrations`; in a backbone, the `homes` of documents. `surveys` look around in it. A `store` gives `transactions`,
+which speak `sql`; `packing` says how values are kept. `urls` name stores; `migrations`, `checking`, `compaction`,
+`copying` and `leases` look after one, `files` and a `watchdog` after its files and connections.
 """
 
 from __future__ import annotations
 
+from triplewire.model.access import EVERYBODY
 from triplewire.model.spelling import scoped, triples_of
-from triplewire.store.access import EVERYBODY
 from triplewire.store.atoms import AtomUse
 from triplewire.store.backfills import UNHEARD, BackfillRecord
 from triplewire.store.batches import BatchRecord, Repeat
@@ -22,6 +22,7 @@ from triplewire.store.crowds import Queries
 from triplewire.store.deliveries import DeadLetter, DeliveryRecord
 from triplewire.store.documents import DocumentRecord, VersionRecord
 from triplewire.store.files import sync_folder
+from triplewire.store.homes import HomeRecord, ReplicationRecord
 from triplewire.store.intake import (
     ELSEWHERE,
     FILE,
@@ -71,6 +72,7 @@ __all__ = [
     "DocumentRecord",
     "EventRecord",
     "Hearer",
+    "HomeRecord",
     "Lease",
     "NewEntry",
     "NewEvent",
@@ -84,6 +86,7 @@ __all__ = [
     "RegistryChange",
     "Rejection",
     "Repeat",
+    "ReplicationRecord",
     "RowRecord",
     "Store",
     "Stretch",

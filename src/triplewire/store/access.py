@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from triplewire.model.access import Access
+from triplewire.model.access import EVERY_ACCOUNT, EVERYBODY, Access, sight_among
 from triplewire.store import schema
 from triplewire.store.sql import Sql, StorePart
-
-EVERYBODY = ""
-"""A viewer whom no list names: it sees what is for everybody. Nobody has this name."""
 
 _COUNTER = "access"
 
@@ -25,8 +22,8 @@ def seen(viewer: str | None, document: str) -> tuple[str, tuple[str, ...]]:
     unlisted = f"NOT EXISTS (SELECT 1 FROM access_lists al WHERE al.document = {document})"
     if viewer == EVERYBODY:
         return f" AND {unlisted}", ()
-    named = f"EXISTS (SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account = ?)"
-    return f" AND ({unlisted} OR {named})", (viewer,)
+    named = f"EXISTS (SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account IN (?, ?))"
+    return f" AND ({unlisted} OR {named})", (viewer, EVERY_ACCOUNT)
 
 
 class AccessReader(StorePart):
@@ -56,13 +53,10 @@ class AccessReader(StorePart):
         return self._named
 
     def sight_of(self, viewer: str | None) -> str | None:
-        """A viewer who sees the same: None where all is seen, EVERYBODY for whom no list names.
-
-        So that whatever is done for each viewer is done for few of them.
-        """
+        """A viewer who sees the same, as `sight_among` has it; None where all is seen."""
         if viewer is None or not self.has_lists:
             return None
-        return viewer if viewer in self.named() else EVERYBODY
+        return sight_among(viewer, self.named())
 
     def of(self, documents: Iterable[int]) -> dict[int, Access]:
         """The lists of those of the documents that have one."""

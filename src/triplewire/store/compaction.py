@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from triplewire.store import schema
+from triplewire.store.log import FORGOTTEN
 from triplewire.store.packing import unpack
 from triplewire.store.sql import Sql
 from triplewire.store.transactions import GENERATION
@@ -43,11 +44,20 @@ def compact(sql: Sql, keep_versions: int | None, keep_events_after: int | None) 
         paused = sql.first("SELECT min(last_cursor) FROM subscriptions")
         waiting = [found[0] for found in (slowest, paused) if found is not None and found[0] is not None]
         told = min([keep_events_after, *waiting])
+        _note_forgotten(sql, told)
         events += sql.run("DELETE FROM events WHERE crowd = 0 AND cursor <= ?", told)
         last = "e.cursor + length(c.queries) / 8 - 1"  # eight bytes for each in the list
         events += _drop_shared_events(sql, f"{last} <= ?", told)
     _drop_crowds(sql)
     return Compacted(_drop_terms(sql), versions, events)
+
+
+def _note_forgotten(sql: Sql, cursor: int) -> None:
+    """Let edges know that what they would be told of earlier batches is not all there any more."""
+    last = sql.number("SELECT max(batch) FROM events WHERE cursor <= ?", cursor)
+    known = sql.counter(FORGOTTEN)
+    if last > known:
+        sql.take(FORGOTTEN, last - known)
 
 
 def _drop_shared_events(sql: Sql, which: str, *values: int) -> int:
@@ -73,10 +83,15 @@ def _drop_versions(sql: Sql, keep: int) -> int:
     """The current version of a document always stays."""
     if keep < 1:
         raise ValueError("keep_versions is at least 1: the current version of a document stays")
-    return sql.run(
+    dropped = sql.run(
         "DELETE FROM versions WHERE version <= (SELECT d.version FROM documents d WHERE d.id = versions.document) - ?",
         keep,
     )
+    sql.run(
+        "DELETE FROM replications WHERE version > 0 AND NOT EXISTS (SELECT 1 FROM versions v"
+        " WHERE v.document = replications.document AND v.version = replications.version)"
+    )
+    return dropped
 
 
 def _drop_terms(sql: Sql) -> int:

@@ -28,6 +28,9 @@ _SHARED = (
 _OWN = "FROM events e WHERE e.query = ? AND e.cursor > ? AND e.cursor < ?"
 
 
+FORGOTTEN = "forgotten"
+"""The counter of batches whose events may be gone."""
+
 _MOST_TOLD = 10_000
 """Events for which lines are read together: a line may be for thousands of queries."""
 _BEYOND = 1 << 60
@@ -162,6 +165,18 @@ class LogReader:
         """All events of a batch."""
         text = f"SELECT {_COLUMNS}, e.crowd FROM events e WHERE e.batch = ? ORDER BY e.cursor"
         return list(self._spread(self._sql.rows(text, batch)))
+
+    def told_in(self, after: int, until: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """What the batches with after < number <= until told, in order: the query, the kind of event, and the row."""
+        text = "SELECT query, kind, terms, crowd FROM events WHERE batch > ? AND batch <= ? ORDER BY cursor"
+        for query, kind, terms, crowd in self._sql.rows(text, after, until):
+            row = unpack(terms)
+            for each in self._crowds.lists([crowd])[crowd] if crowd else (query,):
+                yield each, kind, row
+
+    def forgotten(self) -> int:
+        """The last batch of which a compaction has dropped events; 0 if none has."""
+        return self._sql.counter(FORGOTTEN)
 
     def after(self, cursor: int, limit: int = 1_000) -> list[EventRecord]:
         """The events of all queries with a greater cursor."""

@@ -113,6 +113,16 @@ def _let_subscriptions_change(sql: Sql) -> None:
         index.create(sql.connection, checkfirst=True)
 
 
+def _add_registrations(sql: Sql) -> None:
+    """What the rules of an edge register; there were no edges before."""
+    schema.tables.create_all(sql.connection, tables=[schema.registrations])
+
+
+def _add_homes(sql: Sql) -> None:
+    """What a hub of a backbone keeps; there was none before."""
+    schema.tables.create_all(sql.connection, tables=[schema.homes, schema.replications, schema.passed_on])
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -132,6 +142,8 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _add_access,
     _note_publishers_and_repeats,
     _let_subscriptions_change,
+    _add_registrations,
+    _add_homes,
 )
 """The first leads from version 1 to version 2, and so on."""
 

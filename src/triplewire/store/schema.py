@@ -225,6 +225,32 @@ rejected = _table(
 
 images = _table("images", _texts("name", key=True), _numbers("part", key=True), _numbers("number"), _bytes("content"))
 
+# At an edge: the resources that each of its rules registers at the hub, as this store spells them.
+registrations = _table("registrations", _texts("rule", "resource", key=True), rowid=False)
+Index("registrations_by_resource", registrations.c.resource)
+
+# In a backbone: the homes of documents that are not this hub, or were not always; generations tell a later home from an
+# earlier one. What each batch of a home did, so that any hub can pass it on. What waits for a home that is away.
+homes = _table("homes", _numbers("document", key=True), _texts("home"), _numbers("generation"))
+
+replications = _table(
+    "replications",
+    _texts("home", key=True),
+    _numbers("number", "document", key=True),
+    _numbers("version", "generation"),
+    rowid=False,
+)
+
+passed_on = _table(
+    "passed_on",
+    _numbers("number", key=True),
+    _texts("home"),
+    _numbers("kind"),
+    _texts("uri"),
+    _texts("media_type", nullable=True),
+    _bytes("content", nullable=True),
+)
+
 # What became of a delivery is written far more often than what it is: the two never change in one statement.
 deliveries = _table(
     "deliveries",

@@ -155,6 +155,12 @@ class SubscriptionReader(StorePart):
         which = f"WHERE id > ? {only} ORDER BY id LIMIT ?"
         return [_subscription(row) for row in self._sql.select(schema.subscriptions, which, after, *values, limit)]
 
+    def beginning_with(self, prefix: str) -> list[SubscriptionRecord]:
+        """The subscriptions whose ids begin with a prefix, by id."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        found = self._sql.select(schema.subscriptions, "WHERE id >= ? AND id < ? ORDER BY id", prefix, end)
+        return [_subscription(row) for row in found]
+
     def paused(self, limit: int) -> dict[str, str]:
         """Since when subscriptions are paused, by id; those that are longest."""
         text = "SELECT id, paused_since FROM subscriptions WHERE paused_since IS NOT NULL ORDER BY paused_since LIMIT ?"

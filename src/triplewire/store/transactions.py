@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
 from triplewire.store.access import AccessReader, AccessWriter
@@ -11,9 +12,11 @@ from triplewire.store.batches import BatchReader, BatchWriter, RepeatReader, Rep
 from triplewire.store.crowds import CrowdReader, CrowdWriter
 from triplewire.store.deliveries import DeliveryReader, DeliveryWriter
 from triplewire.store.documents import DocumentReader, DocumentWriter
+from triplewire.store.homes import HomeReader, HomeWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
+from triplewire.store.registrations import RegistrationReader, RegistrationWriter
 from triplewire.store.rows import RowReader, RowWriter
 from triplewire.store.settings import ImageReader, ImageWriter, SettingReader, SettingWriter
 from triplewire.store.sql import Sql
@@ -53,7 +56,16 @@ class Reader:
         self.deliveries = DeliveryReader(sql)
         self.marks = MarkReader(sql)
         self.settings = SettingReader(sql)
+        self.registrations = RegistrationReader(sql)
+        self.homes = HomeReader(sql)
         self.surveys = SurveyReader(sql)
+
+    def stamp(self, settings: Sequence[str]) -> tuple[object, ...]:
+        """Equal for equal states: it differs after whatever takes a number, and when one of these settings does."""
+        wanted = ", ".join("?" * len(settings))
+        text = f"SELECT key, value FROM settings WHERE key IN ({wanted})"
+        text += " UNION ALL SELECT name, CAST(value AS TEXT) FROM counters"
+        return tuple(sorted(self._sql.rows(text, *settings)))
 
     def seen_by(self, viewer: str | None) -> Reader:
         """The same state with the documents that a viewer may read, and no others, as if there were no others.
@@ -94,4 +106,6 @@ class Writer(Reader):
         self.deliveries: DeliveryWriter = DeliveryWriter(sql)
         self.marks: MarkWriter = MarkWriter(sql)
         self.settings: SettingWriter = SettingWriter(sql)
+        self.registrations: RegistrationWriter = RegistrationWriter(sql)
+        self.homes: HomeWriter = HomeWriter(sql)
         self.surveys = SurveyReader(sql)

@@ -39,6 +39,9 @@ _STATED = (
 )
 
 
+_ABOUT = "WITH k(a) AS ({keys}) SELECT st.s, st.p, st.o, st.document FROM k CROSS JOIN statements st WHERE st.s = k.a"
+
+
 class TripleSpan(NamedTuple):
     """A part of the triples with a predicate and an object, or with a predicate, or of all; 0 is any.
 
@@ -132,6 +135,15 @@ class TripleReader:
             found.setdefault((s, p, o), []).append(document)
         answers = (found.get(triple, []) for triple in triples)
         return [sorted(answer) if len(answer) > 1 else answer for answer in answers]
+
+    def statements(self, subjects: Iterable[int]) -> list[tuple[int, int, int, int]]:
+        """What is stated of each subject: the triples, and the document that states each."""
+        return self._sql.keyed(_ABOUT + self._seen, [(s,) for s in dict.fromkeys(subjects)], *self._viewer)
+
+    def subjects(self) -> list[int]:
+        """All of which something is stated."""
+        found = self._sql.rows(f"SELECT DISTINCT st.s FROM statements st WHERE 1 = 1{self._seen}", *self._viewer)
+        return [subject for (subject,) in found]
 
     def visible(self, triples: Sequence[Triple], after: int) -> list[bool]:
         """Whether each triple is stated by a document that was published after this batch."""

@@ -28,6 +28,7 @@ from triplewire.model import (
     Time,
 )
 from triplewire.tables import Events, Outcome, RowPage, Rows
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 from triplewire.wire.insights import Insight
 
 PAGE = 1_000
@@ -149,6 +150,9 @@ class AnyHub(Protocol):
 
     def log_columns(self, id: str) -> tuple[str, ...]:
         """The variables in its log: those that it asks for, then those that it asked for before an edit."""
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        """What an edge of this hub lacks (`wire.edges`); after `question.wait` seconds, if it lacks nothing."""
 
     # -- answers
 

@@ -15,7 +15,7 @@ from triplewire.errors import TriplewireError
 def run(
     chapter: Annotated[
         str,
-        typer.Option("--chapter", metavar="NAME", help="story, reasons, latecomer, press, spark, or all of them."),
+        typer.Option("--chapter", metavar="NAME", help="story, reasons, latecomer, press, harbour, spark; or all."),
     ] = "story",
     files: Annotated[
         Path | None,
@@ -32,7 +32,7 @@ def run(
     """A story on an open-data catalogue: publish, subscribe, change, withdraw, ask why. It takes half a minute.
 
     The main story is told unless another chapter is named; reasons: why, why not, mistakes; latecomer: preview, a
-    taxonomy that changes, a restart; press: feeds and XML; spark: a stream.
+    taxonomy that changes, a restart; press: feeds and XML; harbour: an edge; spark: a stream.
 
     [bold]Examples[/bold]
 

@@ -74,6 +74,24 @@ def run(
             help="Networks besides the public internet that events may be sent to: 127.0.0.0/8,fd00::/8; private: all.",
         ),
     ] = None,
+    edge_of: Annotated[
+        str | None,
+        typer.Option(
+            "--edge-of",
+            metavar="URL",
+            help="Be an edge of the hub at this address: keep what the rules of `triplewire edge` register there. "
+            "The token of its account is in TRIPLEWIRE_EDGE_TOKEN.",
+        ),
+    ] = None,
+    backbone: Annotated[
+        list[str],
+        typer.Option(
+            "--backbone",
+            metavar="URL",
+            help="Hold the same documents as the hub at this address; name all other hubs of the backbone. "
+            "The token of an admin of them is in TRIPLEWIRE_BACKBONE_TOKEN.",
+        ),
+    ] = [],
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", envvar="TRIPLEWIRE_CONFIG", help="Settings, in TOML."),
@@ -96,6 +114,8 @@ def run(
       triplewire serve --config hub.toml
       triplewire serve hub.db --role pipeline
       triplewire serve hub.db --role deliver
+      triplewire serve edge.db --edge-of https://hub.example --port 8081
+      triplewire serve town.db --backbone https://harbour.example --backbone https://hill.example
     """
     store_class()
     with needing("a service needs more packages: pip install 'triplewire[hub]'"):
@@ -111,6 +131,8 @@ def run(
         "master": master,
         "checkpoint": checkpoint,
         "reach": reach,
+        "edge_of": edge_of,
+        "backbone": ",".join(backbone) or None,
     }
     roles = frozenset(role or Role)
     with usage_for(TriplewireError):

@@ -13,6 +13,8 @@ from triplewire.store import EVERYBODY, Reader, Writer
 
 Policy = Literal["refuse", "warn"]
 _SCHEMA, _POLICY = "hub.schema", "hub.schema.policy"
+NUMBERED = _POLICY
+"""The setting that differs after every change."""
 
 
 def save(writer: Writer, schema: Schema, policy: Policy) -> None:
@@ -20,6 +22,12 @@ def save(writer: Writer, schema: Schema, policy: Policy) -> None:
     spelled = [[str(triple.subject), str(triple.predicate), str(triple.object)] for triple in schema.triples]
     writer.settings.set(_SCHEMA, spelled)
     writer.settings.set(_POLICY, [policy, writer.settings.get(_POLICY, ["", 0])[1] + 1])
+
+
+def stored(reader: Reader) -> tuple[Policy, list[list[str]]]:
+    """The policy, and the schema's triples as they are stored."""
+    policy: Policy = reader.settings.get(_POLICY, ["refuse", 0])[0]
+    return policy, reader.settings.get(_SCHEMA, [])
 
 
 def is_set(reader: Reader) -> bool:

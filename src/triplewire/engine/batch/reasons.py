@@ -10,7 +10,8 @@ from triplewire.engine.standing import Standing
 from triplewire.matching.finder.finder import Derivation, Reason, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.matching.pages import Terms
-from triplewire.store import EVERYBODY, Writer
+from triplewire.model.access import sight_among
+from triplewire.store import Writer
 
 Documents = tuple[tuple[int, int, int], ...]
 """Documents by number, with their versions before and after; 0: it is not there."""
@@ -162,7 +163,7 @@ class Sights:
         viewer = self._standing.viewer_of(query)
         if viewer is None or self._named is None:
             return None
-        return viewer if viewer in self._named else EVERYBODY
+        return sight_among(viewer, self._named)
 
     def split(self, rows: Rows) -> Iterator[tuple[Touched, Rows]]:
         """Rows by what their viewers see."""

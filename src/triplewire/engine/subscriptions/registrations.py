@@ -39,14 +39,18 @@ def compiled(
     prefixes: Mapping[str, str] | None,
     *,
     besides: str | None = None,
+    space: str = "",
 ) -> Pattern:
     """The pattern of a text; a rule may name a subscription in the language of rules as its extension (M3).
 
-    But not the one `besides`: a rule that is edited does not mean what it meant before.
+    But not the one `besides`: a rule that is edited does not mean what it meant before. In a `space`, subscriptions
+    whose ids begin with it are named without it, before others.
     """
     if isinstance(text, Pattern):
         return normalize(text)
     rules = {name: rule for name, rule in _rules_of(reader, text, language).items() if name != besides}
+    if space and language == RULES:
+        rules |= named_rules(reader, [text], space)
     return prepared(_read(text, language, prefixes, rules))
 
 
@@ -82,13 +86,14 @@ def _read(text: str, language: str, prefixes: Mapping[str, str] | None, rules: M
     return read(text, language=language, prefixes=prefixes, named=named)
 
 
-def named_rules(reader: Reader, texts: Iterable[str]) -> dict[str, Pattern]:
-    """The patterns of the registered rules that these texts name."""
+def named_rules(reader: Reader, texts: Iterable[str], space: str = "") -> dict[str, Pattern]:
+    """The patterns of the registered rules that these texts name, perhaps in a space of names."""
     names = list(dict.fromkeys(name for text in texts for name in _names_in(text)))
-    known = [record for record in reader.subscriptions.find(names) if record is not None and record.language == RULES]
+    found = reader.subscriptions.find([space + name for name in names])
+    known = [record for record in found if record is not None and record.language == RULES]
     queries = reader.queries.by_ids([record.query for record in known])
     return {
-        record.id: load_pattern(query.pattern)
+        record.id.removeprefix(space): load_pattern(query.pattern)
         for record, query in zip(known, queries, strict=True)
         if query is not None
     }

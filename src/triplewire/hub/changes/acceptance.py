@@ -4,7 +4,8 @@ A plain publication is read (what cannot be read is refused), put on a log (`int
 process may apply the log. What needs to know more before it can be answered is applied first, by this process
 (`GroupCommit`): with conditions, with a batch's id, for a client that waits for events; retractions; and everything,
 where a schema is set or a quota counts documents, and what speaks of classes, because it may close a cycle of them;
-what brings an access list; and, where there are lists, what comes from an account that may not change every document.
+what brings an access list; and, where there are lists, what comes from an account that may not change every document;
+and in a backbone everything, because the home of a document may be away.
 
 Invariant: changes of one document that follow each other take effect in that order, whichever way each of them goes;
 and between the check of a condition and its change, no other client of this service comes.
@@ -22,6 +23,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import NamedTuple
 
+from triplewire.backbone import BackboneHub
 from triplewire.documents import Limits, parse
 from triplewire.engine import Hub
 from triplewire.engine.batch import policies
@@ -89,6 +91,7 @@ class Acceptance:
         self._is_closing = self._is_hurried = False
         self._progressed = monotonic()
         self._has_schema, self._has_lists = self._set_up()
+        self._has_homes = isinstance(hub, BackboneHub)
         self._work, self._nudged, self._moved = asyncio.Event(), asyncio.Event(), asyncio.Condition()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="triplewire-log")
         self._adder = asyncio.create_task(self._add(), name="triplewire log")
@@ -156,6 +159,7 @@ class Acceptance:
             and order.uri not in self._held
             and (self._room.quotas is None or self._room.quotas.documents is None)
             and not self._has_schema
+            and not self._has_homes
         )
 
     @contextmanager

@@ -18,13 +18,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from triplewire.backbone import BackboneHub
 from triplewire.documents import Limits
-from triplewire.engine import Hub
 from triplewire.errors import ServiceError, StoreError
 from triplewire.hub.changes.applier import Applier, Turn
 from triplewire.hub.identity.accounts import Accounts, tenants_of
 from triplewire.hub.pipeline.spark import Heavy, Spark, Tell
 from triplewire.hub.settings import MAIN, Settings
+from triplewire.hub.tenancy.hubs import hub_of
 from triplewire.intake.entries import APPLIER
 from triplewire.store import Store
 
@@ -109,9 +110,10 @@ class _Part:
         limits = Limits(bytes=settings.document_bytes)
         store = settings.of_tenant(name).store
         assert store is not None
-        self.hub = Hub(store, limits=limits, durable=True)
+        self.hub = hub_of(settings, name, store)
         applier = Applier(self.hub, limits)
-        self._heavy = None if spark is None else Heavy(spark, name, store, limits)
+        is_shared = isinstance(self.hub, BackboneHub)  # what a stream applies, other hubs would not hear of
+        self._heavy = None if spark is None or is_shared else Heavy(spark, name, store, limits)
         heavy = self._heavy
         self._turn = Turn(
             applier,

@@ -27,7 +27,7 @@ class PictureNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Arrow:
     """From a thing to another one, by a property."""
 
     source: str
@@ -41,7 +41,7 @@ class Alternative:
     """One way to match: its graph, the conditions on several things at once, and all of it in sentences."""
 
     nodes: tuple[PictureNode, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[Arrow, ...]
     conditions: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -78,7 +78,7 @@ def _of_branch(branch: Conjunction, answer: tuple[str, ...]) -> Alternative:
             spelled = str(term)
             is_answer = spelled.removeprefix("?") in answer and spelled.startswith("?")
             nodes[id] = PictureNode(id, _kind(term), spelled, is_answer, tuple(own.get(spelled, ())))
-        edges.append(Edge(source, target, str(triple.predicate), is_optional))
+        edges.append(Arrow(source, target, str(triple.predicate), is_optional))
     sentences = [_sentence(triple, is_optional) for triple, is_optional in triples]
     sentences += [condition for found in own.values() for condition in found] + shared
     return Alternative(tuple(nodes.values()), tuple(edges), tuple(shared), tuple(sentences))
@@ -108,7 +108,7 @@ def _of_path(query: PathQuery) -> list[Alternative]:
     whole = PictureNode("whole", "step", query.text, True, ())
     document = PictureNode("document", "document", "a document", False, ())
     sentences = (f"a document of which {query.text} gives something",)
-    return [Alternative((document, whole), (Edge("document", "whole", "gives"),), (), sentences)]
+    return [Alternative((document, whole), (Arrow("document", "whole", "gives"),), (), sentences)]
 
 
 def _chain(path: Path, prefixes: dict[str, str]) -> Alternative:
@@ -119,7 +119,7 @@ def _chain(path: Path, prefixes: dict[str, str]) -> Alternative:
         is_last = number == len(path.steps)
         label = rendered_test(step.test, prefixes.__getitem__)
         nodes.append(PictureNode(f"step {number}", "step", label, is_last, tests))
-        edges.append(Edge(nodes[-2].id, nodes[-1].id, step.axis))
+        edges.append(Arrow(nodes[-2].id, nodes[-1].id, step.axis))
     sentences = [f"{edge.label} {node.label}" for edge, node in zip(edges, nodes[1:], strict=True)]
     sentences += [f"where {test}" for node in nodes for test in node.conditions]
     return Alternative(tuple(nodes), tuple(edges), (), tuple(sentences))

@@ -15,6 +15,7 @@ from triplewire.hub.changes.applier import Applier, Turn
 from triplewire.hub.changes.group_commit import IntakeRoom
 from triplewire.hub.settings import Settings, TenantSettings
 from triplewire.hub.sparql.askers import Asker
+from triplewire.hub.tenancy.hubs import following_hub
 from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.intake.entries import APPLIER
 from triplewire.intake.logs import log_of
@@ -93,7 +94,7 @@ class Tenants:
         own = settings.of_tenant(name)
         limits = Limits(bytes=settings.document_bytes)
         assert own.store is not None
-        hub = await asyncio.to_thread(Hub, own.store, limits=limits, durable=True)
+        hub = await asyncio.to_thread(following_hub, settings, name, own.store)
         bell = Bell(hub.store)
         bell.start()
         quotas = Quotas(hub.store, own)

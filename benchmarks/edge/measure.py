@@ -1,0 +1,168 @@
+"""What serving edges costs: the hub's time, bytes on the wire, questions near and far, and catching up."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns, sleep
+
+from benchmarks.edge.workload import TRIPLES, EdgeWorkload
+from benchmarks.report import Line, Progress
+from triplewire import Edge, Hub, Publish
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json, packed_json
+
+_AT_ONCE = 10_000
+_QUESTIONS = 30
+DELAY = 0.010
+"""Seconds of a way to the hub and back."""
+
+
+class Wire:
+    """The way from an edge to its hub; it knows what the hub took to answer, and how many bytes went by."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self.nanoseconds = self.bytes = self.questions = 0
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        """The hub's answer, as it would be packed for the network."""
+        asked = json.dumps(as_json(question), separators=(",", ":")).encode()
+        before = perf_counter_ns()
+        answer = self._hub.serve_edge(question)
+        packed, _ = packed_json(answer)
+        self.nanoseconds += perf_counter_ns() - before
+        self.bytes += len(asked) + len(packed)
+        self.questions += 1
+        return answer
+
+
+def measure(workload: EdgeWorkload, batch: int, batches: int, progress: Progress) -> list[Line]:
+    """All alternatives, on one hub; the run stops if an edge does not hold what it should."""
+    with _hub(workload, progress) as hub:
+        wires = [Wire(hub) for _ in range(workload.edges)]
+        edges = [_edge(workload, number, wire, progress) for number, wire in enumerate(wires)]
+        for edge in edges:  # all of them begin with the same batch
+            edge.sync()
+        lines = _kept_up(workload, hub, wires, edges, batch, batches, progress)
+        lines += _caught_up(workload, hub, wires[0], edges[0], batch, batches, progress)
+        lines += _asked(workload, hub, edges[0])
+        for edge in edges:
+            edge.close()
+        return lines
+
+
+@contextmanager
+def _hub(workload: EdgeWorkload, progress: Progress) -> Iterator[Hub]:
+    with tempfile.TemporaryDirectory() as folder, Hub(Path(folder) / "hub.db") as hub:
+        hub.set_schema(workload.schema)
+        coming, done = workload.all_documents(), 0
+        while some := list(islice(coming, _AT_ONCE)):
+            hub.apply(some)
+            done += len(some)
+            progress(f"{done:,} documents")
+        yield hub
+
+
+def _edge(workload: EdgeWorkload, number: int, wire: Wire, progress: Progress) -> Edge:
+    edge = Edge(":memory:", hub=wire)
+    edge.follow_many(workload.rules_of(number), language="sparql")
+    edge.sync()
+    progress(f"edge {number + 1}: {workload.rules:,} rules")
+    return edge
+
+
+def _kept_up(
+    workload: EdgeWorkload,
+    hub: Hub,
+    wires: Sequence[Wire],
+    edges: Sequence[Edge],
+    batch: int,
+    batches: int,
+    progress: Progress,
+) -> list[Line]:
+    """Every edge asks after every batch."""
+    applied: list[float] = []
+    served: list[float] = []
+    content = flood = sent = rounds = 0
+    for turn in range(batches):
+        progress(f"batch {turn + 1} of {batches}")
+        changed = workload.changes(turn, batch)
+        documents = [workload.document(number, 100 + turn) for number in changed]
+        before = perf_counter_ns()
+        hub.apply([Publish(document) for document in documents])
+        applied.append(perf_counter_ns() - before)
+        for wire in wires:
+            wire.nanoseconds = wire.bytes = wire.questions = 0
+        for edge in edges:
+            edge.sync()
+        served.append(applied[-1] + sum(wire.nanoseconds for wire in wires))
+        sent += sum(wire.bytes for wire in wires)
+        rounds = max(rounds, *(wire.questions for wire in wires))
+        content += sum(workload.content_of(number, changed, 100 + turn) for number in range(workload.edges))
+        flood += sum(len(document.ntriples) for document in documents) * workload.edges
+        _expect(workload, edges[turn % len(edges)], turn % len(edges), changed, 100 + turn)
+    each = 1_000 * batch
+    return [
+        _line(workload, batch, "engine", median(applied) / each),
+        _line(workload, batch, "edges", median(served) / each, matches=rounds),
+        _line(workload, batch, "edges-bytes", 0.0, size=sent),
+        _line(workload, batch, "content-bytes", 0.0, size=content),
+        _line(workload, batch, "flood-bytes", 0.0, size=flood),
+    ]
+
+
+def _expect(workload: EdgeWorkload, edge: Edge, number: int, changed: Sequence[int], memory: int) -> None:
+    """The edge has the new memory of every server that it holds, and nothing of the others."""
+    text = f"SELECT ?s {{ ?s <urn:v#memory> ?m FILTER(?m = {memory}) }}"
+    found = {str(row["s"]) for row in edge.query(text)}
+    wanted = {f"<urn:s/{each}>" for each in changed if f"key{each}" in {id for id, _ in workload.rules_of(number)}}
+    assert found == wanted, f"edge {number} holds {len(found)} changed servers, and should hold {len(wanted)}"
+
+
+def _caught_up(
+    workload: EdgeWorkload, hub: Hub, wire: Wire, edge: Edge, batch: int, batches: int, progress: Progress
+) -> list[Line]:
+    """An edge was away for all of the batches; what it holds changes as fast as the hub could apply it, or not."""
+    progress("away")
+    wanted = [int(id.removeprefix("key")) for id, _ in workload.rules_of(0)]
+    times: list[float] = []
+    for turn in range(batches):
+        documents = [Publish(workload.document(number, 1_000 + turn)) for number in wanted[:batch]]
+        before = perf_counter_ns()
+        hub.apply(documents)
+        times.append(perf_counter_ns() - before)
+    before = perf_counter_ns()
+    done = edge.sync()
+    took = perf_counter_ns() - before
+    told = max(done.described, 1)
+    return [
+        _line(workload, batch, "apply-held", median(times) / 1_000 / min(batch, len(wanted))),
+        _line(workload, batch, "catch-up", took / 1_000 / told),
+    ]
+
+
+def _asked(workload: EdgeWorkload, hub: Hub, edge: Edge) -> list[Line]:
+    """The same question at the edge, and at the hub behind a delay; the first one, which loads, is not counted."""
+    lines = []
+    for name, store, delay in (("query", edge, 0.0), ("remote", hub, DELAY)):
+        times = []
+        for turn in range(_QUESTIONS + 1):
+            before = perf_counter_ns()
+            sleep(delay)
+            answer = list(store.query(workload.question(0, turn)))
+            times.append(perf_counter_ns() - before)
+            assert len(answer) == 1, "every key that an edge follows has an answer"
+        lines.append(_line(workload, 1, name, median(times[1:]) / 1_000))
+    return lines
+
+
+def _line(
+    workload: EdgeWorkload, batch: int, name: str, microseconds: float, *, matches: float = 0, size: int | None = None
+) -> Line:
+    rules, triples = workload.edges * workload.rules, workload.documents * TRIPLES
+    return Line("EDGE", rules, batch, name, microseconds, matches, bytes=size, triples=triples)

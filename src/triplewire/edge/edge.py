@@ -1,0 +1,459 @@
+"""An edge: a hub whose documents are cached or private."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, cast
+from uuid import uuid4
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.edge.cache import Cache, CacheChanges
+from triplewire.edge.rules import EdgeState, new_state
+from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
+from triplewire.engine import Hub, taxonomies
+from triplewire.engine.batch import policies
+from triplewire.engine.batch.application import apply
+from triplewire.engine.batch.revisions import revise
+from triplewire.engine.edges.answers import digest_of_holding
+from triplewire.engine.edges.contents import Contents
+from triplewire.engine.edges.steps import digest_of_triples
+from triplewire.engine.inspect.explanations import resource_of
+from triplewire.engine.names import new_name, now
+from triplewire.engine.subscriptions.registrations import RULES
+from triplewire.errors import (
+    DuplicateSubscription,
+    NetworkError,
+    SubscriptionError,
+    TriplewireError,
+    UnknownSubscription,
+)
+from triplewire.languages import read
+from triplewire.model import Term, parse_triple
+from triplewire.schema import Schema
+from triplewire.store import EVERYBODY, Reader, Writer
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
+
+_ROUNDS = 20
+"""So often a sync asks before it gives up: each time the hub, or what it keeps, was another one."""
+
+_NODES = 5_000
+"""So many resources are asked for at a time."""
+
+_AGAIN = 0.1
+_PATIENCE = 20.0
+_BACK_OFF = 0.5, 30.0
+
+
+class Uplink(Protocol):
+    """Where an edge asks: a hub in this process, or a client of one elsewhere."""
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        """What the edge lacks."""
+
+
+class Edge(Hub):
+    """A hub that keeps what the rules that it follows register at another hub, and its own private documents (M1).
+
+    `hub` is the other one: its address, which is remembered; a `Client`, or a `Hub` of this process, which then is
+    asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept; `sync` brings the cache up to date,
+    `run` keeps it so.
+    Everything of `Hub` is answered from the edge's own store. What is published here is private: it is never told.
+
+    `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.
+
+    >>> hub = Hub(":memory:")
+    >>> _ = hub.publish("<urn:d1> <urn:theme> <urn:water> .", uri="urn:doc")
+    >>> edge = Edge(":memory:", hub=hub)
+    >>> _ = edge.follow("SELECT ?d { ?d <urn:theme> <urn:water> }", language="sparql", id="water")
+    >>> edge.sync().described
+    1
+    >>> bool(edge.query("ASK { <urn:d1> <urn:theme> <urn:water> }"))
+    True
+    """
+
+    def __init__(
+        self,
+        url: str | Path = ":memory:",
+        *,
+        hub: str | Hub | Uplink | None = None,
+        account: str | None = None,
+        token: str | None = None,
+        key: str | Path | None = None,
+        **options: Any,
+    ) -> None:
+        """`account` and `key`, or a `token`, prove to a hub elsewhere who asks. `options` are those of `Hub`."""
+        super().__init__(url, **options)
+        self._seen_state: EdgeState | None = None
+        try:
+            state = self._begun(hub)
+        except BaseException:
+            super().close()
+            raise
+        self._uplink, self._hub = _uplink(hub or state.hub, account, token, key)
+        self._let_go = getattr(self._uplink, "close", None) if isinstance(hub or state.hub, str) else None
+        self._syncing = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stopping, self._nudged = threading.Event(), threading.Event()
+        self._problem: tuple[str, datetime | None] = "", None
+
+    def _begun(self, hub: str | Hub | Uplink | None) -> EdgeState:
+        """The state of before, or a new one; NetworkError where there cannot be an edge."""
+        with self._writing() as writer:
+            state = EdgeState.read(writer)
+            if state is None and writer.documents.count():
+                raise NetworkError("this store has documents of its own; begin an edge with an empty one")
+            state = state or new_state()
+            if hub is None and not state.hub:
+                raise NetworkError("an edge must be told once which hub it follows: Edge(url, hub=...)")
+            if isinstance(hub, str):
+                state = replace(state, hub=hub)
+            state.write(writer)
+            return state
+
+    def _state(self, reader: Reader) -> EdgeState:
+        state = EdgeState.read(reader, self._seen_state)
+        assert state is not None, "it is written when the edge is opened"
+        if not isinstance(reader, Writer):  # what a transaction has written may be rolled back
+            self._seen_state = state
+        return state
+
+    # -- what is followed
+
+    def follow(  # type: ignore[override]  # an edge follows rules; Hub.follow(edge, id) follows events
+        self, text: str, *, language: str = "rules", id: str | None = None
+    ) -> FollowedRule:
+        """Keep what a rule registers: the resources that its answers bind, with their contents.
+
+        It is here after the next `sync`. The hub need not be reachable now; what is wrong with the text is told now.
+        """
+        with self._writing() as writer:
+            state = self._state(writer)
+            rule = FollowedRule(id or f"r-{uuid4().hex[:12]}", text, language)
+            _following(state, rule).write(writer)
+        return rule
+
+    def follow_many(self, rules: Iterable[tuple[str, str]], *, language: str = "rules") -> int:
+        """Follow many rules, each an id and a text, in one transaction; gives how many."""
+        with self._writing() as writer:
+            state, before = self._state(writer), len(self._state(writer).rules)
+            for id, text in rules:
+                state = _following(state, FollowedRule(id, text, language))
+            state.write(writer)
+        return len(state.rules) - before
+
+    def unfollow(self, id: str) -> None:
+        """Let go of a rule, and of what no other rule keeps; the hub hears of it with the next `sync`."""
+        with self._writing() as writer:
+            state = self._state(writer)
+            if id not in state.rules:
+                raise UnknownSubscription(id)
+            _refuse_built_on(id, state)
+            released = writer.registrations.of_rule(id)
+            writer.registrations.remove(id, released)
+            self._commit(writer, Cache(writer, self._book.schema.strong).follow([], released=released))
+            state.without(id).write(writer)
+
+    def follows(self) -> list[FollowedRule]:
+        """The rules that are followed, by id, with how many resources each registers."""
+        with self._reading() as reader:
+            return _rules(reader, self._state(reader))
+
+    # -- keeping up
+
+    def sync(self, *, verify: bool = False, wait: float = 0.0) -> Synced:
+        """Bring the cache up to the hub as it is when this is called, or later.
+
+        With `verify`, digests of what is held for each rule are compared as well, and what differs is repaired. With
+        `wait`, so many seconds may pass until there is something new.
+        """
+        with self._syncing:
+            try:
+                done = self._sync(verify, wait)
+            except TriplewireError as error:
+                if not self._problem[0]:
+                    self._problem = str(error), datetime.now().astimezone()
+                raise
+            self._problem = "", None
+            return done
+
+    def _sync(self, verify: bool, wait: float) -> Synced:
+        rounds = 0
+        while rounds < _ROUNDS:
+            question = self._question(verify, wait)
+            answer = self._uplink.serve_edge(question)
+            if answer.rules is not None:
+                rounds += 1
+                self._note_rules(answer)
+            elif answer.resync or answer.drifted:
+                rounds += 1
+                done = self._resync(answer)
+                if done is not None:
+                    return done
+            else:
+                done = self._take([answer])
+                if not answer.waiting and not self._has_more(answer):
+                    return done
+                time.sleep(_AGAIN if answer.waiting else 0)
+        raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
+
+    def _has_more(self, answer: EdgeAnswer) -> bool:
+        """Whether there are rules that the hub has not been asked for, because they are many."""
+        with self._reading() as reader:
+            return any(
+                rule.state == "new" and rule.id not in answer.refused for rule in self._state(reader).rules.values()
+            )
+
+    def _question(self, verify: bool, wait: float) -> EdgeQuestion:
+        with self._reading() as reader:
+            state = self._state(reader)
+            question = state.question(wait=0.0 if verify else wait)
+            if not verify:
+                return question
+            kept = [id for id, rule in state.rules.items() if rule.state == "kept"]
+            return replace(question, digests=self._digests(reader, kept))
+
+    def _digests(self, reader: Reader, rules: Sequence[str]) -> dict[str, str]:
+        """Of what is held here because of each rule."""
+        now_ = Contents(reader.seen_by(EVERYBODY), self._book.schema.strong)
+        found = {}
+        for rule in rules:
+            numbers = reader.terms.find(sorted(reader.registrations.of_rule(rule)))
+            found[rule] = digest_of_holding(now_, [number for number in numbers if number])
+        return found
+
+    def _note_rules(self, answer: EdgeAnswer) -> None:
+        with self._writing() as writer:
+            self._state(writer).compared(answer.rules or {}, answer.refused).write(writer)
+
+    def _resync(self, reason: EdgeAnswer) -> Synced | None:
+        """Compare everything with the hub, and take what differs; None if the hub has changed meanwhile."""
+        with self._reading() as reader:
+            question = self._state(reader).question()
+        everything = self._uplink.serve_edge(replace(question, resync=True))
+        assert everything.manifest is not None, "it was asked for"
+        assert everything.rules is not None, "and so was this"
+        with self._reading() as reader:
+            missing = self._differing(reader, everything.manifest)
+            state = self._state(reader).compared(everything.rules, everything.refused)
+            state = replace(state.loaded(everything.whole, (), {}), position=everything.position)
+            rest = replace(state.question(), follow=[], unfollow=[])
+        if everything.schema is not None:
+            rest = replace(rest, schema=_schema_digest(everything))
+        if everything.taxonomy is not None:
+            rest = replace(rest, taxonomy=digest_of_triples(everything.taxonomy))
+        known = {id: tag for id, tag in everything.rules.items() if id not in everything.whole}
+        answers = [everything]
+        for first in range(0, max(len(missing), 1), _NODES):
+            asked = replace(
+                rest, load=sorted(known), nodes=missing[first : first + _NODES], position=answers[-1].position
+            )
+            answers.append(self._uplink.serve_edge(asked))
+            if answers[-1].rules is not None or answers[-1].resync:
+                return None
+        done = self._take(answers, whole=True)
+        reasons = reason.resync or "what is held was not what the hub said"
+        return replace(done, resync=reasons, drifted=tuple(reason.drifted), repaired=len(missing))
+
+    def _differing(self, reader: Reader, manifest: dict[str, str]) -> list[str]:
+        """The nodes of which the hub says something else than is here."""
+        here = Contents(reader.seen_by(EVERYBODY), self._book.schema.strong)
+        numbers = here.numbers(manifest)
+        digests = {each.node: each.digest() for each in here.descriptions(sorted(numbers.values()))}
+        return sorted(node for node, digest in manifest.items() if digests.get(node) != digest)
+
+    def _take(self, answers: Sequence[EdgeAnswer], *, whole: bool = False) -> Synced:
+        """Take over what was told, in one transaction: documents, registrations, schema, position."""
+        last = answers[-1]
+        with self._writing() as writer:
+            state = self._state(writer)
+            for answer in answers:
+                state = state.loaded(answer.whole, answer.waiting, answer.refused)
+                state = self._with_meaning(writer, state, answer)
+            state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
+            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole)
+            is_given = any(answer.taxonomy is not None for answer in answers)
+            self._commit(writer, changes, number=last.number, is_given=is_given)
+            state.write(writer)
+        return Synced(
+            state.as_of,
+            len(changes.described),
+            tuple(sorted(changes.moved_out)),
+            tuple(sorted(changes.deleted)),
+            refused=dict(last.refused),
+        )
+
+    def _with_meaning(self, writer: Writer, state: EdgeState, answer: EdgeAnswer) -> EdgeState:
+        """Take over the hub's schema and taxonomy, where they are others."""
+        if answer.schema is not None:
+            schema = Schema(parse_triple(*spelled) for spelled in answer.schema)
+            policies.save(writer, schema, cast("policies.Policy", answer.policy))
+            self._book.catch_up(writer)
+            state = replace(state, schema=_schema_digest(answer))
+        if answer.taxonomy is not None:
+            taxonomies.save(writer, answer.taxonomy, taxonomies.names(writer))
+            state = replace(state, taxonomy=digest_of_triples(answer.taxonomy))
+        return state
+
+    def _commit(self, writer: Writer, changes: CacheChanges, *, number: int = 0, is_given: bool = False) -> None:
+        """Write the documents that changed as one batch, with the events that follow here."""
+        revisions = revise(writer, changes.documents)
+        meaning = self._meaning(writer, revisions, is_given=is_given)
+        if revisions or meaning is not None:
+            name = new_name(f"edge-{number}")
+            strong = self._book.strong(writer)
+            apply(writer, self._standing, revisions, name, strong=strong, meaning=meaning, finder=self._finder)
+
+    def run(self, *, patience: float = _PATIENCE) -> None:
+        """Follow the hub until `stop`: ask, and wait up to `patience` seconds for something new; then ask again.
+
+        A hub that cannot be reached is asked again after half a second, then after twice as long, up to half a minute.
+        """
+        pause, longest = _BACK_OFF
+        wait = 0.0
+        while not self._stopping.is_set():
+            try:
+                self.sync(wait=0.0 if self._nudged.is_set() else wait)
+            except TriplewireError:
+                self._nudged.wait(pause)
+                pause, wait = min(2 * pause, longest), 0.0
+            else:
+                pause, wait = _BACK_OFF[0], patience
+            self._nudged.clear()
+        self._stopping.clear()
+
+    def start(self) -> None:
+        """Let a thread `run` until this is closed."""
+        self._thread = threading.Thread(target=self.run, kwargs={"patience": 2.0}, name="triplewire edge", daemon=True)
+        self._thread.start()
+
+    def nudge(self) -> None:
+        """Let `run` ask soon, because there is another rule; from any thread."""
+        self._nudged.set()
+
+    def stop(self) -> None:
+        """Let `run` end; from any thread."""
+        self._stopping.set()
+        self._nudged.set()
+
+    def close(self) -> None:
+        """Let go of the store, and of the connection to the hub, if this edge made it."""
+        if self._thread is not None:
+            self.stop()
+            self._thread.join()
+        if self._let_go is not None:
+            self._let_go()
+        super().close()
+
+    # -- what it says of itself
+
+    @property
+    def as_of(self) -> AsOf:
+        """The hub's batch that the cache is of, and how long ago the hub said that it is the newest."""
+        with self._reading() as reader:
+            return self._state(reader).as_of
+
+    def status(self) -> EdgeStatus:
+        """What is followed and kept, how old it is, and what the link to the hub does."""
+        with self._reading() as reader:
+            state = self._state(reader)
+            cached = reader.seen_by(EVERYBODY).documents.count()
+            private = reader.documents.count() - cached
+            unheard = [rule.id for rule in state.rules.values() if rule.state in ("new", "loading")]
+            pending = (*unheard, *state.dropped)
+            known = state.name, self._hub, state.as_of, tuple(_rules(reader, state)), cached, private
+            return EdgeStatus(*known, *self._problem, pending)
+
+    def cause(self, iri: str | Term) -> Cause:
+        """Why something is said of a resource here, or why not."""
+        node = str(resource_of(iri))
+        with self._reading() as reader:
+            cached = reader.seen_by(EVERYBODY)
+            (number,) = reader.terms.find([node])
+            rules = reader.registrations.rules_of([node]).get(node, [])
+            if not number:
+                return Cause(node, tuple(rules), (), (), is_cached=False)
+            parents = _parents(cached, node, number, self._book.strong(reader))
+            stated = bool(cached.triples.statements([number]))
+            return Cause(node, tuple(rules), parents, _private(reader, cached, number), is_cached=stated)
+
+
+def _uplink(
+    hub: str | Hub | Uplink, account: str | None, token: str | None, key: str | Path | None
+) -> tuple[Uplink, str]:
+    """Where to ask, and what people call that."""
+    if isinstance(hub, Hub):
+        return _Here(hub, account), hub.store.url
+    if not isinstance(hub, str):
+        return hub, str(getattr(hub, "url", hub))
+    from triplewire.client import Client
+
+    return Client(hub, token=token, account=account, key=key), hub
+
+
+class _Here:
+    """A hub of this process, asked on behalf of an account."""
+
+    def __init__(self, hub: Hub, account: str | None) -> None:
+        self._hub, self._account = hub, account
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        return self._hub.serve_edge(question, owner=self._account, viewer=self._account)
+
+
+def _rules(reader: Reader, state: EdgeState) -> list[FollowedRule]:
+    counts = reader.registrations.counts()
+    rules = sorted(state.rules.values(), key=lambda rule: rule.id)
+    return [replace(rule, resources=counts.get(rule.id, 0)) for rule in rules]
+
+
+def _schema_digest(answer: EdgeAnswer) -> str:
+    return digest_of_triples(answer.schema or (), answer.policy)
+
+
+def _following(state: EdgeState, rule: FollowedRule) -> EdgeState:
+    """With a rule more; DuplicateSubscription if its id is taken, and what the language says if it cannot be read."""
+    if rule.id in state.rules:
+        raise DuplicateSubscription(rule.id)
+    _pattern(rule, state)
+    return state.following(rule)
+
+
+def _refuse_built_on(id: str, state: EdgeState) -> None:
+    """SubscriptionError if another rule names this one: the hub may have to read that text again."""
+    above = [rule.id for rule in state.rules.values() if rule.id != id and id in _named(rule, state)]
+    if above:
+        raise SubscriptionError(f"{', '.join(above)} is built on it; unfollow that first", subscription=id)
+
+
+def _pattern(rule: FollowedRule, state: EdgeState) -> Pattern:
+    if rule.language != RULES:
+        return read(rule.text, language=rule.language)
+    named = {id: _pattern(state.rules[id], state) for id in _named(rule, state)}
+    return read(rule.text, language=rule.language, named=named)
+
+
+def _named(rule: FollowedRule, state: EdgeState) -> set[str]:
+    """The rules that are named in the text of another, as far as its words tell."""
+    words = set(re.findall(r"[\w.-]+", rule.text)) if rule.language == RULES else set()
+    return {id for id in words & state.rules.keys() if id != rule.id and state.rules[id].language == RULES}
+
+
+def _parents(cached: Reader, node: str, number: int, strong: Sequence[int]) -> tuple[str, ...]:
+    """What holds a node, of what is cached."""
+    keys = [(0, number)] if node.startswith("_:") else [(predicate, number) for predicate in strong]
+    found = {s for triples in (cached.triples.backward(keys) if keys else ()) for s, _, _ in triples}
+    return tuple(sorted(cached.terms.texts(sorted(found))))
+
+
+def _private(reader: Reader, cached: Reader, number: int) -> tuple[str, ...]:
+    """The private documents that say something of a node, or refer to it."""
+    triples = [*reader.triples.forward([(number, 0)])[0], *reader.triples.backward([(0, number)])[0]]
+    stating = {document for ids in reader.triples.stated_by(triples) for document in ids}
+    seen = {record.id for record in cached.documents.current_of(sorted(stating)) if record is not None}
+    return tuple(sorted(record.uri for record in reader.documents.by_ids(sorted(stating - seen))))

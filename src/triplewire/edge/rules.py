@@ -1,0 +1,127 @@
+"""The rules that an edge follows, and where it is: a few values in its store, written with what they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from triplewire.edge.status import AsOf, FollowedRule
+from triplewire.engine.edges.holdings import EDGE
+from triplewire.model import moment
+from triplewire.store import Reader, Writer
+from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
+
+_RULES = "edge.rules"
+_AT_ONCE = 500
+"""So many rules are told to the hub at a time."""
+
+
+@dataclass(frozen=True)
+class EdgeState:
+    """What an edge remembers besides its documents and registrations. Invariant: written with what it says is there."""
+
+    name: str
+    position: str = ""
+    number: int = 0
+    time: str = ""
+    heard: str = ""
+    schema: str = ""
+    taxonomy: str = ""
+    rules: dict[str, FollowedRule] = field(default_factory=dict)
+    hub: str = ""
+    """The address of the hub, if it was told by that."""
+    dropped: tuple[str, ...] = ()
+    """Rules that the hub has still to let go of."""
+
+    edition: int = 0
+    """Grows with every change of the rules, which are many and seldom change."""
+
+    @classmethod
+    def read(cls, reader: Reader, known: EdgeState | None = None) -> EdgeState | None:
+        """What the store has; None if it was never an edge's. Rules that are `known` are not read again."""
+        kept: dict[str, Any] | None = reader.settings.get(EDGE)
+        if kept is None:
+            return None
+        if known is not None and known.edition == kept["edition"]:
+            rules = known.rules
+        else:
+            rules = {each["id"]: FollowedRule(**each) for each in reader.settings.get(_RULES, [])}
+        return cls(**kept | {"rules": rules, "dropped": tuple(kept["dropped"])})
+
+    def write(self, writer: Writer) -> None:
+        """Keep it; the rules only if they are others than the store has."""
+        there = writer.settings.get(EDGE)
+        if there is not None and there["edition"] != self.edition:
+            writer.settings.set(_RULES, [asdict(rule) for rule in self.rules.values()])
+        writer.settings.set(EDGE, {name: value for name, value in vars(self).items() if name != "rules"})
+
+    def _with_rules(self, rules: dict[str, FollowedRule]) -> EdgeState:
+        return self if rules == self.rules else replace(self, rules=rules, edition=self.edition + 1)
+
+    @property
+    def as_of(self) -> AsOf:
+        """How old what is here is."""
+        confirmed = moment(self.heard) if self.heard else None
+        age = None if confirmed is None else datetime.now(UTC) - confirmed
+        return AsOf(self.number, moment(self.time) if self.time else None, confirmed, age)
+
+    # -- changes
+
+    def following(self, rule: FollowedRule) -> EdgeState:
+        """With a rule more."""
+        return self._with_rules(self.rules | {rule.id: rule})
+
+    def without(self, id: str) -> EdgeState:
+        """Without a rule, which the hub is to let go of."""
+        left = {each: rule for each, rule in self.rules.items() if each != id}
+        return replace(self._with_rules(left), dropped=(*self.dropped, id))
+
+    def compared(self, tags: dict[str, str], refused: dict[str, str]) -> EdgeState:
+        """After the hub said which rules it knows: those that it does not are new to it, others are told again."""
+        rules = {}
+        for id, rule in self.rules.items():
+            if id in refused:
+                rules[id] = replace(rule, state="refused", reason=refused[id])
+            elif id not in tags:
+                rules[id] = replace(rule, state="new", tag="")
+            else:
+                rules[id] = rule if rule.tag == tags[id] else replace(rule, state="loading", tag="", reason="")
+        return replace(self._with_rules(rules), dropped=tuple(sorted(tags.keys() - rules.keys())))
+
+    def loaded(self, tags: dict[str, str], waiting: Iterable[str], refused: dict[str, str]) -> EdgeState:
+        """After rules were told whole."""
+        rules = dict(self.rules)
+        for id, tag in tags.items():
+            if id in rules:
+                rules[id] = replace(rules[id], state="kept", tag=tag, reason="")
+        for id in rules.keys() & set(waiting):
+            rules[id] = replace(rules[id], state="loading", reason="")
+        for id in rules.keys() & refused.keys():
+            rules[id] = replace(rules[id], state="refused", reason=refused[id])
+        return replace(self._with_rules(rules), dropped=())
+
+    # -- asking
+
+    def question(self, *, wait: float = 0.0) -> EdgeQuestion:
+        """What is to be asked now."""
+        kept = {id: rule.tag for id, rule in self.rules.items() if rule.state == "kept"}
+        unknown = [rule for rule in self.rules.values() if rule.state in ("new", "refused")]
+        return EdgeQuestion(
+            self.name,
+            self.position,
+            digest_of_rules(kept),
+            follow=[EdgeRule(rule.id, rule.text, rule.language) for rule in unknown[:_AT_ONCE]],
+            unfollow=list(self.dropped),
+            load=[id for id in self.rules if id not in kept],
+            schema=self.schema,
+            taxonomy=self.taxonomy,
+            wait=wait,
+        )
+
+
+def new_state() -> EdgeState:
+    """That of an edge which follows nothing yet, under a name that no other has."""
+    return EdgeState(f"edge-{uuid4().hex[:12]}")

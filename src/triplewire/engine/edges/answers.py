@@ -1,0 +1,173 @@
+"""Answers: what one edge is told, by one state of the hub.
+
+A *position* names a batch by its number and by what only that batch has. A store that was restored, or is another one,
+has no such batch, and its edges ask for everything: positions of another history are never trusted. It also has the
+number of changes of access lists: where these changed, a viewer's past cannot be reconstructed, and is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from triplewire.engine.edges.contents import Contents
+from triplewire.engine.edges.steps import Moves, Steps, mark_of
+from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
+
+OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
+FORGOTTEN = "the hub does not keep any more what happened since"
+OTHER_SCHEMA = "the schema has changed, and with it what resources hold"
+
+
+class HubPosition(NamedTuple):
+    """A batch, and the number of changes of access lists until then."""
+
+    number: int
+    lists: int
+    mark: str
+
+    @classmethod
+    def read(cls, text: str) -> HubPosition:
+        """The position that was told; one that nobody told is none of this hub."""
+        number, _, rest = text.partition(".")
+        lists, _, mark = rest.partition(".")
+        return cls(int(number), int(lists), mark) if number.isdecimal() and lists.isdecimal() else cls(0, 0, text)
+
+    def __str__(self) -> str:
+        return f"{self.number}.{self.lists}.{self.mark}"
+
+
+class EdgeAnswering:
+    """Answers the question of one edge."""
+
+    def __init__(self, reader: Reader, steps: Steps, question: EdgeQuestion, viewer: str | None) -> None:
+        """What an edge tells is of its cache alone, whoever the viewer is."""
+        self._reader, self._steps, self._question = reader, steps, question
+        self._state = state = steps.state(reader)
+        self._viewer = EVERYBODY if state.is_edge else viewer
+        self._here, self._time = HubPosition(state.number, state.lists, state.mark), state.time
+        self._known = steps.rules(reader, state, question.edge, self._viewer)
+        self._rules, self._tags = self._known.records, self._known.tags
+
+    def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
+        """What the edge is told; NotAllowed if it is another owner's."""
+        question = self._question
+        self._known.refuse_stranger(owner)
+        if not question.resync and self._known.digest_without(question.load) != question.rules:
+            return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
+        told = self._schema_told() | {"refused": dict(refused)}
+        if question.resync:
+            return self._everything(told)
+        has_loaded = bool(self._tags.keys() - set(question.load))
+        reason = self._resync_reason(has_loaded, "schema" in told)
+        if reason:
+            return EdgeAnswer(question.position, self._here.number, self._time, resync=reason)
+        return self._difference(has_loaded, told)
+
+    def _resync_reason(self, has_rules: bool, has_other_schema: bool) -> str:
+        if not has_rules:
+            return ""
+        there = HubPosition.read(self._question.position)
+        if there != self._here and not self._is_of_this_history(there):
+            return OTHER_HISTORY
+        if there.number < self._state.forgotten:
+            return FORGOTTEN
+        return OTHER_SCHEMA if has_other_schema else ""
+
+    def _is_of_this_history(self, there: HubPosition) -> bool:
+        if self._state.marks.get(there.number) == there.mark:
+            return True
+        record = self._reader.batches.by_numbers({there.number}).get(there.number)
+        return there.number <= self._here.number and mark_of(record) == there.mark
+
+    def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
+        question, there = self._question, HubPosition.read(self._question.position)
+        after = min(there.number, self._here.number) if has_loaded else self._here.number
+        step = self._steps.since(self._reader, self._state, self._viewer, after)
+        load = set(question.load)
+        touched = step.touches(self._known.by_query)
+        queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
+        moves = step.moves(set(queries.values()), trusts_past=there.lists == self._here.lists)
+        waiting = self._waiting(question.load)
+        whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
+        asked = step.now.numbers(question.nodes)
+        more = step.now.closure(set().union(*whole.values())) | set(asked.values())
+        described = [*moves.described, *sorted(more.difference(moves.described))]
+        return EdgeAnswer(
+            str(self._here),
+            self._here.number,
+            self._time,
+            waiting=waiting,
+            whole={id: self._tags[id] for id in sorted(whole)},
+            registered=self._moved(step.now, queries, moves.registered)
+            | {id: step.now.names(sorted(roots)) for id, roots in whole.items()},
+            released=self._moved(step.now, queries, moves.released),
+            descriptions=step.now.descriptions(described),
+            deleted=self._deleted(step.now, moves, asked),
+            drifted=self._drifted(step.now, load),
+            **told,  # type: ignore[arg-type]  # each under its own name
+        )
+
+    def _everything(self, told: dict[str, object]) -> EdgeAnswer:
+        """All that the edge's rules register, and the digest of each node that it is to hold."""
+        now = Contents(self._reader.seen_by(self._viewer), self._state.schema.strong)
+        waiting = self._waiting(self._rules)
+        whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
+        nodes = sorted(now.closure(set().union(*whole.values())))
+        descriptions = now.descriptions(nodes)
+        return EdgeAnswer(
+            str(self._here),
+            self._here.number,
+            self._time,
+            rules=self._tags,
+            waiting=waiting,
+            whole={id: self._tags[id] for id in sorted(whole)},
+            registered={id: now.names(sorted(roots)) for id, roots in whole.items()},
+            manifest={each.node: each.digest() for each in descriptions},
+            **told,  # type: ignore[arg-type]  # each under its own name
+        )
+
+    def _moved(self, now: Contents, queries: Mapping[str, int], moved: Mapping[int, set[int]]) -> dict[str, list[str]]:
+        return {id: now.names(sorted(moved[query])) for id, query in queries.items() if moved.get(query)}
+
+    def _deleted(self, now: Contents, moves: Moves, asked: Mapping[str, int]) -> list[str]:
+        unknown = [name for name in self._question.nodes if name not in asked]
+        return [*now.names(moves.deleted), *unknown]
+
+    def _waiting(self, rules: Iterable[str]) -> list[str]:
+        """Rules whose first answers are not all found yet."""
+        queries = {id: self._rules[id].query for id in rules if id in self._rules}
+        if not queries:
+            return []
+        unfinished = {record.query for record in self._reader.backfills.unfinished(set(queries.values()))}
+        return sorted(id for id, query in queries.items() if query in unfinished)
+
+    def _is_told(self, rule: str, waiting: list[str]) -> bool:
+        return rule in self._rules and rule not in waiting
+
+    def _roots(self, now: Contents, record: SubscriptionRecord) -> set[int]:
+        """What a rule registers: the resources that its rows bind."""
+        return now.resources(term for row in self._reader.rows.of_query(record.query) for term in row.terms)
+
+    def _drifted(self, now: Contents, load: Collection[str]) -> list[str]:
+        """The rules of which the edge holds something else than it should."""
+        given = self._question.digests
+        compared = [id for id in sorted(given) if id in self._rules and id not in load]
+        return [id for id in compared if digest_of_holding(now, self._roots(now, self._rules[id])) != given[id]]
+
+    def _schema_told(self) -> dict[str, object]:
+        """The schema and the taxonomy, where the edge has others."""
+        told: dict[str, object] = {}
+        state, question = self._state, self._question
+        if state.schema_digest != question.schema:
+            told |= {"schema": state.triples, "policy": state.policy}
+        if state.taxonomy_digest != question.taxonomy:
+            told["taxonomy"] = state.taxonomy
+        return told
+
+
+def digest_of_holding(now: Contents, roots: Iterable[int]) -> str:
+    """The digest of what is held because of some resources."""
+    described = now.descriptions(sorted(now.closure(roots)))
+    return digest_of(sorted(f"{each.node} {each.digest()}" for each in described if each.parts or each.xml))

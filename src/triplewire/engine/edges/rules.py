@@ -1,0 +1,125 @@
+"""The rules of edges, at the hub: each is a subscription, whose id begins with the name of its edge.
+
+So edges that follow the same rule, and see the same, share a query with its rows and events, as all subscribers do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.engine.standing import GRAPH, Standing
+from triplewire.engine.subscriptions import registrations
+from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
+from triplewire.model import Scope, Subscription
+from triplewire.store import Reader, SubscriptionRecord, Writer
+from triplewire.wire.edges import EdgeRule, digest_of_rules
+
+_BETWEEN = ":"
+_ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
+_NAME = re.compile(r"edge-[0-9a-z]{1,64}")
+
+
+def rules_of(reader: Reader, edge: str) -> dict[str, SubscriptionRecord]:
+    """The rules that an edge follows here, by the names that it has for them."""
+    space = edge + _BETWEEN
+    return {record.id.removeprefix(space): record for record in reader.subscriptions.beginning_with(space)}
+
+
+class KnownRules:
+    """The rules of an edge that look on behalf of a viewer, as they are at one number of the registry.
+
+    An account may see less now than when it followed some; these are not among them, and are followed anew.
+    """
+
+    def __init__(self, reader: Reader, edge: str, viewer: str | None) -> None:
+        self.number = reader.subscriptions.last_change()
+        found = rules_of(reader, edge)
+        queries = reader.queries.by_ids([record.query for record in found.values()])
+        alike = {id for id, query in zip(found, queries, strict=True) if query is not None and query.viewer == viewer}
+        self.owners = {record.owner for record in found.values()}
+        self.records = {id: record for id, record in found.items() if id in alike}
+        self.tags = {id: record.tag for id, record in self.records.items()}
+        self.digest = digest_of_rules(self.tags)
+        self.by_query: dict[int, list[str]] = {}
+        for id, record in self.records.items():
+            self.by_query.setdefault(record.query, []).append(id)
+
+    def digest_without(self, rules: Sequence[str]) -> str:
+        """The digest of the others."""
+        if not rules:
+            return self.digest
+        return digest_of_rules({id: tag for id, tag in self.tags.items() if id not in rules})
+
+    def refuse_stranger(self, owner: str | None) -> None:
+        """NotAllowed if the rules are another owner's."""
+        if self.owners - {owner}:
+            raise NotAllowed(_ANOTHERS)
+
+
+def refuse_bad_name(edge: str) -> None:
+    """BadRequest if no edge can have this name."""
+    if not _NAME.fullmatch(edge):
+        raise BadRequest(f"{edge!r} is no name of an edge")
+
+
+def refuse_stranger(reader: Reader, edge: str, owner: str | None) -> None:
+    """NotAllowed if the rules of an edge are another owner's; BadRequest if no edge can have this name."""
+    refuse_bad_name(edge)
+    if any(record.owner != owner for record in rules_of(reader, edge).values()):
+        raise NotAllowed(_ANOTHERS)
+
+
+def scope_of(pattern: Pattern, language: str) -> Scope:
+    """The graph of all documents, for what can be asked of that; XPath asks one document."""
+    try:
+        registrations.refuse_unserved(pattern, GRAPH, language)
+    except UnsupportedQuery:
+        return "document"
+    return "graph"
+
+
+def follow(
+    writer: Writer,
+    standing: Standing,
+    edge: str,
+    rules: Sequence[EdgeRule],
+    *,
+    owner: str | None,
+    viewer: str | None,
+    later: bool,
+) -> dict[str, str]:
+    """Let rules stand; those that an edge has already in these words stay. Gives the refused ones, with the reasons."""
+    space, refused = edge + _BETWEEN, {}
+    known = rules_of(writer, edge)
+    for rule in rules:
+        if rule.id in known and _is_same(writer, known[rule.id], rule, owner, viewer):
+            continue
+        try:
+            pattern = registrations.compiled(writer, rule.text, rule.language, None, space=space)
+        except TriplewireError as error:
+            refused[rule.id] = str(error)
+            continue
+        if rule.id in known:
+            registrations.unregister(writer, known[rule.id].id)
+        scope = scope_of(pattern, rule.language)
+        wanted = Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer)
+        registration = registrations.Registration(writer, standing, later=later)
+        registration.add([wanted])
+        registration.tell()
+    return refused
+
+
+def unfollow(writer: Writer, edge: str, rules: Sequence[str]) -> None:
+    """Let go of rules; of one that is not there, nothing."""
+    known = rules_of(writer, edge)
+    for rule in rules:
+        if rule in known:
+            registrations.unregister(writer, known[rule].id)
+
+
+def _is_same(reader: Reader, record: SubscriptionRecord, rule: EdgeRule, owner: str | None, viewer: str | None) -> bool:
+    (query,) = reader.queries.by_ids([record.query])
+    asked = record.text, record.language, record.owner, query and query.viewer
+    return asked == (rule.text, rule.language, owner, viewer)

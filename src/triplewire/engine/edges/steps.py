@@ -1,0 +1,220 @@
+"""Steps: what happened between two batches, found once for all edges that ask for it (M5, M6).
+
+The log says which rows began, ended or stay with another content; from this follows what rules register now and no
+longer, and what has to be described. Why the log, and no list for each edge: an edge that was away asks for a longer
+step, and one that was not for a short one, which it shares with all others.
+
+Invariant: an edge that held the contents of what its rules registered at the first batch, and follows a step, holds
+those of what they register at the second one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from triplewire.engine import taxonomies
+from triplewire.engine.batch import policies
+from triplewire.engine.edges.contents import Contents, PastContents
+from triplewire.engine.edges.holdings import EDGE, is_edge
+from triplewire.engine.edges.rules import KnownRules
+from triplewire.model import parse_triple
+from triplewire.schema import Schema
+from triplewire.store import MATCHED, UNMATCHED, BatchRecord, Reader
+from triplewire.wire.edges import digest_of
+
+_KEPT = 8
+_EDGES = 1_000
+_Rows = dict[tuple[int, ...], "_Fate"]
+
+
+class _Fate(NamedTuple):
+    """Whether a row was there at the beginning of a step, and whether it is at the end."""
+
+    was: bool
+    is_there: bool
+
+
+class Moves(NamedTuple):
+    """What a step does for some queries: for each the resources that come and go; and what all that concerns."""
+
+    registered: dict[int, set[int]]
+    released: dict[int, set[int]]
+    described: list[int]
+    """The nodes whose descriptions differ, or that are new."""
+    deleted: list[int]
+    """Nodes of before of which nothing is stated any more."""
+
+
+class EdgeStep:
+    """The way from the state after one batch to that after another, as a viewer sees it."""
+
+    def __init__(self, reader: Reader, seen: Reader, strong: frozenset[str], after: int, until: int) -> None:
+        self.now = Contents(seen, strong)
+        self._reader = reader
+        self._past = PastContents(seen, strong, after, until) if after < until else None
+        self._rows: dict[int, _Rows] = {}
+        for query, kind, terms in reader.log.told_in(after, until) if after < until else ():
+            own = self._rows.setdefault(query, {})
+            before = own.get(terms)
+            was = kind != MATCHED if before is None else before.was
+            own[terms] = _Fate(was, kind != UNMATCHED)
+
+    def read_with(self, reader: Reader, seen: Reader) -> None:
+        """Go on in another transaction, which sees the same state."""
+        self._reader = reader
+        for contents in (self.now, self._past):
+            if contents is not None:
+                contents.reader = seen
+
+    def look_ahead(self, queries: Iterable[int]) -> None:
+        """Look up together what will be asked for some queries: what their resources hold, then and now."""
+        rows = [self._rows[query] for query in self._rows.keys() & set(queries)]
+        resources = self.now.resources({term for own in rows for terms in own for term in terms})
+        nodes = self.now.closure(resources)
+        self.now.descriptions(sorted(nodes))
+        if self._past is not None:
+            self._past.closure(resources)
+
+    def touches(self, queries: Collection[int]) -> Collection[int]:
+        """Those of the queries whose rows it touches."""
+        return self._rows.keys() & queries
+
+    def moves(self, queries: Iterable[int], *, trusts_past: bool) -> Moves:
+        """What the step does for queries; without trust in what was, all that it touches is described."""
+        before: set[int] = set()
+        touched: set[int] = set()
+        registered: dict[int, set[int]] = {}
+        released: dict[int, set[int]] = {}
+        for query in queries:
+            rows = self._rows.get(query)
+            if not rows:
+                continue
+            was, is_there, ended = self._bound(rows)
+            left = self._still_bound(query, ended - is_there)
+            registered[query] = is_there - was
+            released[query] = ended - is_there - left
+            before |= was
+            touched |= is_there | left
+        new = self.now.closure(touched)
+        old = self._past.closure(before) if self._past is not None and self._past.is_whole and trusts_past else set()
+        stated = self.now.stated(new | old)
+        described = [n for n in sorted(new) if n not in old or self._differs(n)]
+        gone = (old - new).union(*released.values())
+        self.now.stated(gone)
+        return Moves(registered, released, described, [node for node in sorted(gone) if not stated[node]])
+
+    def _differs(self, node: int) -> bool:
+        assert self._past is not None, "there is something of before"
+        return self._past.differs(node, self.now.stated([node])[node])
+
+    def _bound(self, rows: _Rows) -> tuple[set[int], set[int], set[int]]:
+        """The resources that rows bound before, bind now, and bind no longer."""
+        found = [
+            {term for terms, fate in rows.items() if which(fate) for term in terms}
+            for which in (lambda fate: fate.was, lambda fate: fate.is_there, lambda fate: not fate.is_there)
+        ]
+        resources = self.now.resources(set().union(*found))
+        was, is_there, ended = (terms & resources for terms in found)
+        return was, is_there, ended
+
+    def _still_bound(self, query: int, resources: Collection[int]) -> set[int]:
+        """Those of the resources that another row of a query binds."""
+        if not resources:
+            return set()
+        rows = self._reader.rows.binding(sorted(resources))
+        return {term for row in rows if row.query == query for term in row.terms if term in resources}
+
+
+class HubState:
+    """What all edges are told of one state of a hub, whatever they hold: where it is, its schema, its taxonomy."""
+
+    taxonomy: list[list[str]]
+    taxonomy_digest: str
+    schema: Schema
+    marks: dict[int, str]
+    """What the last batches had that no other has, by number."""
+
+    def __init__(self, reader: Reader, stamp: tuple[object, ...], before: HubState | None) -> None:
+        """What has not changed since the state `before` is taken from there."""
+        self.stamp = stamp
+        self.number, self.lists = reader.batches.last(), reader.access.number()
+        record = reader.batches.by_numbers({self.number}).get(self.number)
+        self.mark, self.time = mark_of(record), "" if record is None else record.committed
+        earlier = [] if before is None else [*before.marks.items()][-_KEPT:]
+        self.marks = {**dict(earlier), self.number: self.mark}
+        self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
+        self.is_edge = is_edge(reader)
+        self._sights: dict[str | None, str | None] = {}
+        self._taxonomy_number = taxonomies.number_of(reader)
+        if before is not None and before._taxonomy_number == self._taxonomy_number:
+            self.taxonomy, self.taxonomy_digest = before.taxonomy, before.taxonomy_digest
+        else:
+            self.taxonomy = taxonomies.everything(reader)
+            self.taxonomy_digest = digest_of_triples(self.taxonomy)
+        self.policy, self.triples = policies.stored(reader)
+        if before is not None and before.triples == self.triples:
+            self.schema = before.schema
+        else:
+            self.schema = Schema.from_triples(parse_triple(*spelled) for spelled in self.triples)
+        self.schema_digest = digest_of_triples(self.triples, self.policy)
+
+    def sight_of(self, reader: Reader, viewer: str | None) -> str | None:
+        """See `AccessReader.sight_of`."""
+        if viewer not in self._sights:
+            self._sights[viewer] = reader.access.sight_of(viewer)
+        return self._sights[viewer]
+
+
+def mark_of(record: BatchRecord | None) -> str:
+    """What only this batch has: one of another history with the same number has another."""
+    return "" if record is None else digest_of([record.id, record.committed])
+
+
+class Steps:
+    """The steps that were asked for lately, and the rules of who asked: edges that keep up ask for the same again."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
+        self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
+        self._state: HubState | None = None
+
+    def state(self, reader: Reader) -> HubState:
+        """What all edges are told of this state; it is read when there is another one."""
+        stamp = reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, EDGE])
+        if self._state is None or self._state.stamp != stamp:
+            self._state = HubState(reader, stamp, self._state)
+        return self._state
+
+    def rules(self, reader: Reader, state: HubState, edge: str, viewer: str | None) -> KnownRules:
+        """The rules of an edge; they are read when the registry has changed."""
+        key = edge, viewer
+        known = self._rules.get(key)
+        if known is None or known.number != state.registry:
+            known = self._rules[key] = KnownRules(reader, edge, viewer)
+        self._rules.move_to_end(key)
+        while len(self._rules) > _EDGES:
+            self._rules.popitem(last=False)
+        return known
+
+    def since(self, reader: Reader, state: HubState, viewer: str | None, after: int) -> EdgeStep:
+        """The step from one batch to the last, as a viewer sees it."""
+        sight = state.sight_of(reader, viewer)
+        seen = reader if sight is None else reader.seen_by(viewer)
+        key = after, state.number, sight, state.lists, reader.generation, state.schema.strong
+        step = self._kept.get(key)
+        if step is None:
+            step = self._kept[key] = EdgeStep(reader, seen, state.schema.strong, after, state.number)
+            step.look_ahead(query for known in self._rules.values() for query in known.by_query)
+        else:
+            step.read_with(reader, seen)
+        self._kept.move_to_end(key)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return step
+
+
+def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
+    """The digest of a schema or a taxonomy, as it is told."""
+    return digest_of([*sorted(" ".join(triple) for triple in triples), *more])

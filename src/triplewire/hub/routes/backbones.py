@@ -1,0 +1,52 @@
+"""The backbone: what other hubs of it ask this one, and what they pass on to it (M10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+
+from triplewire.backbone import BackboneHub
+from triplewire.backbone.passing import changes_in
+from triplewire.errors import BadRequest
+from triplewire.hub.service import Administering, Admission, BoundedRoute
+from triplewire.wire.backbones import (
+    BackboneTold,
+    ConflictTold,
+    MemberAnswer,
+    MemberQuestion,
+    PassedChanges,
+    PassedTold,
+)
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["backbone"])
+
+
+@router.get("/backbone", summary="How is this hub doing in its backbone?")
+def status(access: Administering) -> BackboneTold:
+    """Its name there, how far it is with each home, which hubs are away, what waits for them, and conflicts."""
+    known = _member(access).backbone()
+    conflicts = [ConflictTold(each.uri, each.home, each.other) for each in known.conflicts]
+    return BackboneTold(known.name, known.positions, known.away, known.waiting, conflicts)
+
+
+@router.post("/backbone", summary="Tell a hub of the backbone what it lacks")
+async def tell(access: Administering, question: MemberQuestion) -> MemberAnswer:
+    """The batches of homes that another hub of the backbone lacks; if there are none, after `wait` seconds at most."""
+    asked = replace(question, wait=min(question.wait, access.service.settings.longest_wait))
+    return await run_in_threadpool(_member(access).serve_member, asked)
+
+
+@router.post("/backbone/changes", summary="Apply changes as the home of their documents")
+async def take(access: Administering, told: PassedChanges) -> PassedTold:
+    """Changes that came to another hub of the backbone: all of them are applied, or none."""
+    changes = await run_in_threadpool(changes_in, told)
+    outcome = await run_in_threadpool(lambda: _member(access).take_passed(changes, batch=told.batch))
+    return PassedTold(outcome.batch, [str(each) for each in outcome.warnings])
+
+
+def _member(access: Admission) -> BackboneHub:
+    if not isinstance(access.hub, BackboneHub):
+        raise BadRequest("this hub is of no backbone; triplewire serve --backbone URL makes it part of one")
+    return access.hub

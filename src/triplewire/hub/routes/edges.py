@@ -1,0 +1,142 @@
+"""Edges: what other hubs keep of this one; and, if this one is an edge itself, what it follows (M1, M8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from triplewire.edge import Edge
+from triplewire.errors import BadRequest, QuotaExceeded, QuotaSpent
+from triplewire.hub.messages import Name, NewRule
+from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule, EdgeTold, RuleTold, packed_json
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["edges"])
+
+_LOOK_EVERY = 0.1
+
+
+@router.post("/edges", summary="Tell an edge what it lacks", response_model=EdgeAnswer)
+async def tell(access: Reading, question: EdgeQuestion) -> Response:
+    """What an edge of the caller's account lacks; if that is nothing, after `wait` seconds at most.
+
+    Its rules are subscriptions of the account, count as such, and see what the account may read.
+    """
+    asked, refused = await _registered(access, question)
+    until = time.monotonic() + min(question.wait, access.service.settings.longest_wait)
+    answer = await _answer(access, asked)
+    while not _is_news(question, answer) and time.monotonic() < until and not access.service.is_stopping:
+        last = await _last_batch(access)
+        await asyncio.sleep(_LOOK_EVERY)
+        if await _last_batch(access) != last:
+            await access.require_known()
+            answer = await _answer(access, asked)
+    await access.require_known()
+    return _packed(replace(answer, refused=answer.refused | refused))
+
+
+async def _registered(access: Admission, question: EdgeQuestion) -> tuple[EdgeQuestion, dict[str, str]]:
+    """Let new rules stand as far as the quotas allow; the question without them, and why some were refused."""
+    refused: dict[str, str] = {}
+    asked = replace(question, follow=[], unfollow=[], wait=0.0)
+    if not question.follow and not question.unfollow:
+        return asked, refused
+
+    def register() -> None:
+        _change(access, question.edge, [], question.unfollow)
+        for rule in question.follow:
+            try:
+                _check(access, rule)
+            except (QuotaExceeded, QuotaSpent) as error:
+                refused[rule.id] = str(error)
+            else:
+                refused.update(_change(access, question.edge, [rule], []))
+
+    async with access.tenant.subscribing:
+        await run_in_threadpool(register)
+    return asked, refused
+
+
+def _check(access: Admission, rule: EdgeRule) -> None:
+    quotas = access.tenant.quotas
+    quotas.check_subscriptions()
+    quotas.check_cost(rule.text, rule.language, {}, access.viewer)
+    quotas.check_events()  # what answers it already is told at once
+
+
+def _change(access: Admission, edge: str, follow: Sequence[EdgeRule], unfollow: Sequence[str]) -> dict[str, str]:
+    owner = access.account.id or None
+    return access.hub.change_rules(edge, follow, unfollow, owner=owner, viewer=access.viewer)
+
+
+def _ask(access: Admission, question: EdgeQuestion) -> EdgeAnswer:
+    return access.hub.serve_edge(question, owner=access.account.id or None, viewer=access.viewer)
+
+
+async def _answer(access: Admission, question: EdgeQuestion) -> EdgeAnswer:
+    return await run_in_threadpool(_ask, access, question)
+
+
+def _is_news(question: EdgeQuestion, answer: EdgeAnswer) -> bool:
+    return answer.is_news or answer.position != question.position
+
+
+async def _last_batch(access: Admission) -> int:
+    def last() -> int:
+        with access.hub.store.reading() as reader:
+            return reader.batches.last()
+
+    return await access.tenant.together.ask("last batch", last)
+
+
+def _packed(answer: EdgeAnswer) -> Response:
+    content, is_packed = packed_json(answer)
+    return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"} if is_packed else {})
+
+
+# -- this hub as an edge
+
+
+@router.get("/edge", summary="What does this edge keep?")
+def status(access: Reading) -> EdgeTold:
+    """The rules that this edge follows, how old what it keeps is, and what the link to its hub does."""
+    known = _edge(access).status()
+    return EdgeTold(
+        known.name,
+        known.hub,
+        known.as_of.position,
+        known.as_of.confirmed,
+        None if known.as_of.age is None else known.as_of.age.total_seconds(),
+        [RuleTold(rule.id, rule.text, rule.language, rule.state, rule.reason, rule.resources) for rule in known.rules],
+        known.cached,
+        known.private,
+        known.problem,
+    )
+
+
+@router.post("/edge/rules", summary="Keep something at this edge", status_code=201)
+def follow(access: Administering, wanted: NewRule) -> RuleTold:
+    """Follow a rule; what it registers is here when the hub has told it."""
+    rule = _edge(access).follow(wanted.text, language=wanted.language, id=wanted.id)
+    _edge(access).nudge()
+    return RuleTold(rule.id, rule.text, rule.language, rule.state, rule.reason, rule.resources)
+
+
+@router.delete("/edge/rules/{id}", summary="Let go of a rule", status_code=204)
+def unfollow(access: Administering, id: Annotated[Name, Path(description="The id of the rule.")]) -> None:
+    """Follow a rule no more; what no other rule keeps is gone then."""
+    _edge(access).unfollow(id)
+    _edge(access).nudge()
+
+
+def _edge(access: Admission) -> Edge:
+    if not isinstance(access.hub, Edge):
+        raise BadRequest("this hub is no edge; triplewire serve --edge-of URL serves one")
+    return access.hub

@@ -1,0 +1,120 @@
+"""After any history an edge holds the strong closure of what its rules register, and its private documents (M1, M7)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from edge.worlds import ACCOUNT, World
+from triplewire import Access
+from triplewire.errors import DocumentError, ServiceUnavailable
+
+RESOURCES = [f"<urn:r{number}>" for number in range(4)]
+RULES = [
+    ("SELECT ?x { ?x a <urn:C> }", "sparql"),
+    ("SELECT ?x { ?x <urn:p> ?v FILTER(?v > 0) }", "sparql"),
+    ("SELECT ?x { ?x <urn:s> ?y . ?y <urn:p> 1 }", "sparql"),
+    ("SELECT ?x ?y { ?x <urn:t> ?y }", "sparql"),
+    ("SELECT ?x { ?x <urn:s> ?b . ?b <urn:q> ?v }", "sparql"),
+    ("SELECT ?y { <urn:r0> <urn:s> ?y }", "sparql"),
+    ("SELECT ?x ?v { ?x a <urn:C> OPTIONAL { ?x <urn:t> ?v } }", "sparql"),
+    ("search <urn:C> c register c where c.<urn:p> > 0", "rules"),
+    ("//menu[@day='monday']", "xpath"),
+]
+SCHEMAS = [(), ("urn:s",), ("urn:t",), ("urn:s", "urn:t")]
+LISTS = [None, Access(), Access([ACCOUNT]), Access(["other"])]
+
+_objects = st.sampled_from(
+    [
+        *(f"<urn:{property}> {each}" for property in "st" for each in RESOURCES),
+        *(f"<urn:p> {value}" for value in range(3)),
+        "a <urn:C>",
+        "<urn:s> [ <urn:q> 1 ; <urn:s> <urn:r3> ]",
+        "<urn:t> [ <urn:q> 2 ]",
+    ]
+)
+_lines = st.builds("{} {} .".format, st.sampled_from(RESOURCES), _objects)
+_rdf = st.lists(_lines, max_size=4).map("\n".join)
+_xml = st.sampled_from(["<menu day='monday'><dish>fish</dish></menu>", "<menu day='monday'/>", "<menu day='friday'/>"])
+_texts = st.one_of(_rdf, _rdf, _rdf, _xml)
+_uris = st.sampled_from(["urn:doc/0", "urn:doc/1", "urn:doc/2", "urn:r0"])
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("publish"), _uris, _texts, st.sampled_from([None, None, None, *LISTS])),
+    st.tuples(st.just("publish"), _uris, _rdf, st.none()),
+    st.tuples(st.just("retract"), _uris),
+    st.tuples(st.just("restrict"), _uris, st.sampled_from(LISTS)),
+    st.tuples(st.just("declare"), st.sampled_from(SCHEMAS)),
+    st.tuples(st.just("follow"), st.integers(0, len(RULES) - 1)),
+    st.tuples(st.just("unfollow"), st.integers(0, len(RULES) - 1)),
+    st.tuples(st.just("keep"), _uris, _rdf),
+    st.tuples(st.sampled_from(["sync", "sync", "sync", "cut there", "cut back", "compact", "verify"])),
+)
+
+
+def act(world: World, action: tuple) -> None:
+    """Let something happen; what an edge refuses, because it is the hub's, does not."""
+    match action:
+        case "publish", uri, text, access:
+            world.publish(uri, text, access)
+        case "retract", uri:
+            world.retract(uri)
+        case "restrict", uri, access:
+            world.restrict(uri, access)
+        case "declare", properties:
+            world.declare(*properties)
+        case "follow", number if f"rule{number}" not in world.rules:
+            world.follow(f"rule{number}", *RULES[number])
+        case "unfollow", number if f"rule{number}" in world.rules:
+            world.unfollow(f"rule{number}")
+        case "keep", uri, text:
+            try:
+                world.keep(uri, text)
+            except DocumentError:
+                assert uri not in world.private
+        case ("sync",):
+            world.edge.sync()
+            world.check()
+        case ("verify",):
+            assert not world.edge.sync().drifted
+            assert not world.edge.sync(verify=True).drifted
+            world.check()
+        case ("cut there" | "cut back" as cut,):
+            world.cable.cut = cut.removeprefix("cut ")
+            with pytest.raises(ServiceUnavailable):
+                world.edge.sync()
+            world.cable.cut = ""
+        case ("compact",):
+            with world.hub.store.reading() as reader:
+                last = reader.log.last_cursor()
+            world.hub.store.compact(keep_versions=1, keep_events_after=last)
+
+
+def play(account: str | None, actions: list[tuple]) -> None:
+    world = World(account=account)
+    for action in actions:
+        act(world, action)
+    world.edge.sync()
+    world.check()
+    assert [*world.edge.check()] == []
+    world.edge.close()
+    world.hub.close()
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=16))
+def test_edge_holds_what_its_rules_register_after_any_history(account, actions):
+    """Invariant of `edge.cache`: the cached documents state the contents of what the rules register, nothing else.
+
+    Invariant of `engine.edges.steps`: an edge that follows a step holds what its rules register at the end of it.
+    """
+    play(account, actions)
+
+
+@pytest.mark.slow
+@settings(max_examples=20_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=40))
+def test_edge_holds_what_its_rules_register_after_many_long_histories(account, actions):
+    """The same, looked for at length."""
+    play(account, actions)
