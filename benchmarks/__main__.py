@@ -14,6 +14,7 @@ BENCHMARKS = {
     "fuzz": "benchmarks.fuzz.run",
     "hub": "benchmarks.hub.run",
     "mdv": "benchmarks.mdv.run",
+    "network": "benchmarks.network.run",
     "spark": "benchmarks.spark.run",
     "xml": "benchmarks.xml.run",
 }

@@ -21,7 +21,8 @@
     ├── IndexFileError             a saved index could not be opened
     ├── NetworkError               hubs could not work together
     │   ├── SeveralHomes           the documents of a batch belong to several hubs
-    │   └── LinkFull               a node does not take what is sent to it, and no more of it is kept
+    │   ├── LinkFull               a node does not take what is sent to it, and no more of it is kept
+    │   └── UnitFull               a unit of a hierarchy has as many sub-units as it can have
     ├── PipelineError              Spark could not be started, or could not finish a job
     ├── StoreError                 a store could not be used
     │   ├── StoreUnavailable       it cannot be opened, or its server not be reached
@@ -225,6 +226,17 @@ class LinkFull(NetworkError):
     def __init__(self, peer: str, limit: int) -> None:
         super().__init__(f"{peer} has not taken the last {limit:,} messages: try again when it is back")
         self.peer, self.limit = peer, limit
+
+
+class UnitFull(NetworkError):
+    """`unit` has `limit` sub-units already, and cannot have another one."""
+
+    def __init__(self, unit: str, limit: int) -> None:
+        super().__init__(
+            f"{unit} has at most {limit} sub-units, one bit of a vector each: put the next one into another unit, "
+            "or build the network with a level more"
+        )
+        self.unit, self.limit = unit, limit
 
 
 class HomeAway(DocumentError):

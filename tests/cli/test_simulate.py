@@ -7,18 +7,23 @@ import os
 import subprocess
 import sys
 
+import pytest
 
-def simulated(*words: str, hashes: str = "0") -> subprocess.CompletedProcess[str]:
+
+def simulated(*words: str, topology: str = "hypercube", hashes: str = "0") -> subprocess.CompletedProcess[str]:
     """What it says; `hashes` decides in which order a set has its texts."""
-    command = [sys.executable, "-m", "triplewire.cli", "simulate", "hypercube", "--subscriptions", "40", *words]
+    command = [sys.executable, "-m", "triplewire.cli", "simulate", topology, "--subscriptions", "40", *words]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHASHSEED": hashes}
     )
 
 
-def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_told():
+@pytest.mark.parametrize(
+    ("topology", "size"), [("hypercube", ("--nodes", "11")), ("hierarchy", ("--clusters", "2,2,3"))]
+)
+def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_told(topology, size):
     plain, again, bad = (
-        simulated("--nodes", "11", "--seed", "7", "--json", *words, hashes=hashes)
+        simulated(*size, "--seed", "7", "--json", *words, topology=topology, hashes=hashes)
         for words, hashes in (((), "1"), ((), "2"), (("--loss", "0.1"), "3"))
     )
     assert plain.returncode == again.returncode == bad.returncode == 0, plain.stderr + bad.stderr
@@ -38,3 +43,10 @@ def test_share_that_is_none_is_refused_in_words():
     done = simulated("--publishers", "3")
     assert done.returncode == 2
     assert "publishers is a share from 0 to 1" in done.stderr
+
+
+@pytest.mark.parametrize(("clusters", "reason"), [("2,33", "at most 32 sub-units"), ("4;4", "such as 4,4,4")])
+def test_numbers_of_sub_units_that_are_none_are_refused_in_words(clusters, reason):
+    done = simulated("--clusters", clusters, topology="hierarchy")
+    assert done.returncode == 2
+    assert reason in done.stderr

@@ -108,7 +108,7 @@ class Index:
     def remove(self, id: str) -> None:
         """Remove a subscription."""
         with self._lock:
-            if self._paths.count and (number := self._number(id)) in self._paths:
+            if self._paths.count and (number := self.number(id)) in self._paths:
                 self._paths.remove(number)
             if not self._registry.remove(_asked(id)):
                 raise UnknownSubscription(id)
@@ -117,7 +117,7 @@ class Index:
     def pattern(self, id: str) -> Pattern:
         """The pattern of a subscription, in normal form."""
         with self._lock:
-            number = self._number(id)
+            number = self.number(id)
             if number in self._paths:
                 return self._paths.query(number)
             return normalize(self._registry.pattern(number))
@@ -128,7 +128,8 @@ class Index:
             number = self._registry.number_of(_asked(id))
             return self._paths.query(number) if number >= 0 and number in self._paths else None
 
-    def _number(self, id: str) -> int:
+    def number(self, id: str) -> int:
+        """The number of a subscription, by which `Matches.reached` knows it."""
         number = self._registry.number_of(_asked(id))
         if number < 0:
             raise UnknownSubscription(id)
@@ -331,7 +332,7 @@ class Index:
     def explain(self, id: str) -> Explanation:
         """How a subscription is evaluated: its atoms, how many others share each, and which one it waits under."""
         with self._lock:
-            number = self._number(id)
+            number = self.number(id)
             if number in self._paths:
                 from triplewire.matching.xml.explanation import explain_path
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # a process that matches triples alone need not load lxml
 
 Row = dict[str, Term]
 
+_AT_ONCE = 256
+"""Of so many matches the numbers are read together."""
+
 
 class Setting:
     """What rows are made with: a limit, and the taxonomy of one time.
@@ -181,6 +184,20 @@ class Matches(Sequence[Match]):
         if self._list is not None:
             return [match.subscription for match in self._list]
         return self._ids(sorted({*self._told[:, 0].tolist(), *(self.paths.numbers() if self.paths else ())}))
+
+    def reached(self, vectors: Mapping[int, int], whole: int) -> int:
+        """The bits that subscriptions which matched have in `vectors`, by `Index.number`.
+
+        It looks no further when it has all bits of `whole` (the brokering paper's short-cut, section 5.2).
+        """
+        found = self.paths.reached(vectors, whole) if self.paths else 0
+        numbers = self._told[:, 0]
+        for start in range(0, len(numbers), _AT_ONCE):
+            if found & whole == whole:
+                break
+            for number in numbers[start : start + _AT_ONCE].tolist():
+                found |= vectors.get(number, 0)
+        return found
 
     def plain_row(self, told: list[int]) -> Row | None:
         """The row of one match for one subscription's columns; None with optional parts, which may make more."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.network.pairs import ASKED, THEME, all_pairs_are_told_once
 
 from triplewire.errors import DuplicateSubscription
 from triplewire.network import Simulation
-
-THEME = "urn:theme"
-ASKED = "SELECT ?d { ?d <urn:theme> <urn:theme/%d> }"
 
 
 @pytest.mark.parametrize(
@@ -23,26 +21,7 @@ ASKED = "SELECT ?d { ?d <urn:theme> <urn:theme/%d> }"
 def test_each_hub_is_told_once_of_what_each_other_one_publishes_changes_and_retracts(size, faults):
     """Of 4,032 pairs in a cube of 64, 384 would be told if interests climbed dimensions as advertisements do."""
     sim = Simulation(seed=size, **faults)
-    net = sim.hypercube(size)
-    clients = [net.client(at=number) for number in range(size)]
-    for number, client in enumerate(clients):
-        client.advertise(values={THEME: [f"urn:theme/{number}"]})
-    sim.run()
-    sids = [[client.subscribe(ASKED % number) for number in range(size)] for client in clients]
-    sim.run()
-    for number, client in enumerate(clients):
-        client.publish(f"<urn:d{number}> <urn:theme> <urn:theme/{number}> .", uri=f"urn:doc{number}")
-    sim.run()
-    for number, client in enumerate(clients):
-        client.publish(f"<urn:d{number}> <urn:theme> <urn:theme/{number}>, <urn:new> .", uri=f"urn:doc{number}")
-    sim.run()
-    for number, client in enumerate(clients):
-        client.retract(f"urn:doc{number}")
-    sim.run()
-    for client, own in zip(clients, sids, strict=True):
-        for number, sid in enumerate(own):
-            told = [(event.kind, event.row["d"].value) for event in client.events(sid)]
-            assert told == [(kind, f"urn:d{number}") for kind in ("matched", "changed", "unmatched")]
+    all_pairs_are_told_once(sim, sim.hypercube(size))
 
 
 def test_broadcast_of_an_advertisement_takes_one_message_less_than_there_are_nodes():

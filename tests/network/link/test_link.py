@@ -8,7 +8,7 @@ import pytest
 from tests.network.link.ends import Node, Wire
 
 from triplewire.errors import LinkFull
-from triplewire.network.link import Hello, Timing
+from triplewire.network.link import Arrivals, Deliver, Hello, Link, LinkState, LogEntry, Position, Send, Timing
 
 BEATING = Timing(retry=0.2, heartbeat=1.0)
 
@@ -209,3 +209,33 @@ def test_lag_does_not_read_nothing_while_bodies_are_missing():
     wire.run(until=20.0)
     assert b.link.lag(wire.now).entries == 0
     assert b.disk.heard == [*range(5)]
+
+
+def opened(name: str, peer: str, state: LinkState) -> Link:
+    """An end that has met the other one."""
+    link = Link(name, peer, state)
+    (greeting,) = link.connected(0.0)
+    link.receive(Hello(peer, f"{peer}-1", None, "theirs", answers=greeting.frame.session), 0.0)
+    return link
+
+
+def test_entry_that_overtakes_one_that_replaces_is_kept():
+    """The other side was told that it has arrived, and does not send it again."""
+    b = opened("b", "a", LinkState("b-1"))
+    assert b.receive(LogEntry("a-1", 2, "second"), 0.0) == [Send(Arrivals("b-1", Position("a-1", 0), (2,)))]
+    outputs = b.receive(LogEntry("a-1", 1, "first", replaces=True), 0.0)
+    assert outputs == [
+        Deliver("first", True),
+        Deliver("second", False),
+        Send(Arrivals("b-1", Position("a-1", 2))),
+    ]
+
+
+def test_arrivals_that_were_overtaken_are_passed_over():
+    """They name an entry that is not there any more, perhaps: it has to be sent again."""
+    a = opened("a", "b", LinkState("a-1"))
+    for body in ("first", "second"):
+        a.send(body, 0.0)
+    a.receive(Arrivals("b-1", Position("a-1", 1)), 0.1)
+    a.receive(Arrivals("b-1", Position("a-1", 0), (2,)), 0.2)
+    assert [output.frame.number for output in a.tick(10.0) if isinstance(output.frame, LogEntry)] == [2]

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    topology: Annotated[Literal["hypercube"], typer.Argument(help="How the hubs are connected.")],
-    nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs there are.")] = 16,
+    topology: Annotated[Literal["hypercube", "hierarchy"], typer.Argument(help="How the hubs are connected.")],
+    nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs a hypercube has.")] = 16,
+    clusters: Annotated[
+        str, typer.Option("--clusters", help="Sub-units of each unit of a hierarchy, from the widest level down.")
+    ] = "4,4",
     seed: Annotated[int, typer.Option("--seed", help="One seed is one run, message for message.")] = 0,
     subscriptions: Annotated[int, typer.Option("--subscriptions", min=0, help="How many clients subscribe.")] = 100,
     documents: Annotated[int, typer.Option("--documents", min=0, help="How many documents are published.")] = 100,
@@ -38,20 +41,33 @@ def run(
     \b
       triplewire simulate hypercube --nodes 64 --seed 7 --subscriptions 1000
       triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
+      triplewire simulate hierarchy --clusters 4,4,4 --subscriptions 1000
     """
     from random import Random
 
+    from triplewire.errors import UnitFull
     from triplewire.network.simulation import Simulation, Workload, play
 
-    with usage_for(ValueError):
+    with usage_for(ValueError, UnitFull):
         sim = Simulation(seed, loss=loss, duplication=duplication)
         workload = Workload(subscriptions, documents, publishers, covered, uncovered)
-        played = play(sim, sim.hypercube(nodes), workload, Random(seed))
+        net = sim.hypercube(nodes) if topology == "hypercube" else sim.hierarchy(_numbers(clusters))
+        played = play(sim, net, workload, Random(seed))
     if json:
         loads = sorted(sim.loads.values(), reverse=True)
-        print_json({"nodes": nodes, "seed": seed, "told": played.told, "stages": played.stages, "loads": loads})
+        told = {"nodes": len(net.nodes), "seed": seed, "told": played.told, "stages": played.stages, "loads": loads}
+        print_json(told)
     else:
-        _print(sim, played, nodes)
+        _print(sim, played, len(net.nodes))
+
+
+def _numbers(clusters: str) -> list[int]:
+    try:
+        return [int(number) for number in clusters.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"clusters are numbers with commas between them, such as 4,4,4, and not {clusters!r}"
+        ) from None
 
 
 def _print(sim: Simulation, played: Played, nodes: int) -> None:

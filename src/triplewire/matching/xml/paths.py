@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
@@ -86,6 +86,27 @@ class PathMatches:
                 self._numbers = {number: standing.query for standing in found for number in standing.numbers}
                 self._sure, self._verified = [], []
             return self._numbers
+
+    def reached(self, vectors: Mapping[int, int], whole: int) -> int:
+        """See `Matches.reached`."""
+        found = 0
+        with self._lock:
+            for number in self._each_number():
+                found |= vectors.get(number, 0)
+                if found & whole == whole:
+                    break
+        return found
+
+    def _each_number(self) -> Iterator[int]:
+        if self._numbers is not None:
+            yield from self._numbers
+        for standing in self._verified:
+            yield from standing.numbers
+        for entries in self._sure:
+            for each in entries:
+                entry = self._entries[each]
+                assert entry is not None, "the index lets matches be named before it changes"
+                yield from entry.standing.numbers
 
     def __bool__(self) -> bool:
         with self._lock:

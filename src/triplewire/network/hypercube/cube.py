@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from triplewire.network.routing import HUB, NETWORK
+
 
 def corner(position: int) -> str:
     """The name of the node at a corner."""
@@ -58,3 +60,19 @@ class CubeTopology:
     def next_hop(self, to: str) -> str:
         """Over the highest dimension in which they differ, as an interest goes."""
         return corner(self._position ^ (1 << self._dimension(to)))
+
+    def takes_all(self, peer: str) -> bool:
+        """No: each is told of what it advertises."""
+        return False
+
+    def bit(self, peer: str) -> int:
+        """That of the dimension."""
+        return 1 << self._dimension(peer)
+
+    def height(self, peer: str) -> int:
+        """There are no units: what leaves a hub goes everywhere."""
+        return NETWORK
+
+    def distance(self, origin: str) -> int:
+        """Nothing, or the whole network."""
+        return HUB if position_of(origin) == self._position else NETWORK

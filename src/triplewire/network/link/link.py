@@ -207,7 +207,8 @@ class Link:
         has = state.has or Position(entry.epoch, 0)
         if entry.replaces and (entry.epoch != has.epoch or entry.number > has.number):
             has = Position(entry.epoch, entry.number - 1)
-            self._held.clear()
+            later = {n: held for n, held in self._held.items() if n > entry.number and held.epoch == entry.epoch}
+            self._held = later  # the other side was told that they have arrived
         if entry.epoch != has.epoch:
             return []  # it was asked to replace what an incarnation before it has said
         self._newest = max(self._newest, entry.number)
@@ -226,8 +227,8 @@ class Link:
         state = self.state
         if frame.epoch != state.peer:
             return self._greet(now) if self.is_open else []  # an incarnation that has not been met
-        if frame.has.epoch == state.epoch and frame.has.number <= state.newest:
-            self._arrived = frozenset(frame.beyond)
+        if frame.has.epoch == state.epoch and state.done <= frame.has.number <= state.newest:
+            self._arrived = frozenset(frame.beyond)  # not of a frame that was overtaken: what it names may be lost
             state.acknowledge(frame.has.number)
         return self._flow(now)
 

@@ -6,12 +6,16 @@ it; a document goes back the way of the interests that it matches. Which way a m
 topology. No IO, no clock, no chance.
 """
 
-from triplewire.network.routing.advertisements import Advertisement, could_match
-from triplewire.network.routing.hubs import RoutingHub, Topology
+from triplewire.network.routing.advertisements import Advertisement, could_match, seen_from
+from triplewire.network.routing.hubs import RoutingHub
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.reaches import HUB, NETWORK, height_of
 from triplewire.network.routing.state import RoutingState
+from triplewire.network.routing.topologies import Topology
 
 __all__ = [
+    "HUB",
+    "NETWORK",
     "Advertise",
     "Advertisement",
     "DocumentSent",
@@ -21,4 +25,6 @@ __all__ = [
     "Subscribe",
     "Topology",
     "could_match",
+    "height_of",
+    "seen_from",
 ]

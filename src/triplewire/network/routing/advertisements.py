@@ -25,6 +25,7 @@ from triplewire.algebra.expressions import holds
 from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import RDF, Document, Term
+from triplewire.network.routing.reaches import NETWORK
 
 _BUILT_IN = (RDF, "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#")
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -37,6 +38,7 @@ class Advertised(NamedTuple):
     kind: str
     name: str = ""
     value: str = ""
+    reach: int = NETWORK
 
 
 XML = Advertised("xml")
@@ -48,7 +50,7 @@ class Advertisement:
     """What a publisher will publish: schemas, properties, or values of properties; IRIs as texts.
 
     >>> sorted(Advertisement(schemas=["http://purl.org/dc/"]).items)
-    [Advertised(kind='schema', name='http://purl.org/dc/', value='')]
+    [Advertised(kind='schema', name='http://purl.org/dc/', value='', reach=256)]
     """
 
     __slots__ = ("items",)
@@ -59,11 +61,12 @@ class Advertisement:
         schemas: Iterable[str] = (),
         properties: Iterable[str] = (),
         values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
+        reach: int = NETWORK,
     ) -> None:
         found = [Advertised("schema", _text(schema)) for schema in schemas]
         found += [Advertised("property", _text(name)) for name in properties]
         found += [Advertised("value", _text(name), _text(v)) for name, some in (values or {}).items() for v in some]
-        self.items = frozenset(found)
+        self.items = kept_inside(frozenset(found), reach)
 
 
 def _text(value: object) -> str:
@@ -72,6 +75,17 @@ def _text(value: object) -> str:
         return value.value
     text = str(value)
     return text[1:-1] if text.startswith("<") and text.endswith(">") else text
+
+
+def kept_inside(items: frozenset[Advertised], reach: int) -> frozenset[Advertised]:
+    """The same, going so far."""
+    return frozenset(item._replace(reach=reach) for item in items)
+
+
+@lru_cache(maxsize=100_000)
+def seen_from(items: frozenset[Advertised], height: int) -> frozenset[Advertised]:
+    """What goes so far among what is advertised, without saying how far."""
+    return kept_inside(frozenset(item for item in items if item.reach >= height), NETWORK)
 
 
 def missing(items: frozenset[Advertised], document: Document) -> frozenset[Advertised]:

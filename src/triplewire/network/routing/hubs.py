@@ -21,45 +21,26 @@ that stands in for the origin answers when that is back and has been asked itsel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
-from triplewire.algebra.pattern import Pattern
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
-from triplewire.matching import Index
-from triplewire.model import Document, Term
+from triplewire.model import Document
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, Outbox
-from triplewire.network.routing.advertisements import Advertised, Advertisement, missing
-from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
+from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside, missing, seen_from
+from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.reaches import HUB, NETWORK
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
+from triplewire.network.routing.topologies import Topology
+from triplewire.network.routing.watches import Rows, WatchIndex
 
-_OWN = ""
+OWN = ""
 """The neighbour that clients of the hub stand for."""
-
-Watcher = tuple[str, Pattern | str]
-"""A neighbour with an interest of its own; or _OWN with the id of a client's subscription."""
-
-
-class Topology(Protocol):
-    """Which way messages may go on. `came` is the neighbour that a message came from, "" for a client of the hub."""
-
-    def advertisement_goes(self, came: str, to: str) -> bool:
-        """Whether an advertisement goes on to a neighbour."""
-
-    def interest_goes(self, came: str, to: str) -> bool:
-        """Whether an interest goes on to a neighbour, if that has advertised something for it."""
-
-    def document_goes(self, came: str, to: str) -> bool:
-        """Whether a document goes on to a neighbour, if that has an interest in it."""
-
-    def next_hop(self, to: str) -> str:
-        """The neighbour on the way to a hub."""
 
 
 class RoutingHub(Node):
@@ -67,18 +48,17 @@ class RoutingHub(Node):
 
     state: RoutingState
 
-    def __init__(self, state: RoutingState, topology: Topology, *, timing: Timing | None = None) -> None:
+    def __init__(
+        self, state: RoutingState, topology: Topology, *, timing: Timing | None = None, short_cut: bool = True
+    ) -> None:
         super().__init__(state, timing=timing)
         self._topology = topology
-        self._index: Index | None = None
-        self._watchers: dict[str, Watcher] = {}
-        self._ids: dict[Watcher, str] = {}
-        self._numbers = count()
+        self._watches = WatchIndex(topology.bit, short_cut=short_cut)
         for peer, interests in state.heard_interests.items():
-            for interest in interests:
-                self._watch(peer, interest)
+            for interest, since in interests.items():
+                self._watches.watch(peer, interest, since)
         for subscription in state.subscriptions.values():
-            self._watch_own(subscription)
+            self._watches.watch_own(subscription)
 
     # -- clients
 
@@ -93,27 +73,31 @@ class RoutingHub(Node):
         self.state.advertisements.pop(f"client {id}", None)
         for key, kept in self.state.documents.items():
             if key[0] == self.name and kept.told.document is not None:
-                self._advertise_document(kept.told.document)
+                self._advertise_document(kept.told.document, kept.told.reach)
         self._advertise_on(now)
         return self._sent()
 
-    def subscribe(self, id: str, client: str, text: str, language: str, since: float) -> Outbox:
+    def subscribe(
+        self, id: str, client: str, text: str, language: str, since: float, *, reach: int = NETWORK
+    ) -> Outbox:
         """A client registers a query; it counts what is published from `since` on."""
         if id in self.state.subscriptions:
             raise DuplicateSubscription(id)
-        subscription = ClientSubscription(id, client, compile_query(text, language=language), since)
+        subscription = ClientSubscription(id, client, compile_query(text, language=language), since, reach)
         self.state.subscriptions[id] = subscription
-        self._watch_own(subscription)
-        self._change_interests(_OWN, [(interest_of(subscription.pattern), since)], [], since)
+        self._watches.watch_own(subscription)
+        self._change_interests(OWN, [asked_by(subscription)], [], since)
         return self._sent()
 
     def unsubscribe(self, id: str, now: float) -> Outbox:
         """A client's query ends; with it, its log."""
-        subscription = self.subscription(id)
-        del self.state.subscriptions[id]
-        self._unwatch((_OWN, subscription.id))
-        self._change_interests(_OWN, [], [(interest_of(subscription.pattern), subscription.since)], now)
+        self._end(self.subscription(id), now)
         return self._sent()
+
+    def _end(self, subscription: ClientSubscription, now: float) -> None:
+        del self.state.subscriptions[subscription.id]
+        self._watches.unwatch_own(subscription.id)
+        self._change_interests(OWN, [], [asked_by(subscription)], now)
 
     def subscription(self, id: str) -> ClientSubscription:
         """The subscription of an id."""
@@ -121,38 +105,38 @@ class RoutingHub(Node):
             raise UnknownSubscription(id)
         return self.state.subscriptions[id]
 
-    def publish(self, document: Document, now: float) -> Outbox:
+    def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Outbox:
         """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
 
         One that is registered again unchanged is unchanged.
         """
         known = self.state.documents.get((self.name, document.uri))
-        if known is not None and known.told.document == document:
+        if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_document(document)
+        self._advertise_document(document, reach)
         self._advertise_on(now)
-        self._take(_OWN, self._next_version(document.uri, document, now), now)
+        self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
     def retract(self, uri: str, now: float) -> Outbox:
         """A client takes a document back."""
         if (self.name, uri) not in self.state.documents:
             raise UnknownDocument(uri)
-        self._take(_OWN, self._next_version(uri, None, now), now)
+        self._take(OWN, self._next_version(uri, None, now), now)
         self.state.advertisements.pop(f"document {uri}", None)
         self._advertise_on(now)
         return self._sent()
 
-    def _next_version(self, uri: str, document: Document | None, now: float) -> DocumentSent:
+    def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
         version = self.state.versions.get(uri, 0) + 1
         self.state.versions[uri] = version
-        return DocumentSent(self.name, uri, version, now, document)
+        return DocumentSent(self.name, uri, version, now, document, reach)
 
-    def _advertise_document(self, document: Document) -> None:
+    def _advertise_document(self, document: Document, reach: int) -> None:
         own = [items for source, items in self.state.advertisements.items() if source != f"document {document.uri}"]
-        lacking = missing(frozenset[Advertised]().union(*own), document)
+        lacking = missing(seen_from(frozenset[Advertised]().union(*own), reach), document)
         if lacking:
-            self.state.advertisements[f"document {document.uri}"] = lacking
+            self.state.advertisements[f"document {document.uri}"] = kept_inside(lacking, reach)
         else:
             self.state.advertisements.pop(f"document {document.uri}", None)
 
@@ -162,22 +146,24 @@ class RoutingHub(Node):
         """See `Node.connect`; a new neighbour is told what concerns it."""
         is_new = peer not in self.state.interests
         if is_new:
-            self.state.interests[peer] = NeighbourInterests()
+            self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else frozenset())
             self.state.heard_items[peer] = self.state.told_items[peer] = frozenset()
             self.state.heard_interests[peer] = {}
         frames = super().connect(peer, now)
         if is_new:
             step = InterestStep()
-            for came, interests in [(_OWN, self._own_interests()), *self._heard()]:
-                for interest, since in interests if self._topology.interest_goes(came, peer) else ():
-                    self.state.interests[peer].want(interest, since, step)
+            for came, interests in [(OWN, self._own_interests()), *self._heard()]:
+                for interest, since in interests:
+                    if self._interest_goes(came, interest, peer):
+                        self.state.interests[peer].want(interest, since, step)
+            self._tell_interests(peer, step, now)
             self._advertise_on(now)
         return [*frames, *self._sent()]
 
-    def _own_interests(self) -> list[tuple[Pattern, float]]:
-        return [(interest_of(each.pattern), each.since) for each in self.state.subscriptions.values()]
+    def _own_interests(self) -> list[tuple[Interest, float]]:
+        return [*map(asked_by, self.state.subscriptions.values())]
 
-    def _heard(self) -> list[tuple[str, list[tuple[Pattern, float]]]]:
+    def _heard(self) -> list[tuple[str, list[tuple[Interest, float]]]]:
         return [(peer, [*interests.items()]) for peer, interests in self.state.heard_interests.items()]
 
     def hear(self, peer: str, body: Any, now: float) -> None:
@@ -189,7 +175,7 @@ class RoutingHub(Node):
                 known = self.state.heard_interests[peer]
                 gone = [(interest, known[interest]) for interest in removed if interest in known]
                 self._change_interests(peer, added, gone, now)
-                self._catch_up(peer, [interest for interest, _ in added], now)
+                self._catch_up(peer, [interest for interest, _ in added], now, again=True)
             case DocumentSent():
                 self._take(peer, body, now)
             case Ask():
@@ -225,7 +211,7 @@ class RoutingHub(Node):
         if items != self.state.heard_items[peer]:
             self.state.heard_items[peer] = items
             step = InterestStep()
-            self.state.interests[peer].advertise(items, step)
+            self.state.interests[peer].advertise(seen_from(items, HUB), step)
             self._tell_interests(peer, step, now)
             self._advertise_on(now)
 
@@ -239,9 +225,9 @@ class RoutingHub(Node):
         state.versions |= lost.versions
         state.subscriptions |= lost.subscriptions
         for subscription in lost.subscriptions.values():
-            self._watch_own(subscription)
+            self._watches.watch_own(subscription)
         self._advertise_on(now)
-        self._change_interests(_OWN, [(interest_of(s.pattern), s.since) for s in lost.subscriptions.values()], [], now)
+        self._change_interests(OWN, [*map(asked_by, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():
             self._adopt_document(key, kept, now)
         asked, state.asked = state.asked, []
@@ -254,7 +240,7 @@ class RoutingHub(Node):
         known = self.state.documents.pop(key, None)
         kept = self.state.documents[key] = KeptDocument(lost.told, lost.came)
         if key[0] == self.name:
-            for peer in sorted(self._found(kept.told)[0]):
+            for peer in sorted(self._found(kept.told, kept.came)[0]):
                 self._send(kept, peer, now, is_wanted=True)
         else:
             self._ask(Ask(*key, kept.told.version, ()), now)
@@ -288,7 +274,8 @@ class RoutingHub(Node):
                 for came, items in self.state.heard_items.items()
                 if came != peer and self._topology.advertisement_goes(came, peer)
             ]
-            after = own.union(*heard)
+            height = self._topology.height(peer)
+            after = frozenset(item for item in own.union(*heard) if item.reach >= height)
             if after != before:
                 self.state.told_items[peer] = after
                 self.tell(peer, Advertise(after - before, before - after), now)
@@ -296,8 +283,8 @@ class RoutingHub(Node):
     def _change_interests(
         self,
         came: str,
-        added: Iterable[tuple[Pattern, float]],
-        removed: Iterable[tuple[Pattern, float]],
+        added: Iterable[tuple[Interest, float]],
+        removed: Iterable[tuple[Interest, float]],
         now: float,
     ) -> None:
         """Interests of a neighbour, or of clients, begin and end."""
@@ -307,26 +294,29 @@ class RoutingHub(Node):
             before = known.get(interest) if known is not None else None
             if known is not None:
                 known[interest] = since
-                self._watch(came, interest)
+                self._watches.watch(came, interest, since)
             self._pass_on(came, interest, since, before, steps)
         for interest, since in removed:
             if known is not None:
                 del known[interest]
-                self._unwatch((came, interest))
+                self._watches.unwatch(came, interest)
             self._pass_on(came, interest, None, since, steps)
         for peer, step in steps.items():
             self._tell_interests(peer, step, now)
 
     def _pass_on(
-        self, came: str, interest: Pattern, since: float | None, before: float | None, steps: dict[str, InterestStep]
+        self, came: str, interest: Interest, since: float | None, before: float | None, steps: dict[str, InterestStep]
     ) -> None:
         for peer, interests in self.state.interests.items():
-            if peer != came and self._topology.interest_goes(came, peer):
+            if peer != came and self._interest_goes(came, interest, peer):
                 step = steps.setdefault(peer, InterestStep())
                 if since is not None:
                     interests.want(interest, since, step)
                 if before is not None:
                     interests.drop(interest, before, step)
+
+    def _interest_goes(self, came: str, interest: Interest, peer: str) -> bool:
+        return interest.reach >= self._topology.height(peer) and self._topology.interest_goes(came, peer)
 
     def _tell_interests(self, peer: str, step: InterestStep, now: float) -> None:
         if step:
@@ -334,49 +324,25 @@ class RoutingHub(Node):
 
     # -- documents
 
-    def _watch(self, peer: str, interest: Pattern) -> None:
-        self._note((peer, interest), interest)
-
-    def _watch_own(self, subscription: ClientSubscription) -> None:
-        self._note((_OWN, subscription.id), subscription.pattern)
-
-    def _note(self, watcher: Watcher, pattern: Pattern) -> None:
-        if watcher in self._ids:
-            return
-        if self._index is None:
-            self._index = Index()
-        id = str(next(self._numbers))
-        self._ids[watcher], self._watchers[id] = id, watcher
-        self._index.add(id, pattern)
-
-    def _unwatch(self, watcher: Watcher) -> None:
-        id = self._ids.pop(watcher)
-        del self._watchers[id]
-        assert self._index is not None, "something was watched"
-        self._index.remove(id)
-
-    def _found(self, told: DocumentSent) -> tuple[set[str], dict[str, list[dict[str, Term]]]]:
+    def _found(self, told: DocumentSent, came: str) -> tuple[set[str], Rows]:
         """The neighbours that want a version of a document, and the rows that it gives to subscriptions here."""
-        peers: set[str] = set()
-        rows: dict[str, list[dict[str, Term]]] = {}
-        if told.document is None or self._index is None:
-            return peers, rows
-        for match in self._index.match(told.document):
-            peer, what = self._watchers[match.subscription]
-            if isinstance(what, str):
-                if told.time > self.state.subscriptions[what].since:
-                    rows[what] = match.rows
-            elif told.time > self.state.heard_interests[peer][what]:
-                peers.add(peer)
-        return peers, rows
+        distance = self._topology.distance(told.origin)
+        peers, rows = self._watches.found(told, came, distance)
+        subscriptions = self.state.subscriptions
+        return (
+            {peer for peer in peers if told.reach >= self._topology.height(peer)},
+            {id: some for id, some in rows.items() if subscriptions[id].counts(told.time, distance)},
+        )
 
     def _take(self, came: str, told: DocumentSent, now: float) -> None:
         """A version of a document arrives, or that it is gone: clients hear of it, and neighbours that want it."""
         key = told.origin, told.uri
         kept = self.state.documents.get(key)
+        if told.reach < self._topology.distance(told.origin):
+            told = replace(told, document=None)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
-        peers, rows = self._found(told)
+        peers, rows = self._found(told, came)
         if kept is None:
             kept = self.state.documents[key] = KeptDocument(told, came)
             self._tell_clients(key, None, told, rows, now)
@@ -401,25 +367,42 @@ class RoutingHub(Node):
             kept.sent[peer] = told.version
             self.tell(peer, told, now)
 
-    def _tell_clients(
+    def _tell_clients(self, key: Key, before: DocumentSent | None, told: DocumentSent, rows: Rows, now: float) -> None:
+        self._tell(self.state.subscriptions.values(), key, before, told, rows, now)
+
+    def _tell(
         self,
+        subscriptions: Iterable[ClientSubscription],
         key: Key,
         before: DocumentSent | None,
         told: DocumentSent,
-        rows: Mapping[str, list[dict[str, Term]]],
+        rows: Rows,
         now: float,
     ) -> None:
+        """Tell subscriptions what another version of a document makes of their rows."""
         versions = (before.version if before is not None else None), (told.version if told.document else None)
-        for id, subscription in self.state.subscriptions.items():
-            if id in rows or key in subscription.given:
-                old = before.document if before is not None else None
-                subscription.take(key, versions, old, told.document, rows.get(id, ()), now)
+        old = before.document if before is not None else None
+        for subscription in subscriptions:
+            if subscription.id in rows or key in subscription.given:
+                subscription.take(key, versions, old, told.document, rows.get(subscription.id, ()), now)
 
-    def _catch_up(self, peer: str, interests: Iterable[Pattern], now: float) -> None:
-        """Tell a neighbour of the documents here that were published after its new interests began."""
+    def _catch_up(self, peer: str, interests: Iterable[Interest], now: float, *, again: bool = False) -> None:
+        """Tell a neighbour of the documents here that were published after its new interests began.
+
+        With `again`, also of those that it had: it may have passed over them, when nobody had asked it for them.
+        """
         known = self.state.heard_interests[peer]
         oldest = min((known[interest] for interest in interests), default=now)
         for kept in self.state.documents.values():
-            is_late = kept.told.time > oldest and kept.sent.get(peer) != kept.told.version and kept.came != peer
-            if is_late and self._topology.document_goes(kept.came, peer) and peer in self._found(kept.told)[0]:
+            is_late = kept.told.time > oldest and kept.came != peer
+            if again and is_late:
+                kept.sent.pop(peer, None)
+            is_new = kept.sent.get(peer) != kept.told.version
+            may_go = is_late and is_new and self._topology.document_goes(kept.came, peer)
+            if may_go and peer in self._found(kept.told, kept.came)[0]:
                 self._send(kept, peer, now, is_wanted=True)
+
+
+def asked_by(subscription: ClientSubscription) -> tuple[Interest, float]:
+    """What a subscription asks for, and since when."""
+    return interest_of(subscription.pattern, subscription.reach), subscription.since

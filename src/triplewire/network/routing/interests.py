@@ -5,8 +5,8 @@ out, so many subscriptions are one *interest*. An interest has the time since wh
 subscription.
 
 A neighbour is told of an interest if one of its advertisements could match it, and of no wider one that counts at least
-as long: that would bring the same documents. One that was told stays told when a wider one comes. When a wider
-one goes, those that it kept back are told in the same message, so that there is no gap.
+as long and goes at least as far: that would bring the same documents. One that was told stays told when a wider one
+comes. When a wider one goes, those that it kept back are told in the same message, so that there is no gap.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from pyoxigraph import NamedNode
 
@@ -22,19 +23,31 @@ from triplewire.algebra.covering import covers
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.network.routing.advertisements import Advertised, could_match
+from triplewire.network.routing.reaches import NETWORK
+
+
+class Interest(NamedTuple):
+    """What decides which documents match, and how far it is asked."""
+
+    pattern: Pattern
+    reach: int = NETWORK
 
 
 @lru_cache(maxsize=100_000)
-def interest_of(pattern: Pattern) -> Pattern:
-    """What decides which documents match: the pattern without its columns."""
+def interest_of(pattern: Pattern, reach: int = NETWORK) -> Interest:
+    """The interest of a subscription: its pattern without columns."""
     if pattern.asks_xml:
-        return pattern
+        return Interest(pattern, reach)
     branches = tuple(replace(branch, optionals=()) for branch in pattern.branches)
-    return normalize(Pattern((), branches))
+    return Interest(normalize(Pattern((), branches)), reach)
+
+
+def _is_wider(a: Interest, b: Interest) -> bool:
+    return a.reach >= b.reach and _is_wider_pattern(a.pattern, b.pattern)
 
 
 @lru_cache(maxsize=1_000_000)
-def _is_wider(a: Pattern, b: Pattern) -> bool:
+def _is_wider_pattern(a: Pattern, b: Pattern) -> bool:
     return covers(a, b)
 
 
@@ -58,15 +71,15 @@ def _properties(branch: Conjunction) -> set[str]:
 class InterestStep:
     """The difference that a step makes to what a neighbour is told: interests with their times, and those that go."""
 
-    added: dict[Pattern, float] = field(default_factory=dict)
-    removed: dict[Pattern, None] = field(default_factory=dict)
+    added: dict[Interest, float] = field(default_factory=dict)
+    removed: dict[Interest, None] = field(default_factory=dict)
 
-    def add(self, interest: Pattern, since: float) -> None:
+    def add(self, interest: Interest, since: float) -> None:
         """It is told of this."""
         self.removed.pop(interest, None)
         self.added[interest] = since
 
-    def remove(self, interest: Pattern) -> None:
+    def remove(self, interest: Interest) -> None:
         """It is told of this no longer."""
         if self.added.pop(interest, None) is None:
             self.removed[interest] = None
@@ -79,20 +92,21 @@ class InterestStep:
 class NeighbourInterests:
     """What concerns one neighbour: `wanted`, all interests that could go there; `told`, those that it was told of.
 
-    `wanted` counts the times of each interest's sources: the oldest one counts.
+    `wanted` counts the times of each interest's sources: the oldest one counts. With nothing in `advertised`, not even
+    a set, the neighbour is told of all of them.
     """
 
-    advertised: frozenset[Advertised] = frozenset()
-    wanted: dict[Pattern, Counter[float]] = field(default_factory=dict)
-    told: dict[Pattern, float] = field(default_factory=dict)
-    _signed: dict[str, dict[Pattern, None]] = field(default_factory=dict)
+    advertised: frozenset[Advertised] | None = frozenset()
+    wanted: dict[Interest, Counter[float]] = field(default_factory=dict)
+    told: dict[Interest, float] = field(default_factory=dict)
+    _signed: dict[str, dict[Interest, None]] = field(default_factory=dict)
 
-    def want(self, interest: Pattern, since: float, step: InterestStep) -> None:
+    def want(self, interest: Interest, since: float, step: InterestStep) -> None:
         """A source of an interest comes."""
         self.wanted.setdefault(interest, Counter())[since] += 1
         self._settle(interest, step)
 
-    def drop(self, interest: Pattern, since: float, step: InterestStep) -> None:
+    def drop(self, interest: Interest, since: float, step: InterestStep) -> None:
         """A source of an interest goes."""
         times = self.wanted[interest]
         times[since] -= 1
@@ -108,10 +122,10 @@ class NeighbourInterests:
         for interest in [*self.wanted]:
             self._settle(interest, step)
 
-    def _settle(self, interest: Pattern, step: InterestStep) -> None:
+    def _settle(self, interest: Interest, step: InterestStep) -> None:
         """Tell of an interest, or take it back, as it should be now; and of what it kept back."""
         times = self.wanted.get(interest)
-        since = min(times) if times and could_match(self.advertised, interest) else None
+        since = min(times) if times and self._could_match(interest) else None
         before = self.told.get(interest)
         if since == before or (since is not None and before is not None and since > before):
             return  # one that counts for less long than was told brings nothing else
@@ -125,28 +139,33 @@ class NeighbourInterests:
         else:
             self._forget(interest)
             self.told[interest] = since
-            for sign in _signs(interest):
+            for sign in _signs(interest.pattern):
                 self._signed.setdefault(sign, {})[interest] = None
             step.add(interest, since)
 
-    def _forget(self, interest: Pattern) -> None:
+    def _could_match(self, interest: Interest) -> bool:
+        return self.advertised is None or could_match(self.advertised, interest.pattern)
+
+    def _forget(self, interest: Interest) -> None:
         if self.told.pop(interest, None) is not None:
-            for sign in _signs(interest):
+            for sign in _signs(interest.pattern):
                 del self._signed[sign][interest]
 
-    def _is_covered(self, interest: Pattern, since: float) -> bool:
+    def _is_covered(self, interest: Interest, since: float) -> bool:
         return any(self.told[wider] <= since and _is_wider(wider, interest) for wider in self._candidates(interest))
 
-    def _candidates(self, interest: Pattern) -> Iterator[Pattern]:
+    def _candidates(self, interest: Interest) -> Iterator[Interest]:
         """Interests that it was told of, and that may be wider."""
-        for sign in _met(interest):
+        for sign in _met(interest.pattern):
             for told in self._signed.get(sign, ()):
                 if told != interest:
                     yield told
 
-    def _kept_back(self, wider: Pattern) -> list[Pattern]:
-        signs = _signs(wider)
+    def _kept_back(self, wider: Interest) -> list[Interest]:
+        signs = _signs(wider.pattern)
         kept = (
-            interest for interest in self.wanted if interest not in self.told and not signs.isdisjoint(_met(interest))
+            interest
+            for interest in self.wanted
+            if interest not in self.told and not signs.isdisjoint(_met(interest.pattern))
         )
         return [interest for interest in kept if _is_wider(wider, interest)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from triplewire.algebra.pattern import Pattern
 from triplewire.model import Document
 from triplewire.network.routing.advertisements import Advertised
+from triplewire.network.routing.interests import Interest
+from triplewire.network.routing.reaches import NETWORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +25,16 @@ class Subscribe:
     """Interests that begin, with the time since when they count, and those that end."""
 
     kind: ClassVar[str] = "subscribe"
-    added: tuple[tuple[Pattern, float], ...]
-    removed: tuple[Pattern, ...]
+    added: tuple[tuple[Interest, float], ...]
+    removed: tuple[Interest, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSent:
     """A version of a document; without content it is gone, or of no concern any more to the one who hears this.
 
-    `origin` is the hub that it was published at, `time` when. A document of the same uri at another hub is another one.
+    `origin` is the hub that it was published at, `time` when, and `reach` how far it goes. A document of the same uri
+    at another hub is another one.
     """
 
     kind: ClassVar[str] = "event"
@@ -41,6 +43,7 @@ class DocumentSent:
     version: int
     time: float
     document: Document | None
+    reach: int = NETWORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +72,5 @@ class RoutesTold:
 
     kind: ClassVar[str] = "resync"
     advertised: frozenset[Advertised]
-    interests: tuple[tuple[Pattern, float], ...]
+    interests: tuple[tuple[Interest, float], ...]
     documents: tuple[DocumentSent, ...]

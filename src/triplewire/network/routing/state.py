@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from triplewire.algebra.pattern import Pattern
 from triplewire.network.node import NodeState
 from triplewire.network.routing.advertisements import Advertised
-from triplewire.network.routing.interests import NeighbourInterests
+from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.messages import Ask, DocumentSent
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
@@ -29,7 +28,7 @@ class RoutingState(NodeState):
     """What clients advertise, and for the sake of each document what nobody has advertised."""
     heard_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
     told_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
-    heard_interests: dict[str, dict[Pattern, float]] = field(default_factory=dict)
+    heard_interests: dict[str, dict[Interest, float]] = field(default_factory=dict)
     interests: dict[str, NeighbourInterests] = field(default_factory=dict)
     subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)
     documents: dict[Key, KeptDocument] = field(default_factory=dict)

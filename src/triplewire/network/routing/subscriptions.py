@@ -20,6 +20,7 @@ from triplewire.algebra.taxonomy import EMPTY
 from triplewire.algebra.xpath.places import Places
 from triplewire.model import Behind, Changed, Content, Document, Event, Matched, Row, Term, Unmatched
 from triplewire.model.event import NODE, TEXT
+from triplewire.network.routing.reaches import NETWORK
 
 _ORDER = (Unmatched, Matched, Changed)
 """The order in which a version of a document is told, as by one hub."""
@@ -30,7 +31,7 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class ClientSubscription:
-    """A subscription of a client: since when it counts, its rows by document, and its log.
+    """A subscription of a client: since when it counts, how far it goes, its rows by document, and its log.
 
     `given` has for each document the rows that it gives, each with what is said of its resources there.
     """
@@ -39,10 +40,15 @@ class ClientSubscription:
     client: str
     pattern: Pattern
     since: float
+    reach: int = NETWORK
     given: dict[Key, dict[Row, Row]] = field(default_factory=dict)
     sources: dict[Row, set[Key]] = field(default_factory=dict)
     log: list[Event] = field(default_factory=list)
     cursor: int = 0
+
+    def counts(self, time: float, distance: int) -> bool:
+        """Whether it wants what was published at a time, so far from here."""
+        return time > self.since and distance <= self.reach
 
     def take(
         self,

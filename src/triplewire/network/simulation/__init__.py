@@ -5,9 +5,24 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 """
 
 from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
+from triplewire.network.simulation.hosts import HostedNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.workloads import Played, Workload, play
 from triplewire.network.simulation.world import World
 
-__all__ = ["CubeNetwork", "Played", "SimulatedClient", "SimulatedNetwork", "Simulation", "Workload", "World", "play"]
+__all__ = [
+    "CubeNetwork",
+    "FoundQuery",
+    "HierarchyClient",
+    "HierarchyNetwork",
+    "HostedNetwork",
+    "Played",
+    "SimulatedClient",
+    "SimulatedNetwork",
+    "Simulation",
+    "Workload",
+    "World",
+    "play",
+]

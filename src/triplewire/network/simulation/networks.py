@@ -12,7 +12,7 @@ from triplewire.documents import parse
 from triplewire.errors import NetworkError
 from triplewire.model import Document, Event, Term
 from triplewire.network.node import Outbox
-from triplewire.network.routing import Advertisement, RoutingHub
+from triplewire.network.routing import Advertisement, RoutingHub, height_of
 from triplewire.network.simulation.world import World
 
 _MOMENT = 1e-6
@@ -21,6 +21,9 @@ _MOMENT = 1e-6
 
 class SimulatedNetwork(ABC):
     """Nodes by their numbers, each of which stands at one or several places of the world."""
+
+    has_units = False
+    """Whether there is a reach between a hub and the whole network."""
 
     def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
         if nodes < 1:
@@ -42,6 +45,9 @@ class SimulatedNetwork(ABC):
     @abstractmethod
     def _places(self, node: int) -> list[str]:
         """The names in the world of what a node is."""
+
+    def _up(self) -> list[int]:
+        return [node for node in self._members if node not in self._down]
 
     def _refuse_unknown(self, node: int) -> None:
         if node not in self._members:
@@ -113,6 +119,8 @@ class SimulatedNetwork(ABC):
             raise NetworkError(f"node {node} is down; it can leave when it is up")
         if len(self._members) == 1:
             raise NetworkError("the last node cannot leave")
+        if self._up() == [node]:
+            raise NetworkError(f"node {node} is the last one that is up; it can leave when another one is")
 
 
 class SimulatedClient:
@@ -121,12 +129,20 @@ class SimulatedClient:
     def __init__(self, network: SimulatedNetwork, name: str, at: int) -> None:
         self._network, self.name, self.at = network, name, at
         self._numbers = count(1)
+        self._homes: dict[str, int] = {}
 
-    def subscribe(self, text: str, *, language: str = "sparql", id: str | None = None) -> str:
-        """Register a query, in any of the six languages; gives the id of the subscription."""
-        found = id or f"{self.name}/{next(self._numbers)}"
+    def _height(self, reach: str) -> int:
+        return height_of(reach, has_units=self._network.has_units)
+
+    def subscribe(self, text: str, *, language: str = "sparql", id: str | None = None, reach: str = "network") -> str:
+        """Register a query, in any of the six languages; gives the id of the subscription.
+
+        `reach` is "hub", "cluster", "super-cluster" or "network": what is published further away is not asked for.
+        """
+        found, height = id or f"{self.name}/{next(self._numbers)}", self._height(reach)
         now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).subscribe(found, self.name, text, language, now))
+        hub = self._network.hub(self.at)
+        self._network.act(self.at, hub.subscribe(found, self.name, text, language, now, reach=height))
         return found
 
     def unsubscribe(self, id: str) -> None:
@@ -141,10 +157,11 @@ class SimulatedClient:
         properties: Iterable[str] = (),
         values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
         id: str | None = None,
+        reach: str = "network",
     ) -> str:
-        """Say what will be published; gives the id of the advertisement."""
+        """Say what will be published; gives the id of the advertisement. It is not known beyond its reach."""
         found = id or f"{self.name}/advertisement-{next(self._numbers)}"
-        wanted = Advertisement(schemas=schemas, properties=properties, values=values)
+        wanted = Advertisement(schemas=schemas, properties=properties, values=values, reach=self._height(reach))
         now = self._network.moment()
         self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now))
         return found
@@ -154,16 +171,20 @@ class SimulatedClient:
         now = self._network.moment()
         self._network.act(self.at, self._network.hub(self.at).withdraw(id, now))
 
-    def publish(self, data: Document | bytes | str, *, uri: str, media_type: str | None = None) -> None:
-        """Register a document, or a new version of it."""
+    def publish(
+        self, data: Document | bytes | str, *, uri: str, media_type: str | None = None, reach: str = "network"
+    ) -> None:
+        """Register a document, or a new version of it; it is not told beyond its reach."""
+        height = self._height(reach)
         document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
-        now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).publish(document, now))
+        at, now = self._homes.setdefault(uri, self.at), self._network.moment()
+        self._network.act(at, self._network.hub(at).publish(document, now, reach=height))
 
     def retract(self, uri: str) -> None:
         """Take a document back."""
-        now = self._network.moment()
-        self._network.act(self.at, self._network.hub(self.at).retract(uri, now))
+        at, now = self._homes.get(uri, self.at), self._network.moment()
+        self._network.act(at, self._network.hub(at).retract(uri, now))
+        self._homes.pop(uri, None)
 
     def events(self, id: str) -> list[Event]:
         """What a subscription was told so far."""

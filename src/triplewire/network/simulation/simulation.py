@@ -13,8 +13,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.world import World
 
 
@@ -51,3 +53,10 @@ class Simulation:
     def hypercube(self, nodes: int) -> CubeNetwork:
         """A network of so many super-peers."""
         return CubeNetwork(self._world, self.loads, nodes)
+
+    def hierarchy(self, clusters: Sequence[int], *, standbys: bool = True, short_cut: bool = True) -> HierarchyNetwork:
+        """A network of brokers: (4, 3, 2) has 4 super-clusters of 3 clusters of 2 brokers, which have numbers in order.
+
+        It has 1 to 4 levels, and at most 32 sub-units in each unit. The others say what it does without (see there).
+        """
+        return HierarchyNetwork(self._world, self.loads, clusters, standbys=standbys, short_cut=short_cut)

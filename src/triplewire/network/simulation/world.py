@@ -59,7 +59,7 @@ class World:
         self.place: Callable[[str], str] = lambda name: name
         """Where a node stands: what nodes at one place tell each other is no message, and meets no fault."""
         self.on_arrival: Callable[[str], None] = lambda name: None
-        """What to do when a node has got a message."""
+        """What to do when a node has taken a message in."""
         self.on_silence: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has not heard from a neighbour for `patience`."""
 
@@ -81,6 +81,7 @@ class World:
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
                 self.carry(one, self.nodes[one].connect(other, self.now))
+                self.miss(one, other)
 
     def crash(self, name: str) -> None:
         """A node loses everything but its state; what it was just sending may be lost as well."""
@@ -103,6 +104,7 @@ class World:
         for peer in list(node.neighbours):
             self.carry(name, node.connect(peer, self.now))
             self._wake(peer, name)
+            self.miss(name, peer)
         return node
 
     def state_of(self, name: str) -> NodeState:
@@ -116,27 +118,50 @@ class World:
     # -- faults
 
     def partition(self, some: Iterable[str], others: Iterable[str], *, one_way: bool = False) -> None:
-        """Nothing gets from the one side to the other any more; with `one_way`, it still does back."""
+        """Nothing gets from the one side's places to the other's any more; with `one_way`, it still does back."""
         some, others = list(some), list(others)
         pairs = {(a, b) for a in some for b in others} | (set() if one_way else {(b, a) for a in some for b in others})
         self._cut |= pairs
-        self._watch([(b, a) for a, b in sorted(pairs)])  # a set has no order that is the same in every process
+        self._watch([(name, peer) for name, peer in self._ends() if self._places_of(peer, name) in pairs])
 
     def heal(self) -> None:
         """All partitions end."""
         cut, self._cut = self._cut, set()
-        for a, b in sorted(cut):
-            self._wake(a, b)
-            self._wake(b, a)
+        for name, peer in self._ends():
+            if self._places_of(name, peer) in cut or self._places_of(peer, name) in cut:
+                self._wake(name, peer)
+
+    def moved(self, name: str) -> None:
+        """A node stands at another place now, from where it reaches others than before."""
+        for end in [(name, peer) for peer in self.nodes[name].neighbours]:
+            for one, other in (end, end[::-1]):
+                self._wake(one, other)
+                if one in self.nodes and not self.reaches(other, one):
+                    self._watch([(one, other)])
+
+    def _ends(self) -> list[Pair]:
+        """The ends of all links that are up."""
+        return [(name, peer) for name, node in self.nodes.items() for peer in node.neighbours]
+
+    def _places_of(self, a: str, b: str) -> Pair:
+        return self.place(a), self.place(b)
 
     def slow(self, name: str, factor: float) -> None:
         """Everything that a node sends takes so many times as long."""
         self._slow[name] = factor
 
+    def is_cut(self, a: str, b: str) -> bool:
+        """Whether a partition keeps what one node sends from another one."""
+        return self._places_of(a, b) in self._cut
+
     def reaches(self, a: str, b: str) -> bool:
         """Whether a frame from one node gets to another."""
-        is_cut = (a, b) in self._cut and self.place(a) != self.place(b)
-        return a in self.nodes and b in self.nodes and not is_cut
+        return a in self.nodes and b in self.nodes and not (self._cut and self.is_cut(a, b))
+
+    def miss(self, node: str, peer: str) -> None:
+        """A node that waits for one that it cannot hear of has to find out, too."""
+        if not self.reaches(peer, node):
+            self._watch([(node, peer)])
 
     def _watch(self, pairs: Iterable[Pair]) -> None:
         for node, peer in pairs:
@@ -167,10 +192,10 @@ class World:
 
     def _arrive(self, sender: str, receiver: str, frame: Frame) -> None:
         if self.reaches(sender, receiver):
-            if isinstance(frame, LogEntry):
-                self.on_arrival(receiver)
             self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
             self._wake(receiver, sender)
+            if isinstance(frame, LogEntry):
+                self.on_arrival(receiver)
 
     # -- time
 

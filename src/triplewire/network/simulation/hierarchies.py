@@ -1,0 +1,348 @@
+"""Brokers in clusters of clusters, in a simulation: which broker controls a unit, and which takes over from it (N2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.errors import NetworkError, UnitFull
+from triplewire.languages import compile as compile_query
+from triplewire.model import Event
+from triplewire.network.hierarchy import (
+    MOST_SUB_UNITS,
+    BrokerHub,
+    BrokerState,
+    ControllerHub,
+    FoundDocuments,
+    Path,
+    StandbyNode,
+    StandbyState,
+    TreeTopology,
+    brokers_of,
+    check_clusters,
+    controllers,
+    path_of,
+    standby_of,
+    unit_name,
+)
+from triplewire.network.link import LinkState
+from triplewire.network.node import Node, NodeState
+from triplewire.network.simulation.hosts import TIMING, HostedNetwork
+from triplewire.network.simulation.networks import SimulatedClient
+from triplewire.network.simulation.world import World
+
+
+class HierarchyNetwork(HostedNetwork):
+    """Brokers by their numbers. `clusters` has the numbers of sub-units, from the widest level down.
+
+    Without `standbys`, a controller that takes over is told everything anew. Without `short_cut`, all that match are
+    looked at to find where a document goes.
+    """
+
+    has_units = True
+
+    def __init__(
+        self,
+        world: World,
+        loads: Counter[int],
+        clusters: Sequence[int],
+        *,
+        standbys: bool = True,
+        short_cut: bool = True,
+    ) -> None:
+        check_clusters(clusters)
+        super().__init__(world, loads, prod(clusters))
+        self._levels, self._with_standbys, self._short_cut = len(clusters), standbys, short_cut
+        self._paths: dict[int, Path] = {}
+        self._units: dict[Path, None] = {}
+        self._settle((), dict(enumerate(brokers_of(clusters))))
+
+    def _settle(self, around: Path, brokers: dict[int, Path]) -> None:
+        """Brokers come, and with them the units inside `around` that they are in."""
+        self._paths |= brokers
+        self._members |= dict.fromkeys(brokers)
+        inside = (path[:length] for path in brokers.values() for length in range(len(around), self._levels))
+        units = [path for path in dict.fromkeys(inside) if path not in self._units]
+        self._units |= dict.fromkeys(units)
+        for path in units:
+            self._begin(unit_name(path), self._candidates(path)[0])
+        for node, path in brokers.items():
+            self._begin(unit_name(path), node)
+        for path in [*units, *brokers.values()]:
+            if path:
+                self._world.join(unit_name(path[:-1]), unit_name(path))
+        self._seek_standbys()
+
+    # -- places
+
+    def _topology(self, name: str) -> TreeTopology:
+        return TreeTopology(path_of(name), self._levels)
+
+    def _home(self, node: int) -> str:
+        return unit_name(self._paths[node])
+
+    def _made(self, state: NodeState) -> Node:
+        assert isinstance(state, BrokerState), "it is the state of a hub"
+        kind = ControllerHub if path_of(state.name) in self._units else BrokerHub
+        return kind(state, self._topology(state.name), timing=TIMING, short_cut=self._short_cut)
+
+    def _empty(self, name: str, epoch: str, stands_in: bool) -> BrokerState:
+        return BrokerState(name, epoch, stands_in=stands_in)
+
+    def _count(self, name: str) -> None:
+        """What standbys are told is counted in `messages`, as steps; it is no work of routing."""
+        if isinstance(hub := self._world.nodes.get(name), BrokerHub):
+            super()._count(name)
+            self._watch_queries(hub)
+
+    def _watch_queries(self, hub: BrokerHub) -> None:
+        for peer in sorted(hub.awaited()):
+            self._world.miss(hub.name, peer)
+
+    def hub(self, node: int) -> BrokerHub:
+        """See `HostedNetwork.hub`."""
+        found = super().hub(node)
+        assert isinstance(found, BrokerHub), "brokers answer queries"
+        return found
+
+    def client(self, at: int) -> HierarchyClient:
+        """A new client of a broker."""
+        self._refuse_unknown(at)
+        return HierarchyClient(self, f"client-{next(self._clients)}", at)
+
+    def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None) -> None:
+        """A client of a broker looks for documents."""
+        hub = self.hub(at)
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment()))
+        self._watch_queries(hub)
+
+    @property
+    def units(self) -> tuple[Path, ...]:
+        """The units that have a controller, the widest first."""
+        return tuple(self._units)
+
+    def path(self, node: int) -> Path:
+        """The place of a broker: its number in its cluster comes last."""
+        return self._paths[node]
+
+    def controller(self, *unit: int) -> int:
+        """The broker that controls a unit now."""
+        return self._hosts[unit_name(unit)]
+
+    def standby(self, *unit: int) -> int | None:
+        """The broker that would take over from a unit's controller, if there is one."""
+        return self._hosts.get(standby_of(unit_name(unit)))
+
+    def _candidates(self, unit: Path) -> list[int]:
+        """The brokers of a unit, as they should control it, the best one first."""
+        numbers = {self._paths[node]: node for node in self._members}
+        return [numbers[path] for path in controllers(unit, numbers)]
+
+    def _nearest(self, unit: Path) -> int:
+        """The broker that is up and should be at a place, of the smallest unit around it that has one."""
+        up = [node for node in self._candidates(unit) if node not in self._down]
+        return up[0] if up else self._nearest(unit[:-1])
+
+    def _neighbours(self, unit: Path) -> list[str]:
+        below = [unit_name(path) for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
+        return [unit_name(unit[:-1]), *below] if unit else below
+
+    def move(self, client: str, generation: int, old: int, new: int) -> None:
+        """A client goes from one broker to another, which asks the old one over a link between them."""
+        self._refuse_unknown(new)
+        hub, (here, there) = self.hub(new), (self._home(new), self._home(old))
+        for one, other in ((here, there), (there, here)):
+            state = self._world.state_of(one)
+            assert isinstance(state, BrokerState), "brokers are hubs"
+            state.companions.add(other)
+            if self._world.is_down(one):
+                state.links.setdefault(other, LinkState(state.epoch))
+        if there not in hub.neighbours:
+            self._world.join(here, there)
+        self.act(new, hub.welcome(client, generation, there, self.moment()))
+
+    # -- controllers and standbys
+
+    def _notice(self, name: str, silent: str) -> None:
+        """A standby takes over from a controller that is down, or another broker takes the place of a standby.
+
+        What a broker is to be told waits until it is back; queries go on without it.
+        """
+        if isinstance(hub := self._world.nodes.get(name), BrokerHub):
+            self._world.carry(name, hub.miss(silent, self._world.now))
+            self._watch_queries(hub)
+        if standby_of(name) == silent or (standby_of(silent) == name and self._hosts[silent] not in self._down):
+            self._end_standby(max(name, silent, key=len))
+        elif path_of(silent) in self._units and self._hosts[silent] in self._down:
+            self._take_over(silent)
+        self._seek_standbys()
+
+    def _take_over(self, name: str) -> None:
+        """A standby goes on with what it knows; without one, another broker begins with nothing."""
+        standby = standby_of(name)
+        state = self._world.state_of(standby) if standby in self._hosts else None
+        host = self._hosts.get(standby)
+        self._world.remove(name)
+        if isinstance(state, StandbyState) and state.copy is not None and host not in self._down and host is not None:
+            self._hosts[name] = host
+            self._world.add(state.copy, self._made)
+        else:
+            self._begin(name, self._nearest(path_of(name)), stands_in=True)
+        self._end_standby(standby)
+        for other in self._neighbours(path_of(name)):
+            self._world.join(name, other)
+
+    def _end_standby(self, standby: str) -> None:
+        self._world.remove(standby)
+        self._hosts.pop(standby, None)
+
+    def _seek_standbys(self) -> None:
+        """Each controller that has no standby gets one, or goes on without."""
+        for unit in self._units if self._with_standbys else ():
+            controller = self._world.nodes.get(unit_name(unit))
+            if isinstance(controller, ControllerHub) and standby_of(controller.name) not in self._hosts:
+                can = (node for node in self._candidates(unit) if self._can_stand_by(node, controller.name))
+                self._begin_standby(controller, next(can, None))
+
+    def _begin_standby(self, controller: ControllerHub, host: int | None) -> None:
+        if host is None:
+            self._world.carry(controller.name, controller.end_standby())
+            return
+        name = standby_of(controller.name)
+        self._hosts[name] = host
+        self._epochs[name] += 1
+        controller.begin_standby()
+        self._world.add(StandbyState(name, f"{name}-{self._epochs[name]}"), self._made_standby)
+        self._world.join(controller.name, name)
+
+    def _can_stand_by(self, node: int, controller: str) -> bool:
+        is_other, home = node != self._hosts[controller] and node not in self._down, self._home(node)
+        return is_other and self._world.reaches(home, controller) and self._world.reaches(controller, home)
+
+    def _made_standby(self, state: NodeState) -> Node:
+        assert isinstance(state, StandbyState), "it is the state of a standby"
+        return StandbyNode(state, self._topology(state.name.removeprefix(standby_of(""))), timing=TIMING)
+
+    def restart(self, node: int) -> None:
+        """A broker that has crashed is up again."""
+        super().restart(node)
+        self._seek_standbys()
+
+    def heal(self) -> None:
+        """All partitions end."""
+        super().heal()
+        self._seek_standbys()
+
+    # -- members
+
+    def join(self, cluster: Path | None = None) -> int:
+        """A broker joins a cluster, which has room for 32, or the one that has the fewest; gives its number."""
+        sizes = Counter(path[:-1] for path in self._paths.values())
+        unit = min(sizes, key=lambda path: (sizes[path], path)) if cluster is None else tuple(cluster)
+        if unit not in sizes:
+            raise NetworkError(f"there is no cluster {unit}: the clusters are {', '.join(map(str, sizes))}")
+        node = max(self._paths) + 1
+        self._settle(unit, {node: self._vacant(unit)})
+        return node
+
+    def join_unit(self, inside: Path, clusters: Sequence[int]) -> list[int]:
+        """A unit joins as a whole: `clusters` has its numbers of sub-units; gives the numbers of its brokers."""
+        check_clusters(clusters)
+        if tuple(inside) not in self._units or len(inside) + 1 + len(clusters) != self._levels:
+            raise NetworkError(f"a unit of {len(clusters)} levels has no place inside {tuple(inside)}")
+        unit, first = self._vacant(tuple(inside)), max(self._paths) + 1
+        brokers = {number: (*unit, *path) for number, path in enumerate(brokers_of(clusters), start=first)}
+        self._settle(unit, brokers)
+        return list(brokers)
+
+    def _vacant(self, unit: Path) -> Path:
+        """The place of the next sub-unit."""
+        taken = [path[-1] for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
+        if len(taken) >= MOST_SUB_UNITS:
+            raise UnitFull(f"unit {unit}", MOST_SUB_UNITS)
+        return (*unit, 1 + max(taken))
+
+    def leave(self, node: int) -> None:
+        """A broker leaves: another one of its cluster serves its clients, and others control its units."""
+        self._refuse_to_leave(node)
+        self._depart([node])
+
+    def leave_unit(self, *unit: int) -> None:
+        """A unit leaves as a whole: brokers of the unit around it serve its clients."""
+        nodes = self._candidates(unit)
+        if not nodes:
+            raise NetworkError(f"there are no brokers in unit {unit}")
+        for node in nodes:
+            self._refuse_to_leave(node)
+        if set(self._up()) <= set(nodes):
+            raise NetworkError(f"no broker outside unit {unit} is up; it can leave when one is")
+        self._depart(nodes)
+
+    def _depart(self, nodes: Sequence[int]) -> None:
+        places = [name for node in nodes for name in self._places(node)]
+        for node in nodes:
+            del self._members[node]
+        for name in places:
+            if isinstance(self._world.nodes[name], StandbyNode):
+                self._end_standby(name)
+                continue
+            unit = path_of(name)
+            self._hand_over(name, self._nearest(unit), self._neighbours(unit))
+            if self._hosts.get(standby_of(name)) == self._hosts[name]:
+                self._end_standby(standby_of(name))
+        self._seek_standbys()
+
+
+class HierarchyClient(SimulatedClient):
+    """A client of a broker, which also moves to another one, and looks for documents."""
+
+    _network: HierarchyNetwork
+
+    def __init__(self, network: HierarchyNetwork, name: str, at: int) -> None:
+        super().__init__(network, name, at)
+        self._generation = 0
+
+    def move(self, to: int) -> None:
+        """Go to another broker: subscriptions follow, with all that they were told and have missed (N8).
+
+        What the client has published stays where it is, and is changed there.
+        """
+        if to != self.at:
+            self._generation += 1
+            self._network.move(self.name, self._generation, self.at, to)
+            self.at = to
+
+    def unsubscribe(self, id: str) -> None:
+        """Let a query end; NetworkError while it is on its way to where the client is."""
+        hub = self._network.hub(self.at)
+        if hub.awaits(self.name) and id not in hub.state.subscriptions:
+            raise NetworkError(f"{id} is on its way to node {self.at}; it can end when it has arrived")
+        super().unsubscribe(id)
+
+    def events(self, id: str) -> list[Event]:
+        """What a subscription was told so far; nothing while it is on its way to where the client is."""
+        return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)
+
+    def find(
+        self, text: str, *, language: str = "sparql", reach: str = "network", limit: int | None = None
+    ) -> FoundQuery:
+        """Look for documents that are published now, inside a reach, and not more than `limit` (N3)."""
+        if limit is not None and limit < 1:
+            raise ValueError(f"limit must be above 0, and is {limit}")
+        id, pattern = f"{self.name}/query-{next(self._numbers)}", compile_query(text, language=language)
+        self._network.find(self.at, id, pattern, self._height(reach), limit)
+        return FoundQuery(self._network, self.at, id)
+
+
+class FoundQuery:
+    """A query that a client has asked."""
+
+    def __init__(self, network: HierarchyNetwork, at: int, id: str) -> None:
+        self._network, self._at, self._id = network, at, id
+
+    @property
+    def found(self) -> FoundDocuments:
+        """What it has found so far."""
+        return self._network.hub(self._at).found(self._id)

@@ -1,0 +1,91 @@
+"""Networks whose places have hosts: a node stands at several places of the world, or at those of another one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable
+
+from triplewire.errors import NetworkError
+from triplewire.network.link import Timing
+from triplewire.network.node import Node, NodeState
+from triplewire.network.routing import RoutingHub, RoutingState, Topology
+from triplewire.network.simulation.networks import SimulatedNetwork
+from triplewire.network.simulation.world import World
+
+TIMING = Timing(heartbeat=None)
+"""The world tells of silence by itself."""
+
+
+class HostedNetwork(SimulatedNetwork):
+    """Hubs at the places of a topology, and by its name the node that each of them is at."""
+
+    def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
+        super().__init__(world, loads, nodes)
+        self._hosts: dict[str, int] = {}
+        self._epochs: Counter[str] = Counter()
+        world.on_silence = self._notice
+        world.place = self._place
+        world.on_arrival = self._count
+
+    @abstractmethod
+    def _topology(self, name: str) -> Topology:
+        """Which way messages go on at a place."""
+
+    @abstractmethod
+    def _home(self, node: int) -> str:
+        """The place whose clients are those of a node."""
+
+    @abstractmethod
+    def _notice(self, name: str, silent: str) -> None:
+        """A place has not heard from a neighbour for long."""
+
+    def _place(self, name: str) -> str:
+        """The node that a place is at, so that what it tells itself is no message."""
+        return str(self._hosts[name])
+
+    def _count(self, name: str) -> None:
+        self._loads[self._hosts[name]] += 1
+
+    def _begin(self, name: str, host: int, *, stands_in: bool = False) -> None:
+        """A place begins with nothing."""
+        self._hosts[name] = host
+        self._epochs[name] += 1
+        self._world.add(self._empty(name, f"{name}-{self._epochs[name]}", stands_in), self._made)
+
+    def _empty(self, name: str, epoch: str, stands_in: bool) -> RoutingState:
+        return RoutingState(name, epoch, stands_in=stands_in)
+
+    def _made(self, state: NodeState) -> Node:
+        assert isinstance(state, RoutingState), "it is the state of a hub"
+        return RoutingHub(state, self._topology(state.name), timing=TIMING)
+
+    def hub(self, node: int) -> RoutingHub:
+        """The hub of a node, for its clients; those of a node that has left are served by another one.
+
+        NetworkError while it is down.
+        """
+        name = self._home(node)
+        if name not in self._hosts or self._hosts[name] in self._down:
+            raise NetworkError(f"node {node} is down; restart it, or use another one")
+        found = self._world.nodes[name]
+        assert isinstance(found, RoutingHub), "places are hubs"
+        return found
+
+    def _places(self, node: int) -> list[str]:
+        self._refuse_unknown(node)
+        return [name for name, host in self._hosts.items() if host == node]
+
+    def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
+        """See `SimulatedNetwork.partition`; it is between nodes, whatever places they are at, and may get to."""
+        sides = [list(some), list(others)]
+        for node in (*sides[0], *sides[1]):
+            self._refuse_unknown(node)
+        self._world.partition(*(map(str, side) for side in sides), one_way=one_way)
+
+    def _hand_over(self, name: str, to: int, neighbours: list[str]) -> None:
+        """A place is at another node from now on: that is sent its state, and the neighbours are told."""
+        self._hosts[name] = to
+        self._world.messages["hand over"] += 1
+        self._world.messages["moved"] += len({self._hosts[other] for other in neighbours} - {to})
+        self._world.moved(name)

@@ -1,0 +1,42 @@
+"""The benchmark of networks runs, and its alternatives tell the same (N2, P5, P6). Nothing here is timed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.network import run
+from benchmarks.network.demand import demand
+from benchmarks.network.targets import verdicts
+from benchmarks.network.traffic import ALTERNATIVES, Traffic, measure_traffic
+
+
+@pytest.mark.parametrize("topology", ALTERNATIVES)
+def test_quick_run_measures_every_alternative(topology: str, tmp_path: Path, capsys) -> None:
+    assert run.main(["--quick", "--topology", topology, "--json", str(tmp_path / "network.jsonl")]) == 0
+    lines = [json.loads(line) for line in (tmp_path / "network.jsonl").read_text().splitlines()]
+    sent = {line["alternative"]: line for line in lines if line["part"] == "traffic"}
+    assert tuple(sent) == ALTERNATIVES[topology]
+    assert len({line["told"] for line in sent.values()}) == 1
+    assert sent["flood-events"]["publishing"] > sent["triplewire"]["publishing"] > 0
+    decided = [line for line in lines if line["part"] == "deciding"]
+    assert all(line["reached"] > 0 for line in decided)
+    assert bool(decided) == (topology == "hierarchy")
+
+
+def test_hubs_that_want_nothing_take_nothing_in_and_flooding_costs_many_times_as_much() -> None:
+    wanted = demand(range(64), 60, 20, 0.02, 0.05, seed=1)
+    ours = measure_traffic((4, 4, 4), wanted, "triplewire", None, seed=1)
+    flood = measure_traffic((4, 4, 4), wanted, "flood-events", ours.told, seed=1)
+    assert ours.idle == 0
+    assert flood.publishing > 5 * ours.publishing
+
+
+def test_promise_is_judged_by_messages_of_the_same_network() -> None:
+    def line(alternative: str, nodes: int, publishing: int) -> Traffic:
+        return Traffic("hierarchy", nodes, 3, alternative, 10, 10, 10, publishing, 10, 0, 1.0)
+
+    lines = [line("triplewire", 256, 10), line("flood-events", 256, 300), line("flood-events", 64, 1)]
+    floods = [verdict for verdict in verdicts(lines) if "flood" in verdict.what]
+    assert [(verdict.value, verdict.is_met) for verdict in floods] == [(30.0, True)]

@@ -1,0 +1,132 @@
+"""A client that reconnects at another broker gets what it missed, once (N8)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.network.histories import ACTIONS, Both, ends_as_in_one_hub, is_told_as_by_one_hub
+from tests.network.pairs import ASKED, THEME
+
+from triplewire.errors import NetworkError
+from triplewire.network import Simulation
+
+SHAPES = [(3,), (2, 2), (2, 1, 2)]
+MOVES = st.one_of(ACTIONS, st.tuples(st.just("move"), st.integers(0, 10), st.integers(0, 10)))
+
+
+def published(client, number: int) -> None:
+    client.publish(f"<urn:d{number}> <{THEME}> <urn:theme/1> .", uri=f"urn:doc{number}")
+
+
+class Moving(Both):
+    """Clients move, and publish where they were first."""
+
+    def act(self, what: str, who: int, which: int) -> None:
+        if what == "move":
+            up = [node for node in self.net.nodes if node not in self.down]
+            self.clients[who % len(self.clients)].move(to=up[which % len(up)])
+        elif up := [number for number in self.clients if self.is_up(number)]:
+            with suppress(NetworkError):  # it ends nothing that is on its way
+                super().act(what, who % len(up), which)
+
+    def is_up(self, number: int) -> bool:
+        return not {number, self.clients[number].at} & self.down and number in self.net.nodes
+
+    def publish(self, at, uri, text):
+        self.clients[at]._homes[uri] = at
+        super().publish(at, uri, text)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=20))
+def test_client_that_moves_is_told_as_by_one_hub_when_each_step_has_time(seed, clusters, actions):
+    """Invariant of `network.hierarchy.moves`: what a client has is at one hub, or on one way."""
+    is_told_as_by_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=25))
+def test_rows_of_clients_that_move_end_as_those_of_one_hub(seed, clusters, actions):
+    ends_as_in_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
+
+
+def test_client_gets_at_another_broker_what_it_missed_and_nothing_twice():
+    sim = Simulation(seed=1)
+    net = sim.hierarchy(clusters=(2, 4))
+    writer, reader = net.client(at=7), net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    published(writer, 2)
+    reader.move(to=2)
+    published(writer, 3)
+    assert reader.events(sid) == []
+    with pytest.raises(NetworkError, match="can end when it has arrived"):
+        reader.unsubscribe(sid)
+    sim.run()
+    assert sorted(event.row["d"].value for event in reader.events(sid)) == ["urn:d1", "urn:d2", "urn:d3"]
+    reader.unsubscribe(sid)
+    published(writer, 4)
+    sim.run()
+
+
+def test_client_that_moves_on_before_it_has_arrived_is_followed():
+    sim = Simulation(seed=2)
+    net = sim.hierarchy(clusters=(4,))
+    writer, reader = net.client(at=3), net.client(at=0)
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    for number, node in enumerate((1, 2, 0, 1), start=1):
+        reader.move(to=node)
+        published(writer, number)
+    sim.run()
+    assert sorted(event.row["d"].value for event in reader.events(sid)) == [f"urn:d{n}" for n in range(1, 5)]
+
+
+def test_client_whose_broker_is_down_gets_what_it_missed_when_that_is_back():
+    sim = Simulation(seed=3)
+    net = sim.hierarchy(clusters=(4,))
+    writer, reader = net.client(at=3), net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    net.crash(1)
+    reader.move(to=2)
+    other = reader.subscribe(ASKED % 1)
+    published(writer, 2)
+    sim.run()
+    assert reader.events(sid) == []
+    net.restart(1)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1", "urn:d2"]
+    assert [event.row["d"].value for event in reader.events(other)] == ["urn:d2"]
+
+
+def test_document_that_a_client_brings_along_is_told_to_others_there_once():
+    """It may still be on its way to them."""
+    sim = Simulation(seed=5)
+    net = sim.hierarchy(clusters=(2, 2))
+    here, comes = net.client(at=3), net.client(at=0)
+    sids = [client.subscribe(ASKED % 1) for client in (here, comes)]
+    sim.run()
+    published(comes, 1)
+    comes.move(to=3)
+    sim.run()
+    for client, sid in zip((here, comes), sids, strict=True):
+        assert [event.kind for event in client.events(sid)] == ["matched"]
+
+
+def test_what_a_client_has_published_stays_and_is_changed_there():
+    sim = Simulation(seed=4)
+    net = sim.hierarchy(clusters=(3,))
+    writer, reader = net.client(at=0), net.client(at=2)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    writer.move(to=1)
+    writer.retract("urn:doc1")
+    sim.run()
+    assert [event.kind for event in reader.events(sid)] == ["matched", "unmatched"]
