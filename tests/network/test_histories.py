@@ -55,9 +55,18 @@ ACTIONS = st.one_of(
 class Both:
     """A network and one hub, to which the same happens."""
 
+    QUERIES = QUERIES
+    SCOPE = "document"
+
+    def network(self, size: int):
+        return self.sim.hypercube(size)
+
+    def content(self, uri: str, which: int) -> str:
+        return f"<{uri}#it> {CONTENTS[which // 3]} ."
+
     def __init__(self, seed: int, size: int, **faults) -> None:
         self.sim = Simulation(seed=seed, **faults)
-        self.net = self.sim.hypercube(size)
+        self.net = self.network(size)
         self.clients = {number: self.net.client(at=number) for number in range(size)}
         self.oracle = Hub(":memory:")
         self.sids: dict[str, int] = {}
@@ -71,9 +80,10 @@ class Both:
         client = self.clients[at]
         match what:
             case "subscribe":
-                sid = client.subscribe(QUERIES[which])
+                text = self.QUERIES[which]
+                sid = client.subscribe(text)
                 self.sids[sid] = at
-                self.oracle.subscribe(QUERIES[which], id=sid)
+                self.oracle.subscribe(text, id=sid, scope=self.SCOPE)
             case "unsubscribe" if mine := [sid for sid, home in self.sids.items() if home == at]:
                 client.unsubscribe(mine[0])
                 self.oracle.unsubscribe(mine[0])
@@ -84,7 +94,7 @@ class Both:
                 client.withdraw(self.adverts[at].pop())
             case "publish":
                 uri = f"urn:doc/{at}/{which % 3}"
-                text = f"<{uri}#it> {CONTENTS[which // 3]} ."
+                text = self.content(uri, which)
                 client.publish(text, uri=uri)
                 self.oracle.publish(text, uri=uri)
                 self.documents[uri] = at

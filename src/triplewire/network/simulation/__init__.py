@@ -6,8 +6,19 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.workloads import Played, Workload, play
 from triplewire.network.simulation.world import World
 
-__all__ = ["CubeNetwork", "Played", "SimulatedClient", "SimulatedNetwork", "Simulation", "Workload", "World", "play"]
+__all__ = [
+    "CubeNetwork",
+    "Played",
+    "RingNetwork",
+    "SimulatedClient",
+    "SimulatedNetwork",
+    "Simulation",
+    "Workload",
+    "World",
+    "play",
+]

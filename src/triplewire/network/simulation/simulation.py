@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from triplewire.network.ring import Algorithm, RingSettings
 from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.world import World
 
 
@@ -32,7 +34,7 @@ class Simulation:
     ) -> None:
         self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience)
         self.loads: Counter[int] = Counter()
-        """Messages that each node has taken in, by its number."""
+        """What each node has done, by its number: messages taken in; in a ring, the paper's query processing load."""
 
     @property
     def messages(self) -> Counter[str]:
@@ -51,3 +53,13 @@ class Simulation:
     def hypercube(self, nodes: int) -> CubeNetwork:
         """A network of so many super-peers."""
         return CubeNetwork(self._world, self.loads, nodes)
+
+    def ring(
+        self,
+        nodes: int,
+        *,
+        algorithm: Algorithm = "mqc",
+        settings: RingSettings | None = None,
+    ) -> RingNetwork:
+        """A ring of so many peers; with `settings`, these say the algorithm, too."""
+        return RingNetwork(self._world, self.loads, nodes, settings or RingSettings(algorithm))
