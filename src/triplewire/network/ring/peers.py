@@ -33,7 +33,6 @@ from triplewire.network.ring.messages import (
     Settled,
     Watch,
 )
-from triplewire.network.ring.messages import MAINTENANCE
 from triplewire.network.ring.post import Cause, CauseKey, Parcel, Parcels, Post, PostState, RingFrame
 from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.settings import RingSettings
@@ -99,8 +98,9 @@ class RingPeer:
         self._now = now
         self.view.find(peer)
         if isinstance(frame, Parcels):
-            for parcel in frame.parcels:
-                self._post.arrive(parcel, now)
+            is_known = [self._post.arrive(parcel, now) for parcel in frame.parcels]
+            if not all(is_known):  # the one that sends this is the predecessor that is missing
+                self._post.send_to(peer, self._told(), None, now)
         else:
             for number, touched in frame.answered:
                 self._post.receipt(peer, number, touched)
@@ -204,7 +204,7 @@ class RingPeer:
                     pass
             case HandOver():
                 self._take_over(parcel.body, cause)
-            case FindSuccessor(asker, fingers):
+            case FindSuccessor(asker, fingers) if asker != self.name:
                 found = FingersFound(fingers) if fingers else self._told()
                 self._post.send_to(asker, found, None, self._now)
             case FingersFound(fingers):
@@ -367,7 +367,7 @@ class RingPeer:
     def join(self, contact: str | None, now: float) -> Outbox:
         """Come to the ring that another peer is part of; without one, begin a ring."""
         self._now = now
-        self.view.contact = contact
+        self.view.meet(contact)
         self._post.resume(now)
         if contact is not None:
             self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=contact)
@@ -404,40 +404,41 @@ class RingPeer:
         """The peers after this one are others: the one before is told, and new ones get what is kept here."""
         if self.view.predecessor is not None:
             self._post.send_to(self.view.predecessor, self._told(), None, self._now)
+        self._post.resume(self._now, only_given_up=True)
         before, self._replicas = self._replicas, self._stand_ins()
         added = [peer for peer in self._replicas if peer not in before]
         if added:
             own = [key for key in self.state.keys if self.view.owns(identify(key))]
             for peer in added if own else ():
-                self._hand_over(peer, own)
+                self._copy_to(peer, own)
 
-    def _hand_over(self, peer: str, keys: Iterable[str], homes: tuple[HomeState, ...] = ()) -> None:
+    def _copy_to(self, peer: str, keys: Iterable[str], cause: CauseKey | None = None) -> None:
+        """Another peer is to stand in for this one."""
         copies = tuple((key, self.state.keys[key].copy()) for key in keys)
-        if copies or homes:
-            self._post.send_to(peer, HandOver(copies, homes), None, self._now)
+        if copies:
+            self._post.send_to(peer, HandOver(copies), cause, self._now)
 
     def _rectify(self, peer: str) -> None:
-        old, old_start = self.view.predecessor, self.view.start
+        old, old_start, was_alone = self.view.predecessor, self.view.start, not self.view.successors
         if self.view.rectify(peer):
             self._change_range(old_start)
             if old is not None:
                 self._post.send_to(old, self._told(), None, self._now)
         self._post.send_to(peer, self._told(), None, self._now)
-        if not self.view.successors:
+        if was_alone:
             self._ask(peer)
 
     def _change_range(self, before: int | None) -> None:
         """The places that this peer is responsible for begin somewhere else."""
+        self._post.resume(self._now, only_given_up=True)
         start, end = self.view.start, self.view.place
         if before is None or start is None or start == before:
             return
         if is_between(start, before, end):
             gone = [key for key in self.state.keys if is_between(identify(key), before, start)]
-            homes = [home for home in self.state.homes.values() if is_between(home.place, before, start)]
-            for home in homes:
-                del self.state.homes[home.name]
-            assert self.view.predecessor is not None, "places begin after it"
-            self._hand_over(self.view.predecessor, gone, tuple(homes))
+            self._send_homes_on()
+            for key in gone:
+                self._send(key, HandOver(((key, self.state.keys[key].copy()),)), None)
         else:
             self._take_up(lambda place: is_between(place, start, before))
 
@@ -448,35 +449,48 @@ class RingPeer:
         for key in new:
             self._extend(key, self.state.keys[key], self.state.keys[key].everything(), cause)
         for peer in self._replicas:
-            self._hand_over(peer, new)
+            self._copy_to(peer, new)
         self._post.conclude(cause)
 
     def _take_over(self, body: HandOver, cause: CauseKey) -> None:
         for home in body.homes:
             self.state.homes[home.name] = home
+            self._post.resume(self._now, only_given_up=True)
+        own = [key for key, _ in body.keys if self.view.owns(identify(key))]
         for key, told in body.keys:
             state = self.state.keys.get(key)
             if state is None:
                 self.state.keys[key] = told
                 continue
             found = [*state.merge(told)]
-            if self.view.owns(identify(key)):
+            if key in own:
                 self._extend(key, state, found, cause)
+        for peer in self._replicas:
+            self._copy_to(peer, own, cause)
+        self._send_homes_on()
+
+    def _send_homes_on(self) -> None:
+        """Homes of peers that have left are kept where what is for them goes."""
+        for home in [*self.state.homes.values()]:
+            if home.name != self.name and self.view.start is not None and not self.view.owns(home.place):
+                del self.state.homes[home.name]
+                self._post.send(home.place, "", HandOver((), (home,)), None, self._now)
 
     def lose(self, peer: str, now: float) -> Outbox:
         """A peer does not answer any more."""
         self._now = now
-        old_start = self.view.start
+        old_start, was_before = self.view.start, self.view.predecessor == peer
         if peer in self.view.known:
             missing = self.view.lose(peer)
             if not self.view.successors:
-                self.view.predecessor = None
+                self._replicas = ()
                 if old_start is not None:
                     self._take_up(lambda place: not is_between(place, old_start, self.view.place))
-                self._replicas = ()
             else:
                 self._news_of_successors()
                 self._ask(self.view.successors[0])
+                if was_before:  # the way to its place ends at the peer before it
+                    self._post.send(identify(peer), "", FindSuccessor(self.name), None, now)
                 if missing:
                     start = self.view.finger_start(min(missing))
                     self._post.send(start, "", FindSuccessor(self.name, tuple(missing)), None, now)
@@ -494,6 +508,14 @@ class RingPeer:
         self._post.resume(now)
         return self._sent()
 
+    def stabilise(self, now: float) -> Outbox:
+        """Ask the successor for news, as peers do now and then; what was given up is tried again."""
+        self._now = now
+        if self.view.successors:
+            self._ask(self.view.successors[0])
+        self._post.resume(now, only_given_up=True)
+        return self._sent()
+
     def adopt(self, left: PeerState, now: float) -> Outbox:
         """A peer has left, and this one goes on with what it has: keys, clients, and what it has not sent yet."""
         self._now = now
@@ -501,7 +523,7 @@ class RingPeer:
         self._take_over(HandOver(tuple(left.keys.items()), tuple(left.homes.values())), cause)
         self._post.conclude(cause)
         for kept in left.post.kept.values():
-            if not isinstance(kept.parcel.body, (*MAINTENANCE, FindSuccessor)):
+            if kept.parcel.peer is None and not isinstance(kept.parcel.body, FindSuccessor):
                 self._post.send(kept.parcel.place, kept.parcel.key, kept.parcel.body, None, now)
         return self._sent()
 

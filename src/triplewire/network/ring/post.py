@@ -207,8 +207,8 @@ class Post:
 
     # -- what arrives
 
-    def arrive(self, parcel: Parcel, now: float) -> None:
-        """A parcel is for this peer, or goes on."""
+    def arrive(self, parcel: Parcel, now: float) -> bool:
+        """A parcel is for this peer, or goes on; False: it should be for this one, and this one does not know."""
         if parcel.peer is not None:
             if parcel.peer == self.name:
                 self._accept(parcel)
@@ -216,14 +216,21 @@ class Post:
             self._accept(parcel)
         elif parcel.hops < _MOST_HOPS and self.view.successors:
             if parcel.is_final:  # the one before has taken this one for its successor: the right one is between them
-                if self.view.predecessor is not None and self.view.predecessor != parcel.sender:
-                    self._pass_on(self.view.predecessor, parcel, is_final=True)
+                if self.view.predecessor is None:
+                    return False
+                self._pass_on(self.view.predecessor, parcel, is_final=True)
             else:
                 hop, is_final = self.view.hop(parcel.place)
                 self._pass_on(hop, parcel, is_final=is_final)
+        return True
 
     def _accept(self, parcel: Parcel) -> None:
         key = parcel.sender, parcel.number
+        if parcel.sender == self.name:  # it has come around
+            kept = self.state.kept.get(parcel.number)
+            if kept is not None:
+                self._do_here(_numbered(parcel, 0), self._relayed(kept))
+            return
         if key in self.state.causes:
             return  # it is being worked on
         if key in self._answered:
@@ -313,7 +320,7 @@ class Post:
                 break
             if kept.tries < MOST_TRIES:
                 self._links.pop(kept.parcel.place, None)
-                self._dispatch(kept, now, kept.parcel.peer or "")
+                self._redirect(kept, now)
 
     def lose(self, peer: str, now: float) -> None:
         """A peer does not answer: what is for it alone is dropped, all else takes another way."""
@@ -326,7 +333,10 @@ class Post:
                 self._redirect(kept, now)
 
     def _redirect(self, kept: KeptParcel, now: float) -> None:
-        if self.view.owns(kept.parcel.place):
+        """Send a parcel again, by the way that is right now."""
+        if kept.parcel.peer is not None:
+            self._dispatch(kept, now)
+        elif self.view.owns(kept.parcel.place):
             self._do_here(_numbered(kept.parcel, 0), self._relayed(kept))
         elif kept.tries < MOST_TRIES:
             self._dispatch(kept, now)
@@ -342,14 +352,13 @@ class Post:
         self.state.causes[kept.cause].waits_for.discard(kept.parcel.number)
         return kept.cause
 
-    def resume(self, now: float) -> None:
-        """The network has changed: try again what waits."""
+    def resume(self, now: float, *, only_given_up: bool = False) -> None:
+        """The network has changed: try again what waits, or only what was given up."""
         for kept in [*self.state.kept.values()]:
+            if only_given_up and kept.tries < MOST_TRIES:
+                continue
             kept.tries = 0
-            if kept.parcel.peer is not None:
-                self._dispatch(kept, now, kept.parcel.peer)
-            else:
-                self._redirect(kept, now)
+            self._redirect(kept, now)
 
 
 def _numbered(parcel: Parcel, number: int) -> Parcel:

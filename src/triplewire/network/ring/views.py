@@ -56,8 +56,6 @@ class RingView:
 
     def owns(self, target: int) -> bool:
         """Whether this peer is responsible for a place."""
-        if not self.successors:
-            return self.contact is None
         return self.start is not None and is_between(target, self.start, self.place)
 
     def hop(self, target: int) -> tuple[str, bool]:
@@ -133,6 +131,8 @@ class RingView:
         if self.predecessor is not None and not is_between(identify(name), identify(self.predecessor), self.place):
             return False
         self.predecessor, self.start = name, identify(name)
+        if not self.successors:  # of two, each is before the other, and after it
+            self._succeed((name,))
         return True
 
     def lose(self, name: str) -> list[int]:
@@ -148,8 +148,16 @@ class RingView:
         if not left and others:
             left = [min(others, key=lambda other: distance(self.place, identify(other)))]
         self.successors = tuple(left)
+        if not left and self.contact is None:
+            self.start, self.predecessor = self.place, None
         self._changed()
         return missing
+
+    def meet(self, contact: str | None) -> None:
+        """Come to the ring of another peer; without one, be a ring alone."""
+        self.contact = contact
+        if contact is None:
+            self.start = self.place
 
     def find(self, name: str) -> None:
         """A peer answers."""
@@ -164,6 +172,7 @@ def ideal(names: Iterable[str]) -> dict[str, RingView]:
     for at, name in enumerate(order):
         view = views[name] = RingView(name)
         if len(order) == 1:
+            view.meet(None)
             break
         view.successors = tuple(order[(at + 1 + i) % len(order)] for i in range(min(LENGTH, len(order) - 1)))
         view.predecessor = order[at - 1]

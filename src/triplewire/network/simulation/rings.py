@@ -14,6 +14,13 @@ from triplewire.network.routing import Advertisement
 from triplewire.network.simulation.networks import Frames, SimulatedNetwork
 from triplewire.network.simulation.world import World
 
+ROUNDS = (1.0, 4.0, 8.0, 16.0, 32.0)
+"""Seconds after a change of the ring at which peers ask their successors for news.
+
+Real peers ask again and again; here they cease when the ring has had time to become right, so that a world can come to
+rest.
+"""
+
 
 def peer_name(node: int) -> str:
     """The name of the peer with a number."""
@@ -28,6 +35,7 @@ class RingNetwork(SimulatedNetwork):
         self.settings = settings
         self._next = nodes
         self._watched: set[tuple[str, str]] = set()
+        self._changes = 0
         world.on_failure = self._watch
         for name, view in ideal(map(peer_name, range(nodes))).items():
             self._begin(int(name.removeprefix("peer-")), view)
@@ -85,22 +93,36 @@ class RingNetwork(SimulatedNetwork):
     def crash(self, node: int) -> None:
         """A peer is down; if it stays so for longer than the others' patience, the next ones stand in for it."""
         super().crash(node)
+        self._stir()
         self._world.at(self._world.now + self._world.patience, self._look_around)
 
     def restart(self, node: int) -> None:
         """A peer that has crashed is up again, and comes back to its place."""
         super().restart(node)
+        self._stir()
         self._resume([peer_name(node)])
 
     def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
         """Nothing gets from the one side to the other any more; each side becomes a ring of its own."""
         super().partition(some, others, one_way=one_way)
+        self._stir()
         self._world.at(self._world.now + self._world.patience, self._look_around)
 
     def heal(self) -> None:
         """All partitions end, and the rings become one."""
         super().heal()
+        self._stir()
         self._resume([peer.name for peer in self._peers()])
+
+    def _stir(self) -> None:
+        """The ring has changed: peers ask for news for a while, after the last of several changes."""
+        self._changes += 1
+        for wait in ROUNDS:
+            self._world.at(self._world.now + wait, self._stabilise, self._changes)
+
+    def _stabilise(self, changes: int) -> None:
+        for peer in self._peers() if changes == self._changes else ():
+            self._world.carry(peer.name, peer.stabilise(self._world.now))
 
     def _resume(self, back: list[str]) -> None:
         for peer in self._peers():
@@ -132,6 +154,7 @@ class RingNetwork(SimulatedNetwork):
         """A peer joins; gives its number."""
         if not self._peers():
             raise NetworkError("all nodes are down: there is no ring to join")
+        self._stir()
         node, self._next = self._next, self._next + 1
         self._members[node] = None
         self._introduce(self._begin(node, RingView(peer_name(node))))
@@ -152,6 +175,7 @@ class RingNetwork(SimulatedNetwork):
             raise NetworkError(f"all nodes but node {node} are down; it can leave when another one is up")
         near = [peer for peer in others if not self._is_silent(left.name, peer.name)]
         heir = min(near or others, key=lambda peer: distance(left.view.place, identify(peer.name)))
+        self._stir()
         del self._members[node]
         self._world.remove(left.name)
         self._world.messages["hand over"] += 1
