@@ -13,6 +13,7 @@ BENCHMARKS = {
     "fuzz": "benchmarks.fuzz.run",
     "hub": "benchmarks.hub.run",
     "mdv": "benchmarks.mdv.run",
+    "ring": "benchmarks.ring.run",
     "spark": "benchmarks.spark.run",
     "xml": "benchmarks.xml.run",
 }

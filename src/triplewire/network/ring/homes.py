@@ -16,7 +16,7 @@ from triplewire.algebra.content import contents
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription, UnsupportedQuery
 from triplewire.languages import compile as compile_query
-from triplewire.model import Behind, Document, Term
+from triplewire.model import Behind, Document, Row, Term
 from triplewire.network.ring.identifiers import identify, key_at
 from triplewire.network.ring.messages import Answer, Watch
 from triplewire.network.ring.queries import RingQuery, chain_of
@@ -134,7 +134,7 @@ class HomeState:
 
     # -- what arrives
 
-    def take(self, answers: Iterable[Answer], now: float) -> tuple[set[str], list[Watch]]:
+    def take(self, answers: Iterable[Answer], now: float, *, watches: bool) -> tuple[set[str], list[Watch]]:
         """Answers of queries; gives the subscriptions that they concern, and what is to be watched from now on."""
         concerned: dict[str, None] = {}
         for answer in answers:
@@ -144,7 +144,8 @@ class HomeState:
                     subscription.take(query, answer)
                     concerned[subscription.id] = None
         self._note_due(concerned, now)
-        return {*concerned}, [watch for id in concerned for watch in self.rewatched(self.subscriptions[id])]
+        wanted = concerned if watches else ()
+        return {*concerned}, [watch for id in wanted for watch in self.rewatched(self.subscriptions[id])]
 
     def _note_due(self, ids: Iterable[str], now: float) -> None:
         for id in ids:
@@ -191,9 +192,15 @@ class HomeState:
 
     def settle(self, ids: Iterable[str], behind: Behind | None, now: float) -> None:
         """A step is settled: subscribers are told of it."""
-        for id in ids:
-            if id in self.subscriptions:
-                self.subscriptions[id].tell(behind, self.content, now)
+        for subscription in [self.subscriptions[id] for id in ids if id in self.subscriptions]:
+            if subscription.tell(behind, self.content, self._is_known, now):
+                subscription.due = now + PATIENCE
+
+    def _is_known(self, row: Row, triples: Iterable[Triple]) -> bool:
+        """Whether the content of a row's resources is known, as far as the row itself stands on it."""
+        known = [term for term in row.values() if term in self.watched]
+        about = {triple for term in known for each in self.contents.get(term, {}).values() for triple in each.triples}
+        return all(triple in about for triple in triples if triple.subject in known)
 
     def due(self) -> float | None:
         """When subscribers are told at the latest."""

@@ -25,14 +25,15 @@ from triplewire.matching import Index
 from triplewire.model import Document, Term
 from triplewire.network.ring.messages import Extension, Member
 from triplewire.network.ring.statements import (
+    NEVER,
     Origin,
     Said,
     Sources,
     Statement,
     Support,
-    is_stated,
+    latest,
     newest,
-    stands,
+    stands_for,
     united,
 )
 
@@ -178,44 +179,40 @@ class KeyState:
         for places, by in self._by_values.items():
             for key in [*by.get(_at(places, triple), ())]:
                 group = self.groups[key]
-                since = {query.since for query, _ in group.members.values()}
-                concerned = {
-                    each
-                    for each in since
-                    if (before is not None and before.counts(each)) != after.counts(each)
-                    and stands(group.support, each)
-                }
-                if concerned:
-                    yield from self._satisfied(group, triple, concerned)
+                until = before.until if before is not None else NEVER
+                low, high = sorted((until, after.until))
+                high = min(high, stands_for(group.support))
+                if low < high:
+                    yield from self._satisfied(group, triple, low, high)
 
-    def _satisfied(self, group: WaitingGroup, triple: Triple, since: set[float]) -> Iterator[Found]:
+    def _satisfied(self, group: WaitingGroup, triple: Triple, low: float, high: float) -> Iterator[Found]:
+        """The queries of these times that a triple satisfies."""
         values = dict(group.binding)
         wider = unify(group.pattern, triple, values)
         if wider is None:
             return
-        members = [each for each in group.members.values() if each[0].since in since]
+        members = [each for each in group.members.values() if low <= each[0].since < high]
         conditional = [each for each in members if each[0].conditions]
         if len(conditional) >= MANY and not group.binding:
-            index = self._conditional.setdefault(group.key, ConditionalMembers(group))
+            index = self._conditional.get(group.key)
+            if index is None:
+                index = self._conditional[group.key] = ConditionalMembers(group)
             passing = index.passing(triple)
             members = [each for each in members if not each[0].conditions or (each[0].key, each[1]) in passing]
-        else:
+        elif conditional:
             members = [each for each in members if each[0].passes(values, wider)]
         if members:
             yield group, members, triple, wider
 
     def met_with(self, group: WaitingGroup, members: list[Member], before: Support) -> Iterator[Found]:
         """The triples here that satisfy a group of which something is new; `before` is what it stood on."""
-        times = {query.since for query, _ in members}
-        alive = {since for since in times if stands(group.support, since) or (before and stands(before, since))}
-        if not alive:
-            return
+        until = max(stands_for(group.support), stands_for(before) if before else NEVER)
         values = dict(group.binding)
         for triple in [*self._candidates(group.pattern)]:
-            since = {each for each in alive if is_stated(self._triples[triple], each)}
-            wider = unify(group.pattern, triple, values) if since else None
+            high = min(until, latest(self._triples[triple]))
+            wider = unify(group.pattern, triple, values) if high > NEVER else None
             if wider is not None:
-                found = [each for each in members if each[0].since in since and each[0].passes(values, wider)]
+                found = [each for each in members if each[0].since < high and each[0].passes(values, wider)]
                 if found:
                     yield group, found, triple, wider
 
@@ -240,10 +237,9 @@ class KeyState:
         self, group: WaitingGroup, triple: Triple, before: dict[str, Term], after: dict[str, Term]
     ) -> Iterator[Member]:
         """The queries of a group that were told of a triple, or should be."""
-        sources = self._triples[triple]
+        until = max(stands_for(group.support), latest(self._triples[triple]))
         for query, path in group.members.values():
-            is_concerned = stands(group.support, query.since) or is_stated(sources, query.since)
-            if is_concerned and query.passes(before, after):
+            if query.since < until and query.passes(before, after):
                 yield query, path
 
     # -- another peer's

@@ -142,9 +142,9 @@ class RingPeer:
         subscription = at.subscription(id)
         del at.subscriptions[id]
         cause = self._post.begin(None)
-        for resource in subscription.about:
-            subscription.spoken_of[resource] = -1
-        self._watch(at.rewatched(subscription), cause)
+        if self.settings.is_wide:
+            subscription.spoken_of = dict.fromkeys(subscription.about, -1)
+            self._watch(at.rewatched(subscription), cause)
         for query in subscription.queries:
             for _, key in _indexed(query):
                 self._send(key, EndQuery(query.key), cause)
@@ -334,7 +334,7 @@ class RingPeer:
             return
         match body:
             case Notification(_, answers):
-                concerned, watches = home.take(answers, self._now)
+                concerned, watches = home.take(answers, self._now, watches=self.settings.is_wide)
             case ContentTold(_, resource, said):
                 concerned, watches = home.restate(resource, said, self._now)
             case Settled(_, origin, versions, ids):
@@ -344,7 +344,7 @@ class RingPeer:
         self._watch(watches, cause)
 
     def _watch(self, watches: Iterable[Watch], cause: CauseKey) -> None:
-        for watch in watches if self.settings.is_wide else ():
+        for watch in watches:
             self._send(key_at("s", (watch.resource,) * 3), watch, cause)
 
     def _settle(self, cause: Cause) -> None:
@@ -522,6 +522,10 @@ class RingPeer:
         cause = self._post.begin(None)
         self._take_over(HandOver(tuple(left.keys.items()), tuple(left.homes.values())), cause)
         self._post.conclude(cause)
+        for key, kept_there in left.keys.items():
+            place = identify(key)
+            if left.view.owns(place) and not self.view.owns(place):
+                self._send(key, HandOver(((key, kept_there.copy()),)), None)
         for kept in left.post.kept.values():
             if kept.parcel.peer is None and not isinstance(kept.parcel.body, FindSuccessor):
                 self._post.send(kept.parcel.place, kept.parcel.key, kept.parcel.body, None, now)

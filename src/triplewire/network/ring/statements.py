@@ -16,6 +16,10 @@ Origin = tuple[str, str]
 """A document: where it was published, and its uri."""
 
 
+NEVER = float("-inf")
+"""The time before which no query was asked."""
+
+
 class Said(NamedTuple):
     """What a version of a document says of a triple: it states it, or does not any more."""
 
@@ -23,9 +27,10 @@ class Said(NamedTuple):
     time: float
     is_stated: bool
 
-    def counts(self, since: float) -> bool:
-        """Whether a query of this time may use the triple for the sake of this document (S4)."""
-        return self.is_stated and self.time > since
+    @property
+    def until(self) -> float:
+        """Queries that were asked before this time may use the triple for the sake of this document (S4)."""
+        return self.time if self.is_stated else NEVER
 
 
 class Statement(NamedTuple):
@@ -41,21 +46,19 @@ Support = Mapping[Triple, Sources]
 """What a result stands on: each of its triples, with the documents that state it, or did."""
 
 
-def is_stated(sources: Sources, since: float) -> bool:
-    """Whether some document states it that a query of this time may use."""
-    return any(said.counts(since) for said in sources.values())
+def latest(sources: Sources) -> float:
+    """Queries that were asked before this time may use a triple: when it was last published by one that states it."""
+    return max([said.until for said in sources.values()], default=NEVER)
 
 
-def stands(support: Support, since: float, *, in_one: bool = False) -> bool:
-    """Whether everything is stated that a result stands on; with `in_one`, by one and the same document."""
-    if not in_one:
-        return all(is_stated(sources, since) for sources in support.values())
-    return bool(holders(support, since))
+def stands_for(support: Support) -> float:
+    """Queries that were asked before this time may use a result: everything that it stands on is stated for them."""
+    return min([latest(sources) for sources in support.values()], default=float("inf"))
 
 
 def holders(support: Support, since: float) -> frozenset[Origin]:
     """The documents that state everything that a result stands on."""
-    each = [{origin for origin, said in sources.items() if said.counts(since)} for sources in support.values()]
+    each = [{origin for origin, said in sources.items() if since < said.until} for sources in support.values()]
     return frozenset(set.intersection(*each)) if each else frozenset()
 
 

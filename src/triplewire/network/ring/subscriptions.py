@@ -22,7 +22,7 @@ from triplewire.errors import UnsupportedQuery
 from triplewire.model import Behind, Changed, Event, Matched, Row, Term, Unmatched
 from triplewire.network.ring.messages import Answer
 from triplewire.network.ring.queries import RingQuery
-from triplewire.network.ring.statements import Support, holders, stands, united
+from triplewire.network.ring.statements import Support, holders, stands_for, united
 
 MOST_OPTIONAL = 4
 """How many optional parts an alternative may have: each set of them is a query."""
@@ -146,7 +146,7 @@ class RingSubscription:
         """The rows of one alternative, with these values of the required variables."""
         answers = self.answers[required]
         if not self.in_one:
-            standing = [each for each, support in answers.items() if stands(support, self.since)]
+            standing = [each for each, support in answers.items() if self.since < stands_for(support)]
             yield from self._extended(required, standing)
             return
         documents = {each: holders(support, self.since) for each, support in answers.items()}
@@ -170,14 +170,23 @@ class RingSubscription:
         standing = (
             support
             for (parts, _), support in self.answers[required].items()
-            if parts == () and stands(support, self.since, in_one=self.in_one)
+            if parts == () and (holders(support, self.since) if self.in_one else self.since < stands_for(support))
         )
         return tuple(sorted(next(standing, {}), key=str))
 
     # -- telling
 
-    def tell(self, behind: Behind | None, content: Callable[[Iterable[Term]], Content], now: float) -> None:
-        """A step is settled: what has begun, changed and ended is told, in the order of a hub."""
+    def tell(
+        self,
+        behind: Behind | None,
+        content: Callable[[Iterable[Term]], Content],
+        is_known: Callable[[Row, Iterable[Triple]], bool],
+        now: float,
+    ) -> bool:
+        """A step is settled: what has begun, changed and ended is told, in the order of a hub.
+
+        A row waits while not all is known of its content that it stands on; whether one does.
+        """
         ended = [row for row in self.touched if row in self.told and row not in self.rows]
         begun = [row for row in self.touched if row not in self.told and row in self.rows]
         changed = [
@@ -185,17 +194,19 @@ class RingSubscription:
             for row in self.stale
             if row in self.told and row in self.rows and content(row.values()) != self.told[row].content
         ]
-        self.touched, self.stale, self.due = {}, {}, None
+        waiting = {row: None for row in begun if not is_known(row, self._derivation(row))}
+        self.touched, self.stale, self.due = waiting, {}, None
         for row in sorted(ended, key=str):
             before = self.told.pop(row)
             self._log(Unmatched, row, behind, now, before.triples, before.content, None)
-        for row in sorted(begun, key=str):
+        for row in sorted((row for row in begun if row not in waiting), key=str):
             after = self.told[row] = ToldRow(content(row.values()), self._derivation(row))
             self._log(Matched, row, behind, now, after.triples, None, after.content)
         for row in sorted(changed, key=str):
             before, after = self.told[row], ToldRow(content(row.values()), self._derivation(row))
             self.told[row] = after
             self._log(Changed, row, behind, now, after.triples, before.content, after.content)
+        return bool(waiting)
 
     def _log(
         self,
