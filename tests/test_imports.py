@@ -47,7 +47,18 @@ HEAVY = (
 )
 """What importing the core must not load: nobody pays for Spark, web, SQL or a compiler before using them."""
 
-PURE = ("model", "documents", "algebra", "languages", "matching", "schema", "wire", "network/link", "network/node")
+PURE = (
+    "model",
+    "documents",
+    "algebra",
+    "languages",
+    "matching",
+    "schema",
+    "wire",
+    "network/link",
+    "network/node",
+    "network/ring",
+)
 FORBIDDEN_IN_PURE = {
     "socket",
     "urllib.request",

@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 
-def simulated(*words: str, hashes: str = "0") -> subprocess.CompletedProcess[str]:
+def simulated(*words: str, topology: str = "hypercube", hashes: str = "0") -> subprocess.CompletedProcess[str]:
     """What it says; `hashes` decides in which order a set has its texts."""
-    command = [sys.executable, "-m", "triplewire.cli", "simulate", "hypercube", "--subscriptions", "40", *words]
+    command = [sys.executable, "-m", "triplewire.cli", "simulate", topology, "--subscriptions", "40", *words]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONHASHSEED": hashes}
     )
@@ -26,6 +26,18 @@ def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_tol
     told, told_again = json.loads(plain.stdout), json.loads(bad.stdout)
     assert told["told"] == told_again["told"] > 0
     assert sum(told_again["stages"]["publishing"].values()) > sum(told["stages"]["publishing"].values())
+
+
+def test_ring_tells_the_same_by_either_algorithm_whatever_order_a_process_gives_its_sets():
+    """S2, S3."""
+    runs = [
+        simulated("--nodes", "11", "--json", "--algorithm", algorithm, topology="ring", hashes=hashes)
+        for algorithm, hashes in (("sqc", "1"), ("sqc", "2"), ("mqc", "3"))
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    told = [json.loads(run.stdout) for run in runs]
+    assert told[0]["told"] == told[2]["told"] > 0
+    assert told[0]["stages"] != told[2]["stages"]
 
 
 def test_table_counts_messages_by_stage_and_kind():

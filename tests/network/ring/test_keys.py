@@ -10,7 +10,7 @@ from triplewire.algebra.pattern import TriplePattern, variable
 from triplewire.network.ring.keys import KeyState
 from triplewire.network.ring.messages import Extension
 from triplewire.network.ring.queries import RingQuery
-from triplewire.network.ring.statements import Said, Statement
+from triplewire.network.ring.statements import KeyStatement, Said
 
 P = NamedNode("urn:p")
 SUBJECTS = [NamedNode(f"urn:s/{number}") for number in range(3)]
@@ -42,7 +42,7 @@ def kept(told) -> tuple:
         if what == "state":
             origin, version, triples = about
             triples = versions.setdefault((origin, version), triples)  # a version says one thing
-            state.state(origin, Statement(version, version / 10, triples))
+            state.state(origin, KeyStatement(version, version / 10, triples))
         else:
             subject, query, version = about
             bound = TriplePattern(SUBJECTS[subject], P, variable("o"))

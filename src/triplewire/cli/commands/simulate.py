@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    topology: Annotated[Literal["hypercube"], typer.Argument(help="How the hubs are connected.")],
+    topology: Annotated[Literal["hypercube", "ring"], typer.Argument(help="How the hubs are connected.")],
     nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs there are.")] = 16,
     seed: Annotated[int, typer.Option("--seed", help="One seed is one run, message for message.")] = 0,
     subscriptions: Annotated[int, typer.Option("--subscriptions", min=0, help="How many clients subscribe.")] = 100,
@@ -26,6 +26,7 @@ def run(
     uncovered: Annotated[float, typer.Option("--uncovered", help="The share that nobody advertises for.")] = 0.1,
     loss: Annotated[float, typer.Option("--loss", help="The share of messages that are lost.")] = 0.0,
     duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
+    algorithm: Annotated[Literal["sqc", "mqc"], typer.Option("--algorithm", help="How a ring answers.")] = "mqc",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Simulate a network of hubs, and count what it takes to tell everybody.
@@ -37,6 +38,7 @@ def run(
 
     \b
       triplewire simulate hypercube --nodes 64 --seed 7 --subscriptions 1000
+      triplewire simulate ring --nodes 1000 --algorithm sqc
       triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
     """
     from random import Random
@@ -46,7 +48,8 @@ def run(
     with usage_for(ValueError):
         sim = Simulation(seed, loss=loss, duplication=duplication)
         workload = Workload(subscriptions, documents, publishers, covered, uncovered)
-        played = play(sim, sim.hypercube(nodes), workload, Random(seed))
+        net = sim.hypercube(nodes) if topology == "hypercube" else sim.ring(nodes, algorithm=algorithm)
+        played = play(sim, net, workload, Random(seed))
     if json:
         loads = sorted(sim.loads.values(), reverse=True)
         print_json({"nodes": nodes, "seed": seed, "told": played.told, "stages": played.stages, "loads": loads})
@@ -65,5 +68,5 @@ def _print(sim: Simulation, played: Played, nodes: int) -> None:
     loads = [sim.loads[node] for node in range(nodes)]
     screen.print(
         f"{played.told:,} events were told. At rest after {played.seconds:.2f} seconds of virtual time."
-        f" A node took in {min(loads):,} to {max(loads):,} messages, {sum(loads) / nodes:,.1f} on average."
+        f" The load of a node is {min(loads):,} to {max(loads):,}, {sum(loads) / nodes:,.1f} on average."
     )

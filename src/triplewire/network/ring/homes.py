@@ -18,10 +18,10 @@ from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSub
 from triplewire.languages import compile as compile_query
 from triplewire.model import Behind, Document, Row, Term
 from triplewire.network.ring.identifiers import identify, key_at
-from triplewire.network.ring.messages import Answer, Watch
+from triplewire.network.ring.messages import Answer, WatchContent
 from triplewire.network.ring.queries import RingQuery, chain_of
 from triplewire.network.ring.settings import RingSettings
-from triplewire.network.ring.statements import Origin, Statement
+from triplewire.network.ring.statements import KeyStatement, Origin
 from triplewire.network.ring.subscriptions import Content, RingSubscription, conjunctions_of
 
 PATIENCE = 10.0
@@ -43,7 +43,7 @@ class HomeState:
     name: str
     documents: dict[str, PublishedDocument] = field(default_factory=dict)
     subscriptions: dict[str, RingSubscription] = field(default_factory=dict)
-    contents: dict[Term, dict[Origin, Statement]] = field(default_factory=dict)
+    contents: dict[Term, dict[Origin, KeyStatement]] = field(default_factory=dict)
     """What is stated of the resources that rows speak of, and of what has no name of its own there."""
     watched: Counter[Term] = field(default_factory=Counter)
     """How many subscriptions have rows that speak of a resource."""
@@ -74,11 +74,11 @@ class HomeState:
 
     def statements(
         self, uri: str, document: Document | None, before: Document | None, settings: RingSettings, now: float
-    ) -> dict[str, Statement]:
+    ) -> dict[str, KeyStatement]:
         """What is stated under each key, and under which keys nothing is any more."""
         version = self.documents[uri].version
         old, new = (self._by_key(uri, each, settings) for each in (before, document))
-        return {key: Statement(version, now, frozenset(new.get(key, ()))) for key in dict.fromkeys((*old, *new))}
+        return {key: KeyStatement(version, now, frozenset(new.get(key, ()))) for key in dict.fromkeys((*old, *new))}
 
     def _by_key(self, uri: str, document: Document | None, settings: RingSettings) -> dict[str, list[Triple]]:
         found: dict[str, list[Triple]] = {}
@@ -134,7 +134,7 @@ class HomeState:
 
     # -- what arrives
 
-    def take(self, answers: Iterable[Answer], now: float, *, watches: bool) -> tuple[set[str], list[Watch]]:
+    def take(self, answers: Iterable[Answer], now: float, *, watches: bool) -> tuple[set[str], list[WatchContent]]:
         """Answers of queries; gives the subscriptions that they concern, and what is to be watched from now on."""
         concerned: dict[str, None] = {}
         for answer in answers:
@@ -153,7 +153,7 @@ class HomeState:
             if (subscription.touched or subscription.stale) and subscription.due is None:
                 subscription.due = now + PATIENCE
 
-    def rewatched(self, subscription: RingSubscription) -> list[Watch]:
+    def rewatched(self, subscription: RingSubscription) -> list[WatchContent]:
         """What is to be watched from now on because of a subscription, or no longer."""
         changes, subscription.spoken_of = subscription.spoken_of, {}
         before = {resource: self.watched[resource] > 0 for resource in changes}
@@ -163,12 +163,14 @@ class HomeState:
                 del self.watched[resource]
                 self.contents.pop(resource, None)
         return [
-            Watch(self.name, resource, not was) for resource, was in before.items() if was != (resource in self.watched)
+            WatchContent(self.name, resource, not was)
+            for resource, was in before.items()
+            if was != (resource in self.watched)
         ]
 
     def restate(
-        self, resource: Term, said: Iterable[tuple[Origin, Statement]], now: float
-    ) -> tuple[set[str], list[Watch]]:
+        self, resource: Term, said: Iterable[tuple[Origin, KeyStatement]], now: float
+    ) -> tuple[set[str], list[WatchContent]]:
         """Documents state something of a resource; gives whom that concerns, and what it holds that has no name."""
         known = self.contents.setdefault(resource, {})
         news = [each for each in said if each[0] not in known or known[each[0]].version < each[1].version]
@@ -179,7 +181,7 @@ class HomeState:
         self._note_due(sorted(concerned), now)
         held = {triple.object for _, statement in news for triple in statement.triples}
         parts = sorted((each for each in held if isinstance(each, BlankNode) and each not in self.contents), key=str)
-        return concerned, [Watch(self.name, part, True) for part in parts]
+        return concerned, [WatchContent(self.name, part, True) for part in parts]
 
     def content(self, resources: Iterable[Term]) -> Content:
         """What is stated of some resources, in all documents."""

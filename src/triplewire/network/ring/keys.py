@@ -26,10 +26,10 @@ from triplewire.model import Document, Term
 from triplewire.network.ring.messages import Extension, Member
 from triplewire.network.ring.statements import (
     NEVER,
+    KeyStatement,
     Origin,
     Said,
     Sources,
-    Statement,
     Support,
     latest,
     newest,
@@ -69,7 +69,7 @@ class WaitingGroup:
 class KeyState:
     """All that is kept under one key."""
 
-    documents: dict[Origin, Statement] = field(default_factory=dict)
+    documents: dict[Origin, KeyStatement] = field(default_factory=dict)
     groups: dict[GroupKey, WaitingGroup] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     watchers: dict[str, Term] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class KeyState:
 
     # -- triples
 
-    def state(self, origin: Origin, statement: Statement) -> list[tuple[Triple, Said | None, Said]]:
+    def state(self, origin: Origin, statement: KeyStatement) -> list[tuple[Triple, Said | None, Said]]:
         """A version of a document states these triples here; gives those of which something else is said now."""
         before = self.documents.get(origin)
         if before is not None and before.version >= statement.version:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from triplewire.algebra.pattern import TriplePattern
 from triplewire.model import Term
 from triplewire.network.ring.queries import RingQuery
-from triplewire.network.ring.statements import Origin, Statement, Support
+from triplewire.network.ring.statements import KeyStatement, Origin, Support
 
 Member = tuple[RingQuery, tuple[int, ...]]
 """A query, and the numbers of its subqueries on the way, in order: the last one waits, those before are satisfied."""
@@ -42,7 +42,7 @@ class IndexTriple:
 
     kind: ClassVar[str] = "index-triple"
     origin: Origin
-    statement: Statement
+    statement: KeyStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class EndQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchContent:
     """A subscriber's peer has rows with this resource, or none any more: it is told what is stated of it."""
 
     kind: ClassVar[str] = "watch"
@@ -96,11 +96,11 @@ class ContentTold:
     kind: ClassVar[str] = "content"
     home: str
     resource: Term
-    said: tuple[tuple[Origin, Statement], ...]
+    said: tuple[tuple[Origin, KeyStatement], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ChangeSettled:
     """All that a change of a document leads to has arrived: subscribers can be told of it, as one step."""
 
     kind: ClassVar[str] = "settled"

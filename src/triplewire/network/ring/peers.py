@@ -17,6 +17,7 @@ from triplewire.network.ring.keys import Found, KeyState
 from triplewire.network.ring.messages import (
     Answer,
     AskRing,
+    ChangeSettled,
     ContentTold,
     EndQuery,
     ExtendMatching,
@@ -30,8 +31,7 @@ from triplewire.network.ring.messages import (
     Rectify,
     Replicate,
     RingTold,
-    Settled,
-    Watch,
+    WatchContent,
 )
 from triplewire.network.ring.post import Cause, CauseKey, Parcel, Parcels, Post, PostState, RingFrame
 from triplewire.network.ring.queries import RingQuery
@@ -41,7 +41,7 @@ from triplewire.network.ring.subscriptions import RingSubscription
 from triplewire.network.ring.views import RingView
 
 Outbox = list[tuple[str, RingFrame]]
-Kept = IndexQuery | IndexTriple | ExtendMatching | EndQuery | Watch
+Kept = IndexQuery | IndexTriple | ExtendMatching | EndQuery | WatchContent
 """What changes what is kept under a key, and so is replicated."""
 
 
@@ -194,9 +194,9 @@ class RingPeer:
 
     def _take(self, parcel: Parcel, cause: CauseKey) -> None:
         match parcel.body:
-            case IndexQuery() | IndexTriple() | ExtendMatching() | EndQuery() | Watch():
+            case IndexQuery() | IndexTriple() | ExtendMatching() | EndQuery() | WatchContent():
                 self._keep(parcel.key, parcel.body, cause)
-            case Notification() | ContentTold() | Settled():
+            case Notification() | ContentTold() | ChangeSettled():
                 self._bring_home(parcel, cause)
             case Replicate(key, body):
                 state = self.state.keys.setdefault(key, KeyState())
@@ -243,7 +243,7 @@ class RingPeer:
                 return [found for each in extensions for found in self._wait(state, (each,))]
             case EndQuery(query_key):
                 self._end(key, state, query_key, cause)
-            case Watch(home, resource, is_wanted):
+            case WatchContent(home, resource, is_wanted):
                 if is_wanted:
                     state.watchers[home] = resource
                     self._tell_content(key, state, state.documents, cause, [home])
@@ -337,13 +337,13 @@ class RingPeer:
                 concerned, watches = home.take(answers, self._now, watches=self.settings.is_wide)
             case ContentTold(_, resource, said):
                 concerned, watches = home.restate(resource, said, self._now)
-            case Settled(_, origin, versions, ids):
+            case ChangeSettled(_, origin, versions, ids):
                 home.settle(ids, Behind(origin[1], *versions), self._now)
                 return
         self._post.touch(cause, ((body.home, id) for id in sorted(concerned)))
         self._watch(watches, cause)
 
-    def _watch(self, watches: Iterable[Watch], cause: CauseKey) -> None:
+    def _watch(self, watches: Iterable[WatchContent], cause: CauseKey) -> None:
         for watch in watches:
             self._send(key_at("s", (watch.resource,) * 3), watch, cause)
 
@@ -360,7 +360,7 @@ class RingPeer:
         for home, id in sorted(cause.touched):
             concerned.setdefault(home, []).append(id)
         for home, ids in concerned.items():
-            self._post.send(identify(home), "", Settled(home, origin, versions, tuple(ids)), None, self._now)
+            self._post.send(identify(home), "", ChangeSettled(home, origin, versions, tuple(ids)), None, self._now)
 
     # -- the ring
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from triplewire.network.ring.messages import MAINTENANCE, ExtendMatching, Notification, Settled
+from triplewire.network.ring.messages import MAINTENANCE, ChangeSettled, ExtendMatching, Notification
 from triplewire.network.ring.views import RingView
 
 RETRY = 2.0
@@ -31,7 +31,7 @@ _MOST_HOPS = 512
 _REMEMBERED = 4096
 """How many answers are remembered: one that was lost is given again."""
 
-_LEARNT = (ExtendMatching, Notification, Settled)
+_LEARNT = (ExtendMatching, Notification, ChangeSettled)
 """What goes over learnt links."""
 
 CauseKey = tuple[str, int]

@@ -33,7 +33,7 @@ class Said(NamedTuple):
         return self.time if self.is_stated else NEVER
 
 
-class Statement(NamedTuple):
+class KeyStatement(NamedTuple):
     """The triples that a version of a document states, as far as they concern one key."""
 
     version: int
