@@ -508,9 +508,15 @@ class RingPeer:
         self._post.resume(now)
         return self._sent()
 
-    def stabilise(self, now: float) -> Outbox:
-        """Ask the successor for news, as peers do now and then; what was given up is tried again."""
+    def stabilise(self, now: float, contact: str | None = None) -> Outbox:
+        """Ask the successor for news, as peers do now and then; what was given up is tried again.
+
+        With a contact, this peer looks for its own place from there: two rings that know nothing of each other become
+        one.
+        """
         self._now = now
+        if contact not in (None, self.name):
+            self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=contact or "")
         if self.view.successors:
             self._ask(self.view.successors[0])
         self._post.resume(now, only_given_up=True)

@@ -21,6 +21,9 @@ Real peers ask again and again; here they cease when the ring has had time to be
 rest.
 """
 
+MEETINGS = (8.0, 32.0)
+"""Those of the rounds in which a peer also looks for its own place, from one that everybody knows."""
+
 
 def peer_name(node: int) -> str:
     """The name of the peer with a number."""
@@ -100,6 +103,7 @@ class RingNetwork(SimulatedNetwork):
         """A peer that has crashed is up again, and comes back to its place."""
         super().restart(node)
         self._stir()
+        self._introduce_again(self.peer(node))
         self._resume([peer_name(node)])
 
     def partition(self, some: Iterable[int], others: Iterable[int], *, one_way: bool = False) -> None:
@@ -118,11 +122,14 @@ class RingNetwork(SimulatedNetwork):
         """The ring has changed: peers ask for news for a while, after the last of several changes."""
         self._changes += 1
         for wait in ROUNDS:
-            self._world.at(self._world.now + wait, self._stabilise, self._changes)
+            self._world.at(self._world.now + wait, self._stabilise, self._changes, wait in MEETINGS)
 
-    def _stabilise(self, changes: int) -> None:
-        for peer in self._peers() if changes == self._changes else ():
-            self._world.carry(peer.name, peer.stabilise(self._world.now))
+    def _stabilise(self, changes: int, is_meeting: bool) -> None:
+        up = self._peers() if changes == self._changes else []
+        known = [peer.name for peer in up if peer.view.contact is None] if is_meeting else []
+        for peer in up:
+            contact = next((name for name in known if not self._is_silent(peer.name, name)), None)
+            self._world.carry(peer.name, peer.stabilise(self._world.now, contact))
 
     def _resume(self, back: list[str]) -> None:
         for peer in self._peers():
@@ -147,6 +154,7 @@ class RingNetwork(SimulatedNetwork):
         peer = self._world.nodes.get(name)
         if isinstance(peer, RingPeer) and self._is_silent(name, other):
             self._world.carry(name, peer.lose(other, self._world.now))
+            self._introduce_again(peer)
 
     # -- members
 
@@ -161,10 +169,22 @@ class RingNetwork(SimulatedNetwork):
         return node
 
     def _introduce(self, peer: RingPeer) -> None:
-        """A peer is told of one that is part of the ring; if there is none, it is the first."""
-        others = (other for other in self._peers() if other is not peer and other.view.contact is None)
-        contact = next(others, None)
-        self._world.carry(peer.name, peer.join(contact.name if contact is not None else None, self.moment()))
+        """A peer is told of one that is part of the ring, one that it reaches if possible; without any, it is the ring."""
+        others = [other for other in self._peers() if other is not peer and other.view.contact is None]
+        others.sort(key=lambda other: self._is_silent(peer.name, other.name))
+        contact = others[0].name if others else None
+        self._world.carry(peer.name, peer.join(contact, self.moment()))
+
+    def _introduce_again(self, peer: RingPeer) -> None:
+        """A peer that has not come to the ring yet is told of another one if the first has left, or is silent."""
+        contact = peer.view.contact
+        if contact is None:
+            return
+        is_gone = int(contact.removeprefix("peer-")) not in self._members
+        others = [other for other in self._peers() if other is not peer and other.view.contact is None]
+        is_reached = any(not self._is_silent(peer.name, other.name) for other in others)
+        if is_gone or (is_reached and self._is_silent(peer.name, contact)):
+            self._introduce(peer)
 
     def leave(self, node: int) -> None:
         """A peer leaves: what it has, its clients too, goes to the next one that it reaches."""
@@ -184,8 +204,7 @@ class RingNetwork(SimulatedNetwork):
                 self._world.messages["leave"] += 1
                 self._world.carry(peer.name, peer.lose(left.name, self._world.now))
         for peer in self._peers():
-            if peer.view.contact == left.name:
-                self._introduce(peer)
+            self._introduce_again(peer)
         self._world.carry(heir.name, heir.adopt(left.state, self.moment()))
 
 
