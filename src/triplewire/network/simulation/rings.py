@@ -169,7 +169,7 @@ class RingNetwork(SimulatedNetwork):
         return node
 
     def _introduce(self, peer: RingPeer) -> None:
-        """A peer is told of one that is part of the ring, one that it reaches if possible; without any, it is the ring."""
+        """A peer is told of one of the ring, if possible one that it reaches; if there is none, it is the ring."""
         others = [other for other in self._peers() if other is not peer and other.view.contact is None]
         others.sort(key=lambda other: self._is_silent(peer.name, other.name))
         contact = others[0].name if others else None
