@@ -37,6 +37,7 @@ def run_benchmark(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_quick_run_measures_every_workload_and_writes_the_common_form(tmp_path: Path) -> None:
     """M11, G8: the run itself stops when two alternatives differ in a match."""
     told = run_benchmark("core", "--quick", "--json", str(tmp_path / "core.jsonl"))
@@ -56,6 +57,7 @@ def test_quick_run_measures_every_workload_and_writes_the_common_form(tmp_path: 
     assert "bytes to rows / parse" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["--scale", "--index"])
 def test_quick_run_of_the_other_measurements_says_what_was_promised(mode: str, tmp_path: Path) -> None:
     chosen = ["--workload", "W1", "--workload", "W2-OID", "--json", str(tmp_path / "core.jsonl")]

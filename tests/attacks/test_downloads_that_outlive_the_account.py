@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import socket
 import time
 from contextlib import contextmanager
@@ -24,14 +25,21 @@ FAT = "".join(f'<urn:f{number}> <urn:fat> "{secrets.token_urlsafe(6_000)}" .\n' 
 class World:
     """A service with much to send to Bob, Eve, and an admin."""
 
-    def __init__(self, folder, **settings) -> None:
+    def __init__(self, folder, made=None, **settings) -> None:
         self.store = f"sqlite:///{folder}/hub.db"
-        roles = {"ada": "publisher", "bob": "reader", "eve": "reader", "root": "admin"}
-        with Store.open(self.store) as opened:
-            made = {name: Accounts(opened).create_token(name, role=role) for name, role in roles.items()}
+        self.made = made or self._accounts()
         self._serving = serving(self.store, identity=True, **settings)
         url = self._serving.__enter__().url
-        self.people = {name: Person(url, *each) for name, each in made.items()}
+        self.people = {name: Person(url, *each) for name, each in self.made.items()}
+        if made is None:
+            self._fill()
+
+    def _accounts(self) -> dict:
+        roles = {"ada": "publisher", "bob": "reader", "eve": "reader", "root": "admin"}
+        with Store.open(self.store) as opened:
+            return {name: Accounts(opened).create_token(name, role=role) for name, role in roles.items()}
+
+    def _fill(self) -> None:
         assert self.people["ada"].publish("urn:doc:fat", FAT).status_code == 201
         for name in ("bob", "root"):
             assert self.people[name].subscribe(f"of-{name}", QUERY).status_code == 201
@@ -65,9 +73,23 @@ class World:
             yield parts
 
 
+@pytest.fixture(scope="module")
+def new_world(tmp_path_factory):
+    """Makes worlds, as copies of one that was filled once."""
+    first = tmp_path_factory.mktemp("filled")
+    filled = World(first)
+    filled.close()
+
+    def make(folder, **settings):
+        shutil.copytree(first, folder, dirs_exist_ok=True)
+        return World(folder, filled.made, **settings)
+
+    return make
+
+
 @pytest.fixture
-def world(tmp_path):
-    made = World(tmp_path)
+def world(new_world, tmp_path):
+    made = new_world(tmp_path)
     yield made
     made.close()
 
@@ -131,8 +153,8 @@ def test_file_of_who_may_have_it_arrives_whole_however_slowly(world, format):
         assert not is_broken_off(parts)
 
 
-def test_files_of_one_account_take_nothing_from_another(tmp_path):
-    world = World(tmp_path, downloads=1, all_downloads=2)
+def test_files_of_one_account_take_nothing_from_another(new_world, tmp_path):
+    world = new_world(tmp_path, downloads=1, all_downloads=2)
     try:
         with world.begun("bob", "parquet"):
             told = problem(world.file("bob"), 503, "service-unavailable")
@@ -145,8 +167,8 @@ def test_files_of_one_account_take_nothing_from_another(tmp_path):
         world.close()
 
 
-def test_client_that_takes_nothing_is_cut_off_and_makes_room(tmp_path):
-    world = World(tmp_path, downloads=1, download_seconds=0.2)
+def test_client_that_takes_nothing_is_cut_off_and_makes_room(new_world, tmp_path):
+    world = new_world(tmp_path, downloads=1, download_seconds=0.2)
     try:
         with world.begun("bob", "parquet") as parts:
             small = ("/subscriptions/of-eve/rows", {"format": "parquet"})

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -17,6 +19,7 @@ def run_benchmark(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_quick_run_measures_every_workload_and_writes_the_common_form(tmp_path: Path) -> None:
     """M11: the run itself stops when two contenders differ in a row."""
     told = run_benchmark("engine", "--quick", "--json", str(tmp_path / "engine.jsonl"))
@@ -38,6 +41,7 @@ def test_quick_run_measures_every_workload_and_writes_the_common_form(tmp_path: 
     assert "asking all again / applying = " in told
 
 
+@pytest.mark.slow
 def test_quick_run_of_the_paper_draws_its_figures(tmp_path: Path) -> None:
     run_benchmark("mdv", "--quick", "--figure", "11", "15", "--out", str(tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {"figure11.png", "figure15.png", "mdv.jsonl"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from benchmarks.hub.load import Load
 from benchmarks.hub.run import line, main
 
 
+@pytest.mark.slow
 def test_benchmark_of_the_service_measures_each_kind_of_request(tmp_path, capsys):
     quick = ["--quick", "--concurrency", "4", "--pipeline", "engine", "--json", str(tmp_path / "hub.jsonl")]
     assert main(quick) == 0

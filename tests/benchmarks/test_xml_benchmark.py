@@ -69,6 +69,7 @@ def test_verdicts_compare_what_was_promised() -> None:
     assert [(verdict.value, verdict.is_met) for verdict in told] == [(400, False), (2.5, True), (3, False)]
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("matplotlib")
     from benchmarks.xml import figures

@@ -80,7 +80,15 @@ def said(event) -> tuple[str, str, Row]:
     return event.batch if event.batch.startswith("deed") else "when it came", event.kind, event.row
 
 
-@pytest.mark.parametrize(("kind", "kills", "patience"), [("sqlite", 50, 0.15), ("postgresql", 10, 0.6)])
+@pytest.mark.parametrize(
+    ("kind", "kills", "patience"),
+    [
+        ("sqlite", 12, 0.15),
+        ("postgresql", 4, 0.6),
+        pytest.param("sqlite", 50, 0.15, marks=pytest.mark.slow),
+        pytest.param("postgresql", 10, 0.6, marks=pytest.mark.slow),
+    ],
+)
 def test_processes_killed_at_any_moment_leave_whole_batches_that_count_once(nursery, new_url, kind, kills, patience):
     chance = random.Random(kills)
     story = Story(new_url(kind))

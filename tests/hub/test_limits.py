@@ -102,10 +102,11 @@ def test_queries_that_run_hold_up_neither_other_requests_nor_the_end(tmp_path):
         asker = served.server.config.app.state.service.tenants._open["main"].asker
 
         def ask():
-            try:
-                answers.append(served.get("/v1/sparql", params={"query": crossed}).status_code)
-            except httpx.TransportError:
-                answers.append(None)
+            with httpx.Client(base_url=served.url, timeout=60, trust_env=False) as client:  # not closed before the end
+                try:
+                    answers.append(client.get("/v1/sparql", params={"query": crossed}).status_code)
+                except httpx.TransportError:
+                    answers.append(None)
 
         asking = [threading.Thread(target=ask) for _ in range(60)]
         for each in asking:

@@ -95,6 +95,7 @@ def fill_beside(spark, url, folder, rounds: int, submissions: int) -> None:
     told.hub.close()
 
 
+@pytest.mark.slow
 def test_subscriptions_are_filled_while_a_stream_goes_on(spark, new_url, tmp_path):
     fill_beside(spark, new_url("sqlite"), tmp_path, rounds=1, submissions=2)
 

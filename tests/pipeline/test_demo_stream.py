@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
 from triplewire.demo import files, stream
 from triplewire.demo.stage import Stage
 
 
+@pytest.mark.slow
 def test_the_story_shows_a_stream_that_picks_files_up(spark):
     console = Console(file=StringIO(), width=100)
     stream.tell(Stage(console, files.prefixes()))

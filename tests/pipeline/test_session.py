@@ -41,6 +41,7 @@ def test_local_session_stays_on_loopback_and_a_remote_one_does_not(tmp_path):
     assert "spark.sql.shuffle.partitions" not in settings_for("spark://10.0.0.5:7077", tmp_path)
 
 
+@pytest.mark.slow
 def test_session_is_silent_and_tells_what_is_going_on(tmp_path):
     script = (
         "from triplewire import pipeline\n"

@@ -29,7 +29,7 @@ from triplewire.algebra.pattern import Pattern, columns_of
 from triplewire.matching.incremental import atoms_of, gather, solve
 
 relaxed = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 some_graphs = st.one_of(graphs, dense_graphs)
 

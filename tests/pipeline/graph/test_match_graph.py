@@ -256,6 +256,7 @@ def crowd(spark, tmp_path_factory):
     return spark.read.parquet(path)
 
 
+@pytest.mark.slow
 def test_popular_class_and_hub_are_shared_out_evenly(spark, crowd, monkeypatch):
     """X8: a class with 100,000 instances, and a maker of half of them, in tasks of about the same number of seeds."""
     patterns = {
