@@ -143,6 +143,15 @@ class Both:
     def expected(self, sid: str) -> list[tuple[str, Row]]:
         return in_order(self.oracle.events(sid))
 
+    def check_rows(self) -> None:
+        """Each row begins, changes and ends in turn, and what is left is what the hub has."""
+        for sid in self.sids:
+            rows = set()
+            for kind, row in self.told(sid):
+                assert (row in rows) == (kind != "matched"), "nothing is told twice"
+                (rows.discard if kind == "unmatched" else rows.add)(row)
+            assert rows == set(self.oracle.rows(sid))
+
 
 def in_order(events) -> list[tuple[str, Row]]:
     """What was told, batch by batch; inside one, rows of a kind have no order."""
@@ -169,9 +178,4 @@ def test_rows_end_as_those_of_one_hub_whatever_happens_meanwhile(seed, size, act
     for what, who, which in actions:
         both.act(what, who, which)
     both.settle()
-    for sid in both.sids:
-        rows = set()
-        for kind, row in both.told(sid):
-            assert (row in rows) == (kind != "matched"), "nothing is told twice"
-            (rows.discard if kind == "unmatched" else rows.add)(row)
-        assert rows == set(both.oracle.rows(sid))
+    both.check_rows()

@@ -84,12 +84,7 @@ def check_end(how, seed, size, actions):
     for what, who, which in actions:
         both.act(what, who, which)
     both.settle()
-    for sid in both.sids:
-        rows = set()
-        for kind, row in both.told(sid):
-            assert (row in rows) == (kind != "matched"), "nothing is told twice"
-            (rows.discard if kind == "unmatched" else rows.add)(row)
-        assert rows == set(both.oracle.rows(sid))
+    both.check_rows()
 
 
 @settings(max_examples=15, deadline=None)
