@@ -168,12 +168,5 @@ class Rectify:
     kind: ClassVar[str] = "rectify"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """The peer that tells this leaves."""
-
-    kind: ClassVar[str] = "leave"
-
-
-MAINTENANCE = (AskRing, RingTold, Rectify, FingersFound, Replicate, HandOver, Leaving)
+MAINTENANCE = (AskRing, RingTold, Rectify, FingersFound, Replicate, HandOver)
 """What is for one peer, and for no other if that does not answer."""
