@@ -192,10 +192,11 @@ class HomeState:
 
         return contents(resources, about, frozenset())
 
-    def settle(self, ids: Iterable[str], behind: Behind | None, now: float) -> None:
-        """A step is settled: subscribers are told of it."""
+    def settle(self, ids: Iterable[str], behind: Behind | None, now: float, *, is_late: bool = False) -> None:
+        """A step is settled: subscribers are told of it; `is_late`: of all that has arrived, as it is."""
         for subscription in [self.subscriptions[id] for id in ids if id in self.subscriptions]:
-            if subscription.tell(behind, self.content, self._is_known, now):
+            is_known = _is_enough if is_late else self._is_known
+            if subscription.tell(behind, self.content, is_known, now):
                 subscription.due = now + PATIENCE
 
     def _is_known(self, row: Row, triples: Iterable[Triple]) -> bool:
@@ -207,6 +208,11 @@ class HomeState:
     def due(self) -> float | None:
         """When subscribers are told at the latest."""
         return min((each.due for each in self.subscriptions.values() if each.due is not None), default=None)
+
+
+def _is_enough(row: Row, triples: Iterable[Triple]) -> bool:
+    """Whatever is known of a row will do."""
+    return True
 
 
 def planned(query: RingQuery, start: int, language: str) -> RingQuery:

@@ -120,7 +120,7 @@ class RingPeer:
         else:
             for home in self.state.homes.values():
                 late = [each.id for each in home.subscriptions.values() if each.due is not None and each.due <= now]
-                home.settle(late, None, now)
+                home.settle(late, None, now, is_late=True)
         return self._sent()
 
     # -- clients
