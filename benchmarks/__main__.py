@@ -15,6 +15,7 @@ BENCHMARKS = {
     "hub": "benchmarks.hub.run",
     "mdv": "benchmarks.mdv.run",
     "network": "benchmarks.network.run",
+    "ring": "benchmarks.ring.run",
     "spark": "benchmarks.spark.run",
     "xml": "benchmarks.xml.run",
 }

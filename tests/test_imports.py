@@ -49,7 +49,7 @@ HEAVY = (
 
 PURE = (
     *("model", "documents", "algebra", "languages", "matching", "schema", "wire"),
-    *("network/link", "network/node", "network/routing", "network/hypercube", "network/hierarchy"),
+    *("network/link", "network/node", "network/routing", "network/hypercube", "network/hierarchy", "network/ring"),
 )
 FORBIDDEN_IN_PURE = {
     "socket",

@@ -33,6 +33,18 @@ def test_one_seed_is_one_run_and_faults_change_what_it_takes_but_not_what_is_tol
     assert sum(told_again["stages"]["publishing"].values()) > sum(told["stages"]["publishing"].values())
 
 
+def test_ring_tells_the_same_by_either_algorithm_whatever_order_a_process_gives_its_sets():
+    """S2, S3."""
+    runs = [
+        simulated("--nodes", "11", "--json", "--algorithm", algorithm, topology="ring", hashes=hashes)
+        for algorithm, hashes in (("sqc", "1"), ("sqc", "2"), ("mqc", "3"))
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    told = [json.loads(run.stdout) for run in runs]
+    assert told[0]["told"] == told[2]["told"] > 0
+    assert told[0]["stages"] != told[2]["stages"]
+
+
 def test_table_counts_messages_by_stage_and_kind():
     done = simulated("--nodes", "4")
     assert "advertising" in done.stdout

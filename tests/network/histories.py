@@ -58,9 +58,18 @@ SIZES = [1, 3, 4, 6, (1,), (3,), (2, 2), (2, 1, 2), (3, 2), (1, 2, 1, 2)]
 class Both:
     """A network and one hub, to which the same happens."""
 
+    QUERIES = QUERIES
+    SCOPE = "document"
+
+    def network(self, size: int | tuple[int, ...]):
+        return self.sim.hypercube(size) if isinstance(size, int) else self.sim.hierarchy(clusters=size)
+
+    def content(self, uri: str, which: int) -> str:
+        return f"<{uri}#it> {CONTENTS[which // 3]} ."
+
     def __init__(self, seed: int, size: int | tuple[int, ...], **faults) -> None:
         self.sim = Simulation(seed=seed, **faults)
-        self.net = self.sim.hypercube(size) if isinstance(size, int) else self.sim.hierarchy(clusters=size)
+        self.net = self.network(size)
         self.clients = {number: self.net.client(at=number) for number in self.net.nodes}
         self.oracle = Hub(":memory:")
         self.sids: dict[str, int] = {}
@@ -74,7 +83,7 @@ class Both:
         client = self.clients[at]
         match what:
             case "subscribe":
-                self.subscribe(at, QUERIES[which])
+                self.subscribe(at, self.QUERIES[which])
             case "unsubscribe" if mine := [sid for sid, home in self.sids.items() if home == at]:
                 client.unsubscribe(mine[0])
                 self.oracle_of(mine[0]).unsubscribe(mine[0])
@@ -85,7 +94,7 @@ class Both:
                 client.withdraw(self.adverts[at].pop())
             case "publish":
                 uri = f"urn:doc/{at}/{which % 3}"
-                self.publish(at, uri, f"<{uri}#it> {CONTENTS[which // 3]} .")
+                self.publish(at, uri, self.content(uri, which))
                 self.documents[uri] = at
             case "retract" if self.documents.get(uri := f"urn:doc/{at}/{which % 3}") == at:
                 self.retract(at, uri)
@@ -112,7 +121,7 @@ class Both:
     def subscribe(self, at: int, query: str) -> None:
         sid = self.clients[at].subscribe(query)
         self.sids[sid] = at
-        self.oracle.subscribe(query, id=sid)
+        self.oracle.subscribe(query, id=sid, scope=self.SCOPE)
 
     def publish(self, at: int, uri: str, text: str) -> None:
         self.clients[at].publish(text, uri=uri)

@@ -12,12 +12,13 @@ from triplewire.cli.tables import plain_table
 from triplewire.cli.terminal import Screen, print_json
 
 if TYPE_CHECKING:
-    from triplewire.network.simulation import Played, Simulation
+    from triplewire.network.ring import Algorithm
+    from triplewire.network.simulation import Played, SimulatedNetwork, Simulation
 
 
 def run(
-    topology: Annotated[Literal["hypercube", "hierarchy"], typer.Argument(help="How the hubs are connected.")],
-    nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs a hypercube has.")] = 16,
+    topology: Annotated[Literal["hypercube", "hierarchy", "ring"], typer.Argument(help="How the hubs are connected.")],
+    nodes: Annotated[int, typer.Option("--nodes", "-n", min=1, help="How many hubs a hypercube or a ring has.")] = 16,
     clusters: Annotated[
         str, typer.Option("--clusters", help="Sub-units of each unit of a hierarchy, from the widest level down.")
     ] = "4,4",
@@ -29,6 +30,7 @@ def run(
     uncovered: Annotated[float, typer.Option("--uncovered", help="The share that nobody advertises for.")] = 0.1,
     loss: Annotated[float, typer.Option("--loss", help="The share of messages that are lost.")] = 0.0,
     duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
+    algorithm: Annotated[Literal["sqc", "mqc"], typer.Option("--algorithm", help="How a ring answers.")] = "mqc",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Simulate a network of hubs, and count what it takes to tell everybody.
@@ -40,6 +42,7 @@ def run(
 
     \b
       triplewire simulate hypercube --nodes 64 --seed 7 --subscriptions 1000
+      triplewire simulate ring --nodes 1000 --algorithm sqc
       triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
       triplewire simulate hierarchy --clusters 4,4,4 --subscriptions 1000
     """
@@ -51,7 +54,7 @@ def run(
     with usage_for(ValueError, UnitFull):
         sim = Simulation(seed, loss=loss, duplication=duplication)
         workload = Workload(subscriptions, documents, publishers, covered, uncovered)
-        net = sim.hypercube(nodes) if topology == "hypercube" else sim.hierarchy(_numbers(clusters))
+        net = _network(sim, topology, nodes, clusters, algorithm)
         played = play(sim, net, workload, Random(seed))
     if json:
         loads = sorted(sim.loads.values(), reverse=True)
@@ -59,6 +62,12 @@ def run(
         print_json(told)
     else:
         _print(sim, played, len(net.nodes))
+
+
+def _network(sim: Simulation, topology: str, nodes: int, clusters: str, algorithm: Algorithm) -> SimulatedNetwork:
+    if topology == "hypercube":
+        return sim.hypercube(nodes)
+    return sim.ring(nodes, algorithm=algorithm) if topology == "ring" else sim.hierarchy(_numbers(clusters))
 
 
 def _numbers(clusters: str) -> list[int]:
@@ -81,5 +90,5 @@ def _print(sim: Simulation, played: Played, nodes: int) -> None:
     loads = [sim.loads[node] for node in range(nodes)]
     screen.print(
         f"{played.told:,} events were told. At rest after {played.seconds:.2f} seconds of virtual time."
-        f" A node took in {min(loads):,} to {max(loads):,} messages, {sum(loads) / nodes:,.1f} on average."
+        f" The load of a node is {min(loads):,} to {max(loads):,}, {sum(loads) / nodes:,.1f} on average."
     )

@@ -5,6 +5,6 @@ what it hears is said by its kind (a super-peer, a broker, a peer of a ring). It
 random number, so that one and the same code runs in a simulation and between processes.
 """
 
-from triplewire.network.node.node import Node, NodeState, Outbox
+from triplewire.network.node.node import Node, NodeState, Outbox, Participant
 
-__all__ = ["Node", "NodeState", "Outbox"]
+__all__ = ["Node", "NodeState", "Outbox", "Participant"]

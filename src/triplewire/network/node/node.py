@@ -6,9 +6,9 @@ Invariant: each input is one step: `state` is what it was before, or what it is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from triplewire.network.link import Deliver, Frame, Link, LinkState, Output, Refuse, Resync, Send, Timing
 
@@ -23,6 +23,37 @@ class NodeState:
     name: str
     epoch: str
     links: dict[str, LinkState] = field(default_factory=dict)
+
+
+class Participant(Protocol):
+    """What a network needs of anything that takes part in it; each method that is handed `now` is one step.
+
+    `due` and `tick` are asked for a peer, and for the name of the participant itself.
+    """
+
+    @property
+    def name(self) -> str:
+        """What others call it."""
+
+    @property
+    def state(self) -> NodeState:
+        """What it must not lose."""
+
+    @property
+    def neighbours(self) -> Iterable[str]:
+        """Those that it knows."""
+
+    def connect(self, peer: str, now: float) -> Sequence[tuple[str, Any]]:
+        """Frames can be carried to a neighbour, and from it."""
+
+    def receive(self, peer: str, frame: Any, now: float) -> Sequence[tuple[str, Any]]:
+        """A frame came."""
+
+    def due(self, peer: str) -> float | None:
+        """When `tick` has something to do."""
+
+    def tick(self, peer: str, now: float) -> Sequence[tuple[str, Any]]:
+        """Time has passed."""
 
 
 class Node(ABC):

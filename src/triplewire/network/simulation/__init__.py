@@ -8,6 +8,7 @@ from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
 from triplewire.network.simulation.hosts import HostedNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.workloads import Played, Workload, play
 from triplewire.network.simulation.world import World
@@ -19,6 +20,7 @@ __all__ = [
     "HierarchyNetwork",
     "HostedNetwork",
     "Played",
+    "RingNetwork",
     "SimulatedClient",
     "SimulatedNetwork",
     "Simulation",

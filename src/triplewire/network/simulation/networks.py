@@ -4,19 +4,60 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Any, Protocol
 
 from triplewire.documents import parse
 from triplewire.errors import NetworkError
 from triplewire.model import Document, Event, Term
-from triplewire.network.node import Outbox
-from triplewire.network.routing import Advertisement, RoutingHub, height_of
+from triplewire.network.routing import NETWORK, Advertisement, height_of
 from triplewire.network.simulation.world import World
+
+Frames = Sequence[tuple[str, Any]]
+"""What is to be sent, each with the node that it is for."""
 
 _MOMENT = 1e-6
 """What clients do takes so many seconds, so that one thing is before another."""
+
+
+class ClientLog(Protocol):
+    """A subscription, as its client sees it."""
+
+    log: list[Event]
+    """What was told so far."""
+
+
+class ClientHub(Protocol):
+    """What a client can ask of the node that it is at; what that sends is given back."""
+
+    @property
+    def name(self) -> str:
+        """The name of the node in the world."""
+
+    def subscribe(
+        self, id: str, client: str, text: str, language: str, since: float, *, reach: int = NETWORK
+    ) -> Frames:
+        """A query begins."""
+
+    def unsubscribe(self, id: str, now: float) -> Frames:
+        """A query ends."""
+
+    def subscription(self, id: str) -> ClientLog:
+        """The subscription of an id."""
+
+    def advertise(self, id: str, advertisement: Advertisement, now: float) -> Frames:
+        """It is said what will be published."""
+
+    def withdraw(self, id: str, now: float) -> Frames:
+        """What was said is taken back."""
+
+    def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Frames:
+        """A document is registered, or a new version of it."""
+
+    def retract(self, uri: str, now: float) -> Frames:
+        """A document is taken back."""
 
 
 class SimulatedNetwork(ABC):
@@ -39,7 +80,7 @@ class SimulatedNetwork(ABC):
         return tuple(self._members)
 
     @abstractmethod
-    def hub(self, node: int) -> RoutingHub:
+    def hub(self, node: int) -> ClientHub:
         """The hub of a node, for its clients. NetworkError while it is down."""
 
     @abstractmethod
@@ -65,7 +106,7 @@ class SimulatedNetwork(ABC):
         self._world.now += _MOMENT
         return self._world.now
 
-    def act(self, node: int, frames: Outbox) -> None:
+    def act(self, node: int, frames: Frames) -> None:
         """Send what a client has caused."""
         self._world.carry(self.hub(node).name, frames)
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from triplewire.network.ring import Algorithm, RingSettings
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import HierarchyNetwork
+from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.world import World
 
 
@@ -34,7 +36,7 @@ class Simulation:
     ) -> None:
         self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience)
         self.loads: Counter[int] = Counter()
-        """Messages that each node has taken in, by its number."""
+        """What each node has done, by its number: messages taken in; in a ring, the paper's query processing load."""
 
     @property
     def messages(self) -> Counter[str]:
@@ -60,3 +62,13 @@ class Simulation:
         It has 1 to 4 levels, and at most 32 sub-units in each unit. The others say what it does without (see there).
         """
         return HierarchyNetwork(self._world, self.loads, clusters, standbys=standbys, short_cut=short_cut)
+
+    def ring(
+        self,
+        nodes: int,
+        *,
+        algorithm: Algorithm = "mqc",
+        settings: RingSettings | None = None,
+    ) -> RingNetwork:
+        """A ring of so many peers; with `settings`, these say the algorithm, too."""
+        return RingNetwork(self._world, self.loads, nodes, settings or RingSettings(algorithm))

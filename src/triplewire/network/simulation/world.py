@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from random import Random
 from typing import Any
 
-from triplewire.network.link import Frame, LogEntry
-from triplewire.network.node import Node, NodeState, Outbox
+from triplewire.network.link import LogEntry
+from triplewire.network.node import NodeState, Participant
 
 Pair = tuple[str, str]
 
@@ -45,15 +45,15 @@ class World:
         self.chance = Random(seed)
         self.messages: Counter[str] = Counter()
         """How many frames were sent between nodes, by kind: what a body is called, or the kind of the frame."""
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, Participant] = {}
         """The nodes that are up."""
         self.patience = patience
         self._delay, self._loss, self._duplication = (delay[0] / 1000, delay[1] / 1000), loss, duplication
         self._queue: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._order = count()
         self._ticks: dict[Pair, float] = {}
-        self._down: dict[str, tuple[NodeState, Callable[[NodeState], Node]]] = {}
-        self._makers: dict[str, Callable[[NodeState], Node]] = {}
+        self._down: dict[str, tuple[NodeState, Callable[[NodeState], Participant]]] = {}
+        self._makers: dict[str, Callable[[NodeState], Participant]] = {}
         self._cut: set[Pair] = set()
         self._slow: dict[str, float] = {}
         self.place: Callable[[str], str] = lambda name: name
@@ -62,10 +62,12 @@ class World:
         """What to do when a node has taken a message in."""
         self.on_silence: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has not heard from a neighbour for `patience`."""
+        self.on_failure: Callable[[str, str], None] = lambda node, peer: None
+        """What to do when a node has sent to one that cannot be reached."""
 
     # -- nodes
 
-    def add(self, state: NodeState, make: Callable[[NodeState], Node]) -> Node:
+    def add(self, state: NodeState, make: Callable[[NodeState], Participant]) -> Participant:
         """A node comes up; `make` makes it of its state, also after a crash."""
         self._makers[state.name] = make
         self.nodes[state.name] = node = make(state)
@@ -95,7 +97,7 @@ class World:
             heapq.heapify(self._queue)
         self._watch([(peer, name) for peer in node.neighbours])
 
-    def restart(self, name: str) -> Node:
+    def restart(self, name: str) -> Participant:
         """A node that has crashed comes up again, with the state that it had."""
         if name not in self._down:
             raise ValueError(f"{name} has not crashed")
@@ -173,7 +175,7 @@ class World:
 
     # -- frames
 
-    def carry(self, sender: str, frames: Outbox) -> None:
+    def carry(self, sender: str, frames: Sequence[tuple[str, Any]]) -> None:
         """Send what a step of a node has led to."""
         touched = dict.fromkeys(peer for peer, _ in frames)
         here = self.place(sender)
@@ -187,10 +189,12 @@ class World:
                 if self.reaches(sender, peer) and not (self._loss and self.chance.random() < self._loss):
                     wait = self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
                     self.at(self.now + wait, self._arrive, sender, peer, frame)
-        for peer in touched:
+            if not self.reaches(sender, peer):
+                self.on_failure(sender, peer)
+        for peer in (*touched, sender):
             self._wake(sender, peer)
 
-    def _arrive(self, sender: str, receiver: str, frame: Frame) -> None:
+    def _arrive(self, sender: str, receiver: str, frame: Any) -> None:
         if self.reaches(sender, receiver):
             self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
             self._wake(receiver, sender)
@@ -242,7 +246,7 @@ class World:
             self.now = until
 
 
-def _kind(frame: Frame) -> str:
+def _kind(frame: Any) -> str:
     if isinstance(frame, LogEntry):
         return str(getattr(frame.body, "kind", "message"))
-    return type(frame).__name__.lower()
+    return str(getattr(frame, "kind", type(frame).__name__.lower()))

@@ -1,0 +1,551 @@
+"""A peer of a ring: it keeps what is under its keys, extends partial results, and passes them on (S1 to S5).
+
+Each method that is handed `now` is one step: what it changes in `state` is durable before its frames are sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from triplewire.model import Behind, Document
+from triplewire.network.node import NodeState
+from triplewire.network.ring.homes import HomeState
+from triplewire.network.ring.identifiers import identify, is_between, key_at
+from triplewire.network.ring.keys import Found, KeyState
+from triplewire.network.ring.messages import (
+    Answer,
+    AskRing,
+    ChangeSettled,
+    ContentTold,
+    EndQuery,
+    ExtendMatching,
+    Extension,
+    FindSuccessor,
+    FingersFound,
+    HandOver,
+    IndexQuery,
+    IndexTriple,
+    Notification,
+    Rectify,
+    Replicate,
+    RingTold,
+    WatchContent,
+)
+from triplewire.network.ring.post import Cause, CauseKey, Parcel, Parcels, Post, PostState, RingFrame
+from triplewire.network.ring.queries import RingQuery
+from triplewire.network.ring.settings import RingSettings
+from triplewire.network.ring.statements import Origin
+from triplewire.network.ring.subscriptions import RingSubscription
+from triplewire.network.ring.views import RingView
+
+Outbox = list[tuple[str, RingFrame]]
+Kept = IndexQuery | IndexTriple | ExtendMatching | EndQuery | WatchContent
+"""What changes what is kept under a key, and so is replicated."""
+
+
+@dataclass(slots=True)
+class PeerState(NodeState):
+    """What a peer must not lose."""
+
+    view: RingView = field(default_factory=lambda: RingView(""))
+    post: PostState = field(default_factory=PostState)
+    keys: dict[str, KeyState] = field(default_factory=dict)
+    homes: dict[str, HomeState] = field(default_factory=dict)
+
+
+class RingPeer:
+    """A peer, made from its durable state. `work` is told of the work that it does, in the paper's unit (section 6)."""
+
+    def __init__(self, state: PeerState, settings: RingSettings, work: Callable[[int], None]) -> None:
+        self.state, self.settings, self._work = state, settings, work
+        self._now = 0.0
+        self.view = state.view
+        self._post = Post(
+            state.name,
+            state.post,
+            state.view,
+            self._take,
+            self._settle,
+            is_grouped=settings.is_grouped,
+            learns=settings.learns,
+        )
+        self._replicas = self._stand_ins()
+
+    @property
+    def name(self) -> str:
+        """What other peers call it."""
+        return self.state.name
+
+    @property
+    def neighbours(self) -> Iterable[str]:
+        """The peers that it knows, and those that it waits for."""
+        return sorted({*self.view.known, *self._post.awaited})
+
+    def _sent(self) -> Outbox:
+        self._post.work()
+        return self._post.frames()
+
+    # -- what the network hands in
+
+    def connect(self, peer: str, now: float) -> Outbox:
+        """Nothing: a ring has no links that begin."""
+        return []
+
+    def receive(self, peer: str, frame: RingFrame, now: float) -> Outbox:
+        """A frame came from another peer."""
+        self._now = now
+        self.view.find(peer)
+        if isinstance(frame, Parcels):
+            is_known = [self._post.arrive(parcel, now) for parcel in frame.parcels]
+            if not all(is_known):  # the one that sends this is the predecessor that is missing
+                self._post.send_to(peer, self._told(), None, now)
+        else:
+            for number, touched in frame.answered:
+                self._post.receipt(peer, number, touched)
+        return self._sent()
+
+    def due(self, peer: str) -> float | None:
+        """When `tick` has something to do: for another peer, something to send again; for itself, to tell."""
+        if peer != self.name:
+            return self._post.due(peer)
+        return min((due for home in self.state.homes.values() if (due := home.due()) is not None), default=None)
+
+    def tick(self, peer: str, now: float) -> Outbox:
+        """Time has passed."""
+        self._now = now
+        if peer != self.name:
+            self._post.again(peer, now)
+        else:
+            for home in self.state.homes.values():
+                late = [each.id for each in home.subscriptions.values() if each.due is not None and each.due <= now]
+                home.settle(late, None, now, is_late=True)
+        return self._sent()
+
+    # -- clients
+
+    def subscribe(self, home: str, id: str, client: str, text: str, language: str, now: float) -> Outbox:
+        """A client registers a query; it counts what is published from `now` on."""
+        self._now = now
+        subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now)
+        cause = self._post.begin((home, id))
+        for query in subscription.queries:
+            for number, key in _indexed(query):
+                self._send(key, IndexQuery(query, number), cause)
+        return self._sent()
+
+    def unsubscribe(self, home: str, id: str, now: float) -> Outbox:
+        """A client's query ends; with it, its log."""
+        self._now = now
+        at = self.state.homes[home]
+        subscription = at.subscription(id)
+        del at.subscriptions[id]
+        cause = self._post.begin(None)
+        if self.settings.is_wide:
+            subscription.spoken_of = dict.fromkeys(subscription.about, -1)
+            self._watch(at.rewatched(subscription), cause)
+        for query in subscription.queries:
+            for _, key in _indexed(query):
+                self._send(key, EndQuery(query.key), cause)
+        return self._sent()
+
+    def subscription(self, home: str, id: str) -> RingSubscription:
+        """The subscription of an id."""
+        return self.state.homes[home].subscription(id)
+
+    def publish(self, home: str, document: Document, now: float) -> Outbox:
+        """A client registers a document, or a new version of it; one that is unchanged is unchanged."""
+        at = self.state.homes[home]
+        known = at.documents.get(document.uri)
+        versions = at.publish(document)
+        if versions is None:
+            return []
+        return self._index(at, document.uri, document, known.document if known is not None else None, versions, now)
+
+    def retract(self, home: str, uri: str, now: float) -> Outbox:
+        """A client takes a document back."""
+        at = self.state.homes[home]
+        known = at.documents.get(uri)
+        before, _ = at.retract(uri)
+        assert known is not None, "it was there"
+        return self._index(at, uri, None, known.document, (before, None), now)
+
+    def _index(
+        self,
+        home: HomeState,
+        uri: str,
+        document: Document | None,
+        before: Document | None,
+        versions: tuple[int | None, int | None],
+        now: float,
+    ) -> Outbox:
+        self._now = now
+        origin = home.name, uri
+        cause = self._post.begin((origin, versions))
+        for key, statement in home.statements(uri, document, before, self.settings, now).items():
+            self._send(key, IndexTriple(origin, statement), cause)
+        return self._sent()
+
+    def _send(self, key: str, body: Any, cause: CauseKey | None) -> None:
+        self._post.send(identify(key), key, body, cause, self._now)
+
+    # -- what is for this peer
+
+    def _take(self, parcel: Parcel, cause: CauseKey) -> None:
+        match parcel.body:
+            case IndexQuery() | IndexTriple() | ExtendMatching() | EndQuery() | WatchContent():
+                self._keep(parcel.key, parcel.body, cause)
+            case Notification() | ContentTold() | ChangeSettled():
+                self._bring_home(parcel, cause)
+            case Replicate(key, body):
+                state = self.state.keys.setdefault(key, KeyState())
+                for _ in self._changed(state, key, body, None):
+                    pass
+            case HandOver():
+                self._take_over(parcel.body, cause)
+            case FindSuccessor(asker, fingers) if asker != self.name:
+                found = FingersFound(fingers) if fingers else self._told()
+                self._post.send_to(asker, found, None, self._now)
+            case FingersFound(fingers):
+                self.view.point(fingers, parcel.sender)
+            case AskRing():
+                self._post.send_to(parcel.sender, self._told(), None, self._now)
+            case RingTold(predecessor, successors):
+                self._hear_ring(parcel.sender, predecessor, successors)
+            case Rectify():
+                self._rectify(parcel.sender)
+
+    # -- what is kept under a key
+
+    def _keep(self, key: str, body: Kept, cause: CauseKey) -> None:
+        state = self.state.keys.setdefault(key, KeyState())
+        self._extend(key, state, self._changed(state, key, body, cause), cause)
+        for peer in self._replicas:
+            self._post.send_to(peer, Replicate(key, body), cause, self._now)
+
+    def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> Iterable[Found]:
+        """What a message does to what is kept under a key, and the results that this makes.
+
+        Without a cause it is not this peer that is responsible.
+        """
+        match body:
+            case IndexQuery(query, number):
+                self._count(len(state.documents) > 0, cause)
+                return self._wait(state, _first(query, number))
+            case IndexTriple(origin, statement):
+                self._count(len(statement.triples), cause)
+                self._tell_content(key, state, {origin: statement}, cause)
+                changes = state.state(origin, statement)
+                return [found for change in changes for found in state.met_by(*change)]
+            case ExtendMatching(extensions):
+                self._count(sum(len(each.members) for each in extensions), cause)
+                return [found for each in extensions for found in self._wait(state, (each,))]
+            case EndQuery(query_key):
+                self._end(key, state, query_key, cause)
+            case WatchContent(home, resource, is_wanted):
+                if is_wanted:
+                    state.watchers[home] = resource
+                    self._tell_content(key, state, state.documents, cause, [home])
+                else:
+                    state.watchers.pop(home, None)
+        return []
+
+    def _count(self, work: int, cause: CauseKey | None) -> None:
+        if cause is not None:
+            self._work(work)
+
+    def _wait(self, state: KeyState, extensions: Iterable[Extension]) -> list[Found]:
+        news = [found for each in extensions if (found := state.wait(each)) is not None]
+        return [found for each in news for found in state.met_with(*each)]
+
+    def _tell_content(
+        self,
+        key: str,
+        state: KeyState,
+        said: Any,
+        cause: CauseKey | None,
+        homes: Iterable[str] | None = None,
+    ) -> None:
+        if cause is not None and said:
+            for home in [*state.watchers] if homes is None else homes:
+                told = ContentTold(home, state.watchers[home], tuple(said.items()))
+                self._post.send(identify(home), "", told, cause, self._now)
+
+    def _end(self, key: str, state: KeyState, query: str, cause: CauseKey | None) -> None:
+        """A query ends here, and where its results went on to."""
+        where = set()
+        for group, members in state.end(query):
+            for asked, path in members:
+                if len(path) < len(asked.triples):
+                    for _, wider in state.ever_met(group):
+                        number, _, after = asked.next_step(path, wider, key)
+                        if (number, after) not in _indexed(asked):  # there the home says it
+                            where.add(after)
+        if cause is not None:
+            for after in sorted(where):
+                self._send(after, EndQuery(query), cause)
+
+    def _extend(self, key: str, state: KeyState, found: Iterable[Found], cause: CauseKey) -> None:
+        """Pass results on: to the next subquery of each query, or, if there is none, to its home."""
+        onward: dict[str, dict[Any, list[tuple[RingQuery, tuple[int, ...]]]]] = {}
+        answers: dict[str, dict[Any, list[RingQuery]]] = {}
+        supports: dict[Any, Any] = {}
+        for group, members, triple, wider in found:
+            support = {**group.support, triple: state.sources(triple)}
+            binding = tuple(sorted(wider.items(), key=lambda each: each[0]))
+            triples = frozenset(support)
+            supports[binding, triples] = support
+            for query, path in members:
+                if len(path) == len(query.triples):
+                    answers.setdefault(query.home, {}).setdefault((binding, triples), []).append(query)
+                else:
+                    number, pattern, after = query.next_step(path, wider, key)
+                    groups = onward.setdefault(after, {})
+                    groups.setdefault((pattern, binding, triples), []).append((query, (*path, number)))
+        for after, groups in onward.items():
+            extensions = [
+                Extension(pattern, binding, supports[binding, triples], tuple(members))
+                for (pattern, binding, triples), members in groups.items()
+            ]
+            for some in self._grouped(extensions):
+                self._send(after, ExtendMatching(some), cause)
+        for home, alike in answers.items():
+            told = [Answer(values, supports[values, triples], tuple(each)) for (values, triples), each in alike.items()]
+            self._post.send(identify(home), "", Notification(home, tuple(told)), cause, self._now)
+
+    def _grouped(self, extensions: list[Extension]) -> Iterable[tuple[Extension, ...]]:
+        """Intermediate results for one place are one message (section 4), if that is not switched off."""
+        if self.settings.is_grouped:
+            return [tuple(extensions)]
+        return [
+            (Extension(each.pattern, each.binding, each.support, (member,)),)
+            for each in extensions
+            for member in each.members
+        ]
+
+    # -- what is for clients
+
+    def _bring_home(self, parcel: Parcel, cause: CauseKey) -> None:
+        body = parcel.body
+        home = self.state.homes.get(body.home)
+        if home is None:
+            self._post.hold(parcel, cause)  # its peer is away: this one only stands in for it
+            return
+        match body:
+            case Notification(_, answers):
+                concerned, watches = home.take(answers, self._now, watches=self.settings.is_wide)
+            case ContentTold(_, resource, said):
+                concerned, watches = home.restate(resource, said, self._now)
+            case ChangeSettled(_, origin, versions, ids):
+                home.settle(ids, Behind(origin[1], *versions), self._now)
+                return
+        self._post.touch(cause, ((body.home, id) for id in sorted(concerned)))
+        self._watch(watches, cause)
+
+    def _watch(self, watches: Iterable[WatchContent], cause: CauseKey) -> None:
+        for watch in watches:
+            self._send(key_at("s", (watch.resource,) * 3), watch, cause)
+
+    def _settle(self, cause: Cause) -> None:
+        """All that a client has caused has arrived everywhere: those whom it concerns are told."""
+        match cause.about:
+            case (str(home), str(id)) if home in self.state.homes:
+                self.state.homes[home].settle([id], None, self._now)
+            case ((str(), str()) as origin, versions):
+                self._tell_settled(origin, versions, cause)
+
+    def _tell_settled(self, origin: Origin, versions: tuple[int | None, int | None], cause: Cause) -> None:
+        concerned: dict[str, list[str]] = {}
+        for home, id in sorted(cause.touched):
+            concerned.setdefault(home, []).append(id)
+        for home, ids in concerned.items():
+            self._post.send(identify(home), "", ChangeSettled(home, origin, versions, tuple(ids)), None, self._now)
+
+    # -- the ring
+
+    def join(self, contact: str | None, now: float) -> Outbox:
+        """Come to the ring that another peer is part of; without one, begin a ring."""
+        self._now = now
+        self.view.meet(contact)
+        self._post.resume(now)
+        if contact is not None:
+            self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=contact)
+        return self._sent()
+
+    def _told(self) -> RingTold:
+        return RingTold(self.view.predecessor, self.view.successors)
+
+    def _ask(self, peer: str) -> None:
+        self._post.send_to(peer, AskRing(), None, self._now)
+
+    def _hear_ring(self, peer: str, predecessor: str | None, successors: tuple[str, ...]) -> None:
+        is_new = not self.view.successors
+        is_changed = self.view.stabilise(peer, successors)
+        if self.view.successors and self.view.successors[0] == peer:
+            if predecessor is not None and self.view.is_before(predecessor, peer):
+                self._ask(predecessor)
+            if self.view.should_precede(peer, predecessor):
+                self._post.send_to(peer, Rectify(), None, self._now)
+        if is_changed:
+            self._news_of_successors()
+        if is_new and is_changed:
+            self._find_fingers(self.view.far_fingers())
+
+    def _find_fingers(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._post.send(self.view.finger_start(number), "", FindSuccessor(self.name, (number,)), None, self._now)
+
+    def _stand_ins(self) -> tuple[str, ...]:
+        """The peers that have a copy of what is kept here."""
+        return self.view.successors[: self.settings.replicas - 1]
+
+    def _news_of_successors(self) -> None:
+        """The peers after this one are others: the one before is told, and new ones get what is kept here."""
+        if self.view.predecessor is not None:
+            self._post.send_to(self.view.predecessor, self._told(), None, self._now)
+        self._post.resume(self._now, only_given_up=True)
+        before, self._replicas = self._replicas, self._stand_ins()
+        added = [peer for peer in self._replicas if peer not in before]
+        if added:
+            own = [key for key in self.state.keys if self.view.owns(identify(key))]
+            for peer in added if own else ():
+                self._copy_to(peer, own)
+
+    def _copy_to(self, peer: str, keys: Iterable[str], cause: CauseKey | None = None) -> None:
+        """Another peer is to stand in for this one."""
+        copies = tuple((key, self.state.keys[key].copy()) for key in keys)
+        if copies:
+            self._post.send_to(peer, HandOver(copies), cause, self._now)
+
+    def _rectify(self, peer: str) -> None:
+        old, old_start, was_alone = self.view.predecessor, self.view.start, not self.view.successors
+        if self.view.rectify(peer):
+            self._change_range(old_start)
+            if old is not None:
+                self._post.send_to(old, self._told(), None, self._now)
+        self._post.send_to(peer, self._told(), None, self._now)
+        if was_alone:
+            self._ask(peer)
+
+    def _change_range(self, before: int | None) -> None:
+        """The places that this peer is responsible for begin somewhere else."""
+        self._post.resume(self._now, only_given_up=True)
+        start, end = self.view.start, self.view.place
+        if before is None or start is None or start == before:
+            return
+        if is_between(start, before, end):
+            gone = [key for key in self.state.keys if is_between(identify(key), before, start)]
+            self._send_homes_on()
+            for key in gone:
+                self._send(key, HandOver(((key, self.state.keys[key].copy()),)), None)
+        else:
+            self._take_up(lambda place: is_between(place, start, before))
+
+    def _take_up(self, is_new: Callable[[int], bool]) -> None:
+        """This peer is responsible for more places: what was kept there for another one counts, and is passed on."""
+        cause = self._post.begin(None)
+        new = [key for key in self.state.keys if is_new(identify(key))]
+        for key in new:
+            self._extend(key, self.state.keys[key], self.state.keys[key].everything(), cause)
+        for peer in self._replicas:
+            self._copy_to(peer, new)
+        self._post.conclude(cause)
+
+    def _take_over(self, body: HandOver, cause: CauseKey) -> None:
+        for home in body.homes:
+            self.state.homes[home.name] = home
+            self._post.resume(self._now, only_given_up=True)
+        own = [key for key, _ in body.keys if self.view.owns(identify(key))]
+        for key, told in body.keys:
+            state = self.state.keys.get(key)
+            if state is None:
+                self.state.keys[key] = told
+                continue
+            found = [*state.merge(told)]
+            if key in own:
+                self._extend(key, state, found, cause)
+        for peer in self._replicas:
+            self._copy_to(peer, own, cause)
+        self._send_homes_on()
+
+    def _send_homes_on(self) -> None:
+        """Homes of peers that have left are kept where what is for them goes."""
+        for home in [*self.state.homes.values()]:
+            if home.name != self.name and self.view.start is not None and not self.view.owns(home.place):
+                del self.state.homes[home.name]
+                self._post.send(home.place, "", HandOver((), (home,)), None, self._now)
+
+    def lose(self, peer: str, now: float) -> Outbox:
+        """A peer does not answer any more."""
+        self._now = now
+        old_start, was_before = self.view.start, self.view.predecessor == peer
+        if peer in self.view.known:
+            missing = self.view.lose(peer)
+            if not self.view.successors:
+                self._replicas = ()
+                if old_start is not None:
+                    self._take_up(lambda place: not is_between(place, old_start, self.view.place))
+            else:
+                self._news_of_successors()
+                self._ask(self.view.successors[0])
+                if was_before:  # the way to its place ends at the peer before it
+                    self._post.send(identify(peer), "", FindSuccessor(self.name), None, now)
+                if missing:
+                    start = self.view.finger_start(min(missing))
+                    self._post.send(start, "", FindSuccessor(self.name, tuple(missing)), None, now)
+        self._post.lose(peer, now)
+        return self._sent()
+
+    def resume(self, back: Iterable[str], now: float) -> Outbox:
+        """The network has changed: peers may be reached again that could not be."""
+        self._now = now
+        for peer in sorted({*back} & {*self.view.lost}):
+            self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=peer)
+        if self.name in back:
+            for peer in sorted(self.view.known):
+                self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=peer)
+        self._post.resume(now)
+        return self._sent()
+
+    def stabilise(self, now: float, contact: str | None = None) -> Outbox:
+        """Ask the successor for news, as peers do now and then; what was given up is tried again.
+
+        With a contact, this peer looks for its own place from there: two rings that know nothing of each other become
+        one.
+        """
+        self._now = now
+        if contact not in (None, self.name):
+            self._post.send(self.view.place, "", FindSuccessor(self.name), None, now, via=contact or "")
+        if self.view.successors:
+            self._ask(self.view.successors[0])
+        self._post.resume(now, only_given_up=True)
+        return self._sent()
+
+    def adopt(self, left: PeerState, now: float) -> Outbox:
+        """A peer has left, and this one goes on with what it has: keys, clients, and what it has not sent yet."""
+        self._now = now
+        cause = self._post.begin(None)
+        self._take_over(HandOver(tuple(left.keys.items()), tuple(left.homes.values())), cause)
+        self._post.conclude(cause)
+        for key, kept_there in left.keys.items():
+            place = identify(key)
+            if left.view.owns(place) and not self.view.owns(place):
+                self._send(key, HandOver(((key, kept_there.copy()),)), None)
+        for kept in left.post.kept.values():
+            if kept.parcel.peer is None and not isinstance(kept.parcel.body, FindSuccessor):
+                self._post.send(kept.parcel.place, kept.parcel.key, kept.parcel.body, None, now)
+        return self._sent()
+
+
+def _indexed(query: RingQuery) -> list[tuple[int, str]]:
+    """The subqueries that a query is indexed by, with their keys: all of a chain, as far as they have a constant."""
+    keys = [(number, query.key_of(number, query.triples[number])) for number in query.chain or (query.first,)]
+    return [(number, key) for number, key in keys if key is not None]
+
+
+def _first(query: RingQuery, number: int) -> tuple[Extension, ...]:
+    """What waits when a query is indexed: its first subquery. Others of a chain wait with what was found before."""
+    if number != query.first:
+        return ()
+    return (Extension(query.triples[number], (), {}, ((query, (number,)),)),)

@@ -1,0 +1,40 @@
+"""How a ring works: the algorithm, and what can be switched off for experiments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from triplewire.network.ring.queries import Algorithm, triple_keys
+
+
+@dataclass(frozen=True, slots=True)
+class RingSettings:
+    """What all peers of a ring agree on.
+
+    `scope`: whether an answer's triples may be of any documents, or must be of one. `replicas` counts the peers that
+    have what is kept under a key, the responsible one among them. `is_grouped` and `learns` are the paper's
+    optimisations: messages of a kind that go the same way are one, and a peer that has answered is reached in one hop.
+    `is_wide`: triples are also indexed by their subject and their object alone, for subqueries without a predicate, and
+    so that subscribers hear of changed content.
+    """
+
+    algorithm: Algorithm = "mqc"
+    scope: Literal["graph", "document"] = "graph"
+    replicas: int = 3
+    is_grouped: bool = True
+    learns: bool = True
+    is_wide: bool = True
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ("sqc", "mqc"):
+            raise ValueError(f"the algorithms of a ring are sqc and mqc, and not {self.algorithm!r}")
+        if self.scope not in ("graph", "document"):
+            raise ValueError(f"a scope is graph or document, and not {self.scope!r}")
+        if not 1 <= self.replicas <= 8:
+            raise ValueError(f"replicas are from 1 to 8, and are {self.replicas}")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The places of triples by which they are indexed."""
+        return triple_keys(self.algorithm, is_wide=self.is_wide)
