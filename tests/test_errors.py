@@ -29,6 +29,7 @@ EXAMPLES = [
     errors.IndexFileError("damaged"),
     errors.NetworkError("another version"),
     errors.LinkFull("b", 100),
+    errors.UnitFull("the network", 32),
     errors.HomeAway("town", "cut", uri="urn:d"),
     errors.SeveralHomes(["hill", "town"]),
     errors.PipelineError("no Java"),

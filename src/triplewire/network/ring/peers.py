@@ -33,7 +33,7 @@ from triplewire.network.ring.messages import (
     RingTold,
     WatchContent,
 )
-from triplewire.network.ring.post import Cause, CauseKey, Parcel, Parcels, Post, PostState, RingFrame
+from triplewire.network.ring.post import CauseKey, Parcel, Parcels, Post, PostedCause, PostState, RingFrame
 from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.settings import RingSettings
 from triplewire.network.ring.statements import Origin
@@ -347,7 +347,7 @@ class RingPeer:
         for watch in watches:
             self._send(key_at("s", (watch.resource,) * 3), watch, cause)
 
-    def _settle(self, cause: Cause) -> None:
+    def _settle(self, cause: PostedCause) -> None:
         """All that a client has caused has arrived everywhere: those whom it concerns are told."""
         match cause.about:
             case (str(home), str(id)) if home in self.state.homes:
@@ -355,7 +355,7 @@ class RingPeer:
             case ((str(), str()) as origin, versions):
                 self._tell_settled(origin, versions, cause)
 
-    def _tell_settled(self, origin: Origin, versions: tuple[int | None, int | None], cause: Cause) -> None:
+    def _tell_settled(self, origin: Origin, versions: tuple[int | None, int | None], cause: PostedCause) -> None:
         concerned: dict[str, list[str]] = {}
         for home, id in sorted(cause.touched):
             concerned.setdefault(home, []).append(id)

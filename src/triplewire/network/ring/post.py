@@ -87,7 +87,7 @@ class KeptParcel:
 
 
 @dataclass(slots=True)
-class Cause:
+class PostedCause:
     """Something that was asked of this peer, and what it has led to that is not answered yet.
 
     `about` is what a client has done; without it, the peer that asked is answered. `here` counts what is still to
@@ -105,7 +105,7 @@ class PostState:
     """What the post of a peer must not lose."""
 
     kept: dict[int, KeptParcel] = field(default_factory=dict)
-    causes: dict[CauseKey, Cause] = field(default_factory=dict)
+    causes: dict[CauseKey, PostedCause] = field(default_factory=dict)
     newest: int = 0
 
 
@@ -118,7 +118,7 @@ class Post:
         state: PostState,
         view: RingView,
         take: Callable[[Parcel, CauseKey], None],
-        settle: Callable[[Cause], None],
+        settle: Callable[[PostedCause], None],
         *,
         is_grouped: bool = True,
         learns: bool = True,
@@ -141,7 +141,7 @@ class Post:
         """A client does something."""
         self.state.newest += 1
         key = self.name, self.state.newest
-        self.state.causes[key] = Cause(about=about)
+        self.state.causes[key] = PostedCause(about=about)
         return key
 
     def send(self, place: int, key: str, body: Any, cause: CauseKey | None, now: float, *, via: str = "") -> None:
@@ -236,7 +236,7 @@ class Post:
         if key in self._answered:
             self._receipts.setdefault(parcel.sender, []).append((parcel.number, self._answered[key]))
             return
-        self.state.causes[key] = Cause()
+        self.state.causes[key] = PostedCause()
         self._do_here(parcel, key)
 
     def _do_here(self, parcel: Parcel, cause: CauseKey) -> None:

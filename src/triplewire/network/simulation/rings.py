@@ -254,6 +254,4 @@ class RingHome:
 
 def _refuse_reach(reach: int) -> None:
     if reach != NETWORK:
-        raise NetworkError(
-            "what is on a ring is where its key is, near to nobody: its only reach is network"
-        )
+        raise NetworkError("what is on a ring is where its key is, near to nobody: its only reach is network")
