@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edge.worlds import ACCOUNT, World
+from effort import MANY
 from triplewire import Access
 from triplewire.errors import DocumentError, ServiceUnavailable
 
@@ -129,7 +130,7 @@ def test_edge_holds_what_its_rules_register_after_any_history(account, actions):
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=MANY, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=40))
 def test_edge_holds_what_its_rules_register_after_many_long_histories(account, actions):
     """The same, looked for at length."""

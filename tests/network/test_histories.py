@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, SIZES, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 
+from effort import MANY
+
 
 @settings(max_examples=50)
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(ACTIONS, max_size=20))
@@ -21,14 +23,14 @@ def test_rows_end_as_those_of_one_hub_whatever_happens_meanwhile(seed, size, act
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000)
+@settings(max_examples=MANY)
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(ACTIONS, max_size=25))
-def test_ten_thousand_histories_are_told_as_by_one_hub(seed, size, actions):
+def test_many_histories_are_told_as_by_one_hub(seed, size, actions):
     is_told_as_by_one_hub(Both(seed, size, loss=0.1, duplication=0.1), actions)
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000)
+@settings(max_examples=MANY)
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(ACTIONS, max_size=40))
-def test_ten_thousand_histories_end_as_in_one_hub(seed, size, actions):
+def test_many_histories_end_as_in_one_hub(seed, size, actions):
     ends_as_in_one_hub(Both(seed, size, loss=0.1, duplication=0.1), actions)

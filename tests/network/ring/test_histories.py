@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.histories import Both, ends_as_in_one_hub, is_told_as_by_one_hub
 
+from effort import MANY
 from triplewire.network.ring import RingSettings
 
 QUERIES = [
@@ -92,14 +93,14 @@ def test_rows_end_as_those_of_one_hub_whatever_happens_meanwhile(how, seed, size
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=MANY, deadline=None)
 @given(HOW, st.integers(0, 2**32), st.sampled_from([1, 2, 3, 6, 12]), st.lists(ACTIONS, max_size=40))
 def test_many_histories_end_as_those_of_one_hub(how, seed, size, actions):
     check_end(how, seed, size, actions)
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=MANY, deadline=None)
 @given(HOW, st.integers(0, 2**32), st.sampled_from([1, 2, 3, 6, 12]), st.lists(ACTIONS, max_size=30))
 def test_many_histories_are_told_as_by_one_hub(how, seed, size, actions):
     check_each_step(how, seed, size, actions)

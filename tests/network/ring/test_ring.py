@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import MANY
 from triplewire.network import Simulation
 from triplewire.network.ring import ideal
 from triplewire.network.ring.identifiers import SIZE, distance, identify, is_between
@@ -68,7 +69,7 @@ def test_ring_becomes_right_when_churn_stops(seed, size, actions):
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None)
+@settings(max_examples=MANY, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 8, 16, 40]), ACTIONS)
 def test_many_rings_become_right_when_churn_stops(seed, size, actions):
     assert is_right(churn(seed, size, actions))
