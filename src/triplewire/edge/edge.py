@@ -37,7 +37,7 @@ from triplewire.languages import read
 from triplewire.model import Term, parse_triple
 from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Writer
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 
 _ROUNDS = 20
 """So often a sync asks before it gives up: each time the hub, or what it keeps, was another one."""
@@ -197,10 +197,20 @@ class Edge(Hub):
                     return done
             else:
                 done = self._take([answer])
-                if not answer.waiting and not self._has_more(answer):
+                is_more = self._accept(answer.offered)
+                if not is_more and not answer.waiting and not self._has_more(answer):
                     return done
                 time.sleep(_AGAIN if answer.waiting else 0)
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
+
+    def _accept(self, offered: Sequence[EdgeRule]) -> bool:
+        """Follow the rules that a person made for this edge at the hub; whether there were new ones."""
+        with self._reading() as reader:
+            known = self._state(reader).rules
+        coming = [rule for rule in offered if rule.id not in known]
+        for rule in coming:
+            self.follow(rule.text, language=rule.language, id=rule.id)
+        return bool(coming)
 
     def _has_more(self, answer: EdgeAnswer) -> bool:
         """Whether there are rules that the hub has not been asked for, because they are many."""

@@ -22,7 +22,7 @@ from triplewire.engine.batch.application import Applied, Meaning, apply, told_ag
 from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.engine.connection import HubConnection, record_of, subscription_of
-from triplewire.engine.edges import holdings, rules
+from triplewire.engine.edges import holdings, offers, rules
 from triplewire.engine.edges.answers import EdgeAnswering
 from triplewire.engine.names import BACKBONE, new_name, now, refuse_own_name, refuse_unstorable_changes
 from triplewire.engine.subscriptions import edits, registrations
@@ -182,10 +182,13 @@ class HubWrites(HubConnection, AnyHub):
         if question.follow or question.unfollow:
             refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
         rules.refuse_bad_name(edge)
+        if not question.position:
+            self._note_edge(edge, owner)
         until = time.monotonic() + question.wait
         while True:
             with self._lock, self.store.reading() as reader:
                 answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
+                answer = replace(answer, offered=offers.offered(reader, edge))
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))
@@ -204,8 +207,32 @@ class HubWrites(HubConnection, AnyHub):
             viewer = EVERYBODY if holdings.is_edge(writer) else viewer
             rules.refuse_stranger(writer, edge, owner)
             rules.unfollow(writer, edge, unfollow)
+            offers.note_edge(writer, edge, owner)
+            offers.settled(writer, edge, [*(rule.id for rule in follow), *unfollow])
             later = backfills.is_for_later(writer, "auto")
             return rules.follow(writer, self._standing, edge, follow, owner=owner, viewer=viewer, later=later)
+
+    def _note_edge(self, edge: str, owner: str | None) -> None:
+        with self._lock, self.store.reading() as reader:
+            if offers.is_noted(reader, edge):
+                return
+        with self._writing() as writer:
+            offers.note_edge(writer, edge, owner)
+
+    def edges(self, *, owner: str | None = None) -> list[str]:
+        """The edges of an owner that have asked this hub, by name."""
+        with self._reading() as reader:
+            return offers.edges_of(reader, owner)
+
+    def offer(
+        self, edge: str, text: str, *, language: str = "rules", id: str | None = None, owner: str | None = None
+    ) -> EdgeRule:
+        """Have an edge of an owner keep what a rule registers (M9): it follows the rule when it asks next."""
+        rule = EdgeRule(id or f"r-{uuid4().hex[:12]}", text, language)
+        with self._writing() as writer:
+            registrations.compiled(writer, text, language, None)  # what is wrong with it is told now
+            offers.offer(writer, edge, rule, owner)
+        return rule
 
     # -- changes
 

@@ -338,6 +338,7 @@ class Whoami(BaseModel):
     name: str
     role: Literal["reader", "publisher", "admin"]
     tenant: str
+    is_edge: Annotated[bool, Field(description="Whether this hub is an edge of another one.")] = False
 
 
 # -- deliveries

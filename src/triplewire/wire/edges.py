@@ -114,11 +114,13 @@ class EdgeAnswer:
     """The triples of the hub's schema, and of its taxonomy, if they are others than the edge has."""
     policy: str = "refuse"
     taxonomy: list[list[str]] | None = None
+    offered: list[EdgeRule] = field(default_factory=list)
+    """Rules that a person made for the edge at the hub: it follows them."""
 
     @property
     def is_news(self) -> bool:
         """Whether it tells anything besides the position, and what the hub refuses."""
-        told = self.whole, self.registered, self.released, self.descriptions, self.resync
+        told = self.whole, self.registered, self.released, self.descriptions, self.resync, self.offered
         return any(told) or any(each is not None for each in (self.rules, self.manifest, self.schema, self.taxonomy))
 
 
@@ -132,6 +134,25 @@ class RuleTold:
     state: str
     reason: str
     resources: int
+
+
+@dataclass(frozen=True)
+class KnownEdge:
+    """An edge of an account, by its name, and how many rules it follows here."""
+
+    name: str
+    rules: int
+
+
+@dataclass(frozen=True)
+class CauseTold:
+    """Why something is said of a resource at an edge: rules, what holds it strongly, private documents."""
+
+    resource: str
+    rules: list[str]
+    parents: list[str]
+    private: list[str]
+    is_cached: bool
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import { parts } from "./highlight.js";
 import { openDraft } from "./drafts.js";
 import { panel } from "./panel.js";
 import { sparqlOf, ways } from "./wish.js";
+import { keepAtEdge } from "./edges.js";
 
 const MOST = 60;
 
@@ -87,6 +88,7 @@ export async function showLike({ section, params, signal }) {
           ),
         ),
         side.element,
+        keepAtEdge({ rule: () => query, signal }),
       ),
     ),
   );

@@ -16,6 +16,7 @@ import { showSubscription } from "./subscription.js";
 import { showDashboard } from "./dashboard.js";
 import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
+import { showEdge } from "./edges.js";
 
 const VIEWS = {
   "": showInbox,
@@ -31,6 +32,7 @@ const VIEWS = {
   subscription: showSubscription,
   dashboard: showDashboard,
   publish: showPublish,
+  edge: showEdge,
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
@@ -40,6 +42,7 @@ const NAVIGATION = [
   ["subscriptions", "Subscriptions", ["subscription"]],
   ["dashboard", "Dashboard", []],
   ["publish", "Publish", []],
+  ["edge", "Edge", []],
 ];
 const ROLES = ["reader", "publisher", "admin"];
 
@@ -92,7 +95,9 @@ async function show({ isFirst = false } = {}) {
 }
 
 function navigation(path) {
-  const links = NAVIGATION.filter(([target]) => target !== "publish" || may("publisher"));
+  const links = NAVIGATION.filter(
+    ([target]) => (target !== "publish" || may("publisher")) && (target !== "edge" || me?.is_edge),
+  );
   refill(
     document.getElementById("navigation"),
     ...links.map(([target, text, below]) => {

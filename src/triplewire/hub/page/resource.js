@@ -7,6 +7,7 @@ import { picker } from "./picker.js";
 import { placeCard, placeOf } from "./places.js";
 import { tellWhyNot } from "./why.js";
 import { findSubscriptions } from "./subscriptions.js";
+import { keepAtEdge, queryFor, whyHere } from "./edges.js";
 
 const SHOWN = 12;
 const FIRST = [/(title|label|name|prefLabel)$/, /(description|comment|abstract|summary)$/, /#type$/];
@@ -17,7 +18,7 @@ function rank(predicate) {
   return place < 0 ? FIRST.length : place;
 }
 
-export async function showResource({ section, params, signal }) {
+export async function showResource({ section, params, signal, me }) {
   const iri = params.get("iri") ?? "";
   const found = await get("/v1/resource", { iri }, { signal });
   const term = parse(found.iri);
@@ -80,6 +81,8 @@ export async function showResource({ section, params, signal }) {
               sources(found.documents),
             )
           : null,
+        me?.is_edge && term.kind === "iri" ? await whyHere(found.iri, signal) : null,
+        term.kind === "iri" ? keepAtEdge({ rule: () => queryFor(found.iri), signal }) : null,
         whetherAnswer(found.iri, signal),
       ),
     ),

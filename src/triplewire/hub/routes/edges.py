@@ -13,10 +13,21 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from triplewire.edge import Edge
+from triplewire.engine.edges import offers
+from triplewire.engine.edges.rules import rules_of
 from triplewire.errors import BadRequest, QuotaExceeded, QuotaSpent
 from triplewire.hub.messages import Name, NewRule
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule, EdgeTold, RuleTold, packed_json
+from triplewire.wire.edges import (
+    CauseTold,
+    EdgeAnswer,
+    EdgeQuestion,
+    EdgeRule,
+    EdgeTold,
+    KnownEdge,
+    RuleTold,
+    packed_json,
+)
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["edges"])
 
@@ -101,6 +112,24 @@ def _packed(answer: EdgeAnswer) -> Response:
     return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"} if is_packed else {})
 
 
+@router.get("/edges", summary="Which edges have I?")
+def known(access: Reading) -> list[KnownEdge]:
+    """The edges of the caller's account that have asked this hub, by name."""
+    with access.hub.store.reading() as reader:
+        return [
+            KnownEdge(name, len(rules_of(reader, name))) for name in offers.edges_of(reader, access.account.id or None)
+        ]
+
+
+@router.post("/edges/{edge}/rules", summary="Keep something at my edge", status_code=201)
+def offer(
+    access: Reading, edge: Annotated[Name, Path(description="The name of the edge.")], wanted: NewRule
+) -> EdgeRule:
+    """Have an edge of the caller's account keep what a rule registers: it follows the rule when it asks next."""
+    owner = access.account.id or None
+    return access.hub.offer(edge, wanted.text, language=wanted.language, id=wanted.id, owner=owner)
+
+
 # -- this hub as an edge
 
 
@@ -119,6 +148,13 @@ def status(access: Reading) -> EdgeTold:
         known.private,
         known.problem,
     )
+
+
+@router.get("/edge/cause", summary="Why is this here?")
+def cause(access: Reading, iri: str) -> CauseTold:
+    """Why something is said of a resource at this edge: rules that register it, what holds it, private documents."""
+    found = _edge(access).cause(iri)
+    return CauseTold(found.resource, [*found.rules], [*found.parents], [*found.private], found.is_cached)
 
 
 @router.post("/edge/rules", summary="Keep something at this edge", status_code=201)

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import Histogram
 
+from triplewire.edge import Edge
 from triplewire.engine.inspect import statistics as gathered
 from triplewire.errors import NotAllowed, NotAuthenticated
 from triplewire.hub.health import Ailment, ailments
-from triplewire.hub.identity.accounts import Account
 from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session, Signed, Whoami
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service, count_refusal, service_of
 from triplewire.hub.settings import MAIN
@@ -72,10 +72,11 @@ def metrics(access: Administering) -> Response:
     return Response(access.service.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-@router.get("/whoami", summary="Who am I?", response_model=Whoami)
-async def whoami(access: Reading) -> Account:
-    """The account that asks."""
-    return access.account
+@router.get("/whoami", summary="Who am I?")
+async def whoami(access: Reading) -> Whoami:
+    """The account that asks, and what kind of hub it asks."""
+    account, is_edge = access.account, isinstance(access.hub, Edge)
+    return Whoami(id=account.id, name=account.name, role=account.role, tenant=account.tenant, is_edge=is_edge)
 
 
 @router.post("/challenges", summary="Begin to prove a key", status_code=201)

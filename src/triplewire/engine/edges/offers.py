@@ -1,0 +1,62 @@
+"""Offers: rules that a person has made for an edge at the hub; the edge follows them when it asks next (M9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple
+
+from triplewire.engine.edges.rules import refuse_bad_name
+from triplewire.errors import NotAllowed, UnknownSubscription
+from triplewire.store import Reader, Writer
+from triplewire.wire.edges import EdgeRule
+
+_OWNERS, _OFFERS = "edges.owners", "edges.offers"
+_MOST = 1_000
+"""Edges whose owners are remembered, and rules that may be offered to one."""
+
+
+def note_edge(writer: Writer, edge: str, owner: str | None) -> None:
+    """Remember that there is an edge, and whose it is."""
+    refuse_bad_name(edge)
+    owners: dict[str, str | None] = writer.settings.get(_OWNERS, {})
+    if edge not in owners:
+        kept = dict([*owners.items()][-_MOST + 1 :])
+        writer.settings.set(_OWNERS, kept | {edge: owner})
+
+
+def is_noted(reader: Reader, edge: str) -> bool:
+    """Whether it is known whose edge it is."""
+    return edge in reader.settings.get(_OWNERS, {})
+
+
+def edges_of(reader: Reader, owner: str | None) -> list[str]:
+    """The edges of an owner that have ever asked, by name."""
+    owners: dict[str, str | None] = reader.settings.get(_OWNERS, {})
+    return sorted(edge for edge, each in owners.items() if each == owner)
+
+
+def offer(writer: Writer, edge: str, rule: EdgeRule, owner: str | None) -> None:
+    """Have an edge follow a rule; one of the same id takes the place of that. NotAllowed for another owner's edge."""
+    owners: dict[str, str | None] = writer.settings.get(_OWNERS, {})
+    if edge not in owners:
+        raise UnknownSubscription(edge)
+    if owners[edge] != owner:
+        raise NotAllowed("this edge is another account's")
+    offers: dict[str, list[list[str]]] = writer.settings.get(_OFFERS, {})
+    others = [each for each in offers.get(edge, []) if each[0] != rule.id]
+    writer.settings.set(_OFFERS, offers | {edge: [*others, list(astuple(rule))][-_MOST:]})
+
+
+def offered(reader: Reader, edge: str) -> list[EdgeRule]:
+    """The rules that an edge has still to follow."""
+    return [EdgeRule(*each) for each in reader.settings.get(_OFFERS, {}).get(edge, [])]
+
+
+def settled(writer: Writer, edge: str, rules: Iterable[str]) -> None:
+    """An edge has followed rules, or has let go of them: these are not offered any more."""
+    offers: dict[str, list[list[str]]] = writer.settings.get(_OFFERS, {})
+    gone = set(rules)
+    left = [each for each in offers.get(edge, []) if each[0] not in gone]
+    if left != offers.get(edge, []):
+        rest = {name: each for name, each in offers.items() if name != edge}
+        writer.settings.set(_OFFERS, rest | ({edge: left} if left else {}))
