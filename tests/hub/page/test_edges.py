@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import expect
 
 from hub.page.browsers import Visit
 from hub.serving import serving
+
+
+def until(is_so, what: str) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end, f"it took too long until {what}"
+        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -17,16 +26,14 @@ def edge(served, tmp_path):
 
 
 def test_what_is_picked_on_the_hubs_page_is_kept_at_the_edge_and_its_page_says_why(visit, served, edge, browser):
-    while not served.get("/v1/edges").json():
-        pass  # until the edge has asked for the first time
+    until(lambda: served.get("/v1/edges").json(), "the edge has asked for the first time")
     page = visit.go("resource?iri=%3Chttps%3A%2F%2Ftown.example%2Fpool%3E").page
     visit.heading("Pools")
     page.get_by_role("button", name="Keep this at my edge").click()
     expect(page.get_by_text("keeps it as soon as it asks")).to_be_visible()
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     near = Visit(context.new_page(), edge.url)
-    while not edge.get("/v1/edge").json()["cached"]:
-        pass  # until the edge has asked again
+    until(lambda: edge.get("/v1/edge").json()["cached"], "the edge has asked again")
     near.go("edge")
     near.heading("This edge")
     expect(near.page.get_by_role("region", name="The rules of this edge")).to_contain_text("1 resource")

@@ -1,6 +1,6 @@
 // Edges: hubs that keep what rules register here; and, where this hub is one, what it keeps and why.
 
-import { announce, button, el, field, options, plural, problem, put, refill, table } from "./dom.js";
+import { button, el, field, options, plural, problem, put, refill, table } from "./dom.js";
 import { get, post, send } from "./api.js";
 import { label, learn, shown } from "./terms.js";
 import { ago } from "./times.js";
@@ -28,7 +28,6 @@ function form(edges, rule, signal) {
       const edge = which.value;
       await post(`/v1/edges/${encodeURIComponent(edge)}/rules`, { text, language: "sparql" }, { signal });
       refill(said, `${edge} keeps it as soon as it asks.`);
-      announce(said.textContent);
     } catch (error) {
       refill(said, problem(error));
     }
