@@ -69,7 +69,7 @@ def act(world: World, action: tuple) -> None:
     """Let something happen; what an edge refuses, because it is the hub's, does not."""
     match action:
         case "publish", uri, text, access:
-            world.publish(uri, text, access)
+            world.publish("urn:menu" if text.startswith("<menu") else uri, text, access)
         case "retract", uri:
             world.retract(uri)
         case "restrict", uri, access:

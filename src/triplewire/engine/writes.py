@@ -202,11 +202,16 @@ class HubWrites(HubConnection, AnyHub):
         owner: str | None = None,
         viewer: str | None = None,
     ) -> dict[str, str]:
-        """Let rules of an edge stand, and let go of others; gives those that are refused, with the reasons."""
+        """Let rules of an edge stand, and let go of others; gives those that are refused, with the reasons.
+
+        Two transactions, because what stands now is learned at the end of one, and what has gone at the beginning.
+        """
         with self._writing() as writer:
             viewer = EVERYBODY if holdings.is_edge(writer) else viewer
             rules.refuse_stranger(writer, edge, owner)
-            rules.unfollow(writer, edge, unfollow)
+            replaced = rules.replaced(writer, edge, follow, owner=owner, viewer=viewer)
+            rules.unfollow(writer, edge, [*unfollow, *replaced])
+        with self._writing() as writer:
             offers.note_edge(writer, edge, owner)
             offers.settled(writer, edge, [*(rule.id for rule in follow), *unfollow])
             later = backfills.is_for_later(writer, "auto")

@@ -90,25 +90,33 @@ def follow(
     viewer: str | None,
     later: bool,
 ) -> dict[str, str]:
-    """Let rules stand; those that an edge has already in these words stay. Gives the refused ones, with the reasons."""
+    """Let rules stand; those that an edge has already stay. Gives the refused ones, with the reasons."""
     space, refused = edge + _BETWEEN, {}
     known = rules_of(writer, edge)
     for rule in rules:
-        if rule.id in known and _is_same(writer, known[rule.id], rule, owner, viewer):
+        if rule.id in known:
             continue
         try:
             pattern = registrations.compiled(writer, rule.text, rule.language, None, space=space)
         except TriplewireError as error:
             refused[rule.id] = str(error)
             continue
-        if rule.id in known:
-            registrations.unregister(writer, known[rule.id].id)
         scope = scope_of(pattern, rule.language)
         wanted = Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer)
         registration = registrations.Registration(writer, standing, later=later)
         registration.add([wanted])
         registration.tell()
     return refused
+
+
+def replaced(
+    reader: Reader, edge: str, rules: Sequence[EdgeRule], *, owner: str | None, viewer: str | None
+) -> list[str]:
+    """Those of the rules that an edge has in other words, or for another owner or viewer: they are let go of first."""
+    known = rules_of(reader, edge)
+    return [
+        rule.id for rule in rules if rule.id in known and not _is_same(reader, known[rule.id], rule, owner, viewer)
+    ]
 
 
 def unfollow(writer: Writer, edge: str, rules: Sequence[str]) -> None:
