@@ -491,17 +491,3 @@ def test_answers_say_how_old_they_are(passau):
     later = passau.edge.as_of
     assert later.position == first.position
     assert later.age >= first.age
-
-
-def test_a_rule_that_is_let_go_of_and_followed_again_in_one_question_leaves_nothing_behind_at_the_hub():
-    with Hub() as hub, Edge(hub=hub) as edge:
-        hub.publish("<urn:r0> <urn:s> <urn:r0> .", uri="urn:r0")
-        rule = "SELECT ?y { <urn:r0> <urn:s> ?y }"
-        edge.follow(rule, language="sparql", id="one")
-        edge.sync()
-        edge.unfollow("one")
-        edge.follow(rule, language="sparql", id="one")
-        edge.sync()
-        hub.retract("urn:r0")
-        edge.sync()
-        assert held_by(edge)[0] == set()

@@ -119,6 +119,25 @@ def play(account: str | None, actions: list[tuple]) -> None:
     world.hub.close()
 
 
+def test_a_rule_that_is_let_go_of_and_followed_again_in_one_question_leaves_nothing_behind_at_the_hub():
+    resource = "<urn:r0> <urn:s> <urn:r0> ; <urn:p> 2 ."
+    play(
+        None,
+        [
+            *[("retract", "urn:doc/0")] * 3,
+            ("publish", "urn:r0", resource, None),
+            ("publish", "urn:doc/0", "", None),
+            ("retract", "urn:doc/0"),
+            ("unfollow", 1),
+            ("follow", 1),
+            ("retract", "urn:doc/0"),
+            ("publish", "urn:doc/0", "", None),
+            ("restrict", "urn:r0", Access(["other"])),
+            ("retract", "urn:r0"),
+        ],
+    )
+
+
 @settings(max_examples=100)
 @given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=16))
 def test_edge_holds_what_its_rules_register_after_any_history(account, actions):
