@@ -114,9 +114,7 @@ def replaced(
 ) -> list[str]:
     """Those of the rules that an edge has in other words, or for another owner or viewer: they are let go of first."""
     known = rules_of(reader, edge)
-    return [
-        rule.id for rule in rules if rule.id in known and not _is_same(reader, known[rule.id], rule, owner, viewer)
-    ]
+    return [rule.id for rule in rules if rule.id in known and not _is_same(reader, known[rule.id], rule, owner, viewer)]
 
 
 def unfollow(writer: Writer, edge: str, rules: Sequence[str]) -> None:
