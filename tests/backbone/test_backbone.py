@@ -262,3 +262,23 @@ def test_run_keeps_hubs_up_to_date_until_it_is_stopped(world):
     for thread in running:
         thread.join()
     assert all(held(hub) == held(world.hubs[TOWN]) != {} for hub in world.hubs.values())
+
+
+def test_a_change_that_waited_and_that_its_home_refuses_is_set_aside_with_the_reason(tmp_path):
+    world = World([TOWN, HILL], lambda name: f"sqlite:///{tmp_path}/{name}.db", when_away="queue")
+    world.hubs[TOWN].publish("<urn:d> <urn:title> 1 .", uri="urn:doc")
+    world.rest()
+    world.partition([TOWN], [HILL])
+    world.hubs[HILL].publish(said("word"), uri="urn:doc")
+    range_of_titles = "<http://www.w3.org/2000/01/rdf-schema#range> <http://www.w3.org/2001/XMLSchema#integer>"
+    shape = parse(f"<urn:title> {range_of_titles} .", uri="urn:x")
+    world.hubs[TOWN].set_schema(Schema.from_triples(shape.triples))
+    world.heal()
+    assert world.hubs[HILL].sync().passed == 0
+    with world.hubs[HILL].store.reading() as reader:
+        (rejection,) = reader.intake.rejected()
+    assert rejection.uri == "urn:doc"
+    assert "town-" in rejection.reason
+    assert "breaks the schema" in rejection.reason
+    assert world.hubs[HILL].backbone().waiting == 0
+    world.close()

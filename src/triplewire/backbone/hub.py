@@ -35,7 +35,7 @@ from triplewire.errors import (
 from triplewire.intake.entries import Handled, change_of, entry_of
 from triplewire.model import Change, parse_triple
 from triplewire.schema import Schema
-from triplewire.store import HomeRecord, Reader, Writer
+from triplewire.store import HomeRecord, NewRejection, Reader, Writer
 from triplewire.tables import Outcome
 from triplewire.wire.backbones import HomeBatch, MemberAnswer, MemberQuestion, digests_of_ranges, range_of
 
@@ -340,12 +340,16 @@ class BackboneHub(Hub):
                 away.add(home)
                 continue
             except TriplewireError as error:
-                self._away[home] = f"it refused {entry.uri}: {error}"
+                refused = [NewRejection(entry, f"{home} refused it: {error}")]
+            else:
+                refused = []
+                passed += 1
             with self._writing() as writer:
                 writer.homes.passed([number])
-            passed += 1
+                writer.intake.reject(refused)
         for home in {home for _, home, _ in waiting} - away:
-            self._ask(self._names[home])
+            with self._reaching(self._names[home]):
+                self._ask(self._names[home])
         return passed
 
     def _member(self, home: str) -> BackboneMember:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -12,8 +13,8 @@ from triplewire.engine.batch import policies
 from triplewire.engine.names import BACKBONE
 from triplewire.store import Reader, Writer
 from triplewire.wire.backbones import NEVER, MemberQuestion, Stamp
+from triplewire.wire.edges import digest_of
 
-_KEY = "backbone"
 _MOST_CONFLICTS = 1_000
 
 
@@ -27,8 +28,8 @@ class MemberState:
     name: str
     positions: dict[str, int] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
-    seen: dict[str, Any] = field(default_factory=dict)
-    """The schema and the taxonomy as they were when they were stamped."""
+    seen: dict[str, str] = field(default_factory=dict)
+    """The digests of the schema and the taxonomy that the stamps are of."""
     conflicts: tuple[HomeConflict, ...] = ()
 
     @classmethod
@@ -61,26 +62,34 @@ class MemberState:
 
     def stamped(self, reader: Reader) -> MemberState:
         """With new stamps, if the schema or the taxonomy was replaced here since."""
-        now = {"schema": policies.stored(reader), "taxonomy": taxonomies.stored(reader)}
         found = self
-        for kind, value in now.items():
-            spelled = [*value]
-            if spelled != found.seen.get(kind, _NOTHING[kind]):
+        for kind, nothing in _NOTHING.items():
+            digest = _digest(_stored(kind, reader))
+            if digest != found.seen.get(kind, nothing):
                 stamp = found.stamp(kind)[0] + 1, self.name
-                found = replace(found, stamps=found.stamps | {kind: stamp}, seen=found.seen | {kind: spelled})
+                found = replace(found, stamps=found.stamps | {kind: stamp}, seen=found.seen | {kind: digest})
         return found
 
     def took(self, kind: str, stamp: Stamp, reader: Reader) -> MemberState:
         """With the schema or taxonomy of another hub."""
-        value = policies.stored(reader) if kind == "schema" else taxonomies.stored(reader)
-        return replace(self, stamps=self.stamps | {kind: stamp}, seen=self.seen | {kind: [*value]})
+        digest = _digest(_stored(kind, reader))
+        return replace(self, stamps=self.stamps | {kind: stamp}, seen=self.seen | {kind: digest})
 
     def question(self, *, wait: float = 0.0) -> MemberQuestion:
         """What is to be asked now."""
         return MemberQuestion(self.name, self.positions, self.stamp("schema"), self.stamp("taxonomy"), wait=wait)
 
 
-_NOTHING: dict[str, list[Any]] = {"schema": ["refuse", []], "taxonomy": [[], {}]}
+def _stored(kind: str, reader: Reader) -> tuple[Any, ...]:
+    return policies.stored(reader) if kind == "schema" else taxonomies.stored(reader)
+
+
+def _digest(value: tuple[Any, ...]) -> str:
+    return digest_of([json.dumps(value, sort_keys=True)])
+
+
+_NOTHING = {"schema": _digest(("refuse", [])), "taxonomy": _digest(([], {}))}
+"""The digests where none was ever given."""
 
 
 def new_state(name: str) -> MemberState:
