@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 
 from fastapi import APIRouter
@@ -20,6 +22,8 @@ from triplewire.wire.backbones import (
     PassedTold,
 )
 
+_LOOK_EVERY = 0.1
+
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["backbone"])
 
 
@@ -34,8 +38,13 @@ def status(access: Administering) -> BackboneTold:
 @router.post("/backbone", summary="Tell a hub of the backbone what it lacks")
 async def tell(access: Administering, question: MemberQuestion) -> MemberAnswer:
     """The batches of homes that another hub of the backbone lacks; if there are none, after `wait` seconds at most."""
-    asked = replace(question, wait=min(question.wait, access.service.settings.longest_wait))
-    return await run_in_threadpool(_member(access).serve_member, asked)
+    member, asked = _member(access), replace(question, wait=0.0)
+    until = time.monotonic() + min(question.wait, access.service.settings.longest_wait)
+    while True:
+        answer = await run_in_threadpool(member.serve_member, asked)
+        if answer.is_news or time.monotonic() >= until or access.service.is_stopping:
+            return answer
+        await asyncio.sleep(_LOOK_EVERY)
 
 
 @router.post("/backbone/changes", summary="Apply changes as the home of their documents")
