@@ -7,7 +7,7 @@ import pytest
 from edge.worlds import held_by
 from hub.serving import serving
 from triplewire import Edge, Hub
-from triplewire.errors import NotAllowed, QuerySyntaxError, UnknownSubscription
+from triplewire.errors import BadRequest, NotAllowed, QuerySyntaxError
 
 WATER = "SELECT ?d { ?d <urn:theme> <urn:water> }"
 
@@ -46,7 +46,7 @@ def test_an_offer_is_refused_for_a_bad_rule_an_unknown_edge_and_the_edge_of_anot
             hub.offer(name_of(edge), "SELECT nothing", language="sparql", owner="maja")
         with pytest.raises(NotAllowed):
             hub.offer(name_of(edge), WATER, language="sparql", owner="otto")
-        with pytest.raises(UnknownSubscription):
+        with pytest.raises(BadRequest, match="has asked this hub yet"):
             hub.offer("edge-none", WATER, language="sparql", owner="maja")
         assert hub.edges(owner="otto") == []
 
@@ -61,5 +61,5 @@ def test_over_http_the_edge_of_an_account_is_listed_offered_to_and_tells_why(tmp
         assert answer.status_code == 201, answer.text
         edge.sync()
         assert edge.cause("urn:1").rules == ("water",)
-        assert served.post("/v1/edges/edge-none/rules", json={"text": WATER, "language": "sparql"}).status_code == 404
+        assert served.post("/v1/edges/edge-none/rules", json={"text": WATER, "language": "sparql"}).status_code == 400
         assert served.get("/v1/edge/cause", params={"iri": "urn:1"}).status_code == 400

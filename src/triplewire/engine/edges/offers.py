@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple
 
 from triplewire.engine.edges.rules import refuse_bad_name
-from triplewire.errors import NotAllowed, UnknownSubscription
+from triplewire.errors import BadRequest, NotAllowed
 from triplewire.store import Reader, Writer
 from triplewire.wire.edges import EdgeRule
 
@@ -39,7 +39,7 @@ def offer(writer: Writer, edge: str, rule: EdgeRule, owner: str | None) -> None:
     """Have an edge follow a rule; one of the same id takes the place of that. NotAllowed for another owner's edge."""
     owners: dict[str, str | None] = writer.settings.get(_OWNERS, {})
     if edge not in owners:
-        raise UnknownSubscription(edge)
+        raise BadRequest(f"no edge {edge!r} has asked this hub yet; GET /v1/edges lists those that have")
     if owners[edge] != owner:
         raise NotAllowed("this edge is another account's")
     offers: dict[str, list[list[str]]] = writer.settings.get(_OFFERS, {})
