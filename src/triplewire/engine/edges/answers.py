@@ -84,11 +84,12 @@ class EdgeAnswering:
     def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
         question, there = self._question, HubPosition.read(self._question.position)
         after = min(there.number, self._here.number) if has_loaded else self._here.number
-        step = self._steps.since(self._reader, self._state, self._viewer, after)
+        is_relisted = there.lists != self._here.lists
+        step = self._steps.since(self._reader, self._state, self._viewer, after, is_relisted=is_relisted)
         load = set(question.load)
         touched = step.touches(self._known.by_query)
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
-        moves = step.moves(set(queries.values()), trusts_past=there.lists == self._here.lists)
+        moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
         asked = step.now.numbers(question.nodes)
