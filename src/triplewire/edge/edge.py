@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -36,7 +36,7 @@ from triplewire.errors import (
 from triplewire.languages import read
 from triplewire.model import Term, parse_triple
 from triplewire.schema import Schema
-from triplewire.store import EVERYBODY, Reader, Writer
+from triplewire.store import EVERYBODY, Reader, Store, Writer
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 
 _ROUNDS = 20
@@ -48,6 +48,9 @@ _NODES = 5_000
 _AGAIN = 0.1
 _PATIENCE = 20.0
 _BACK_OFF = 0.5, 30.0
+
+
+Conversation = Generator[EdgeQuestion, EdgeAnswer, Synced]
 
 
 class Uplink(Protocol):
@@ -79,7 +82,7 @@ class Edge(Hub):
 
     def __init__(
         self,
-        url: str | Path = ":memory:",
+        url: str | Path | Store = ":memory:",
         *,
         hub: str | Hub | Uplink | None = None,
         account: str | None = None,
@@ -183,24 +186,38 @@ class Edge(Hub):
             return done
 
     def _sync(self, verify: bool, wait: float) -> Synced:
+        talk = self.conversation(verify=verify, wait=wait)
+        try:
+            question = next(talk)
+            while True:
+                answer = self._uplink.serve_edge(question)
+                question = talk.send(answer)
+                time.sleep(_AGAIN if answer.waiting else 0)
+        except StopIteration as end:
+            done: Synced = end.value
+            return done
+
+    def conversation(self, *, verify: bool = False, wait: float = 0.0) -> Conversation:
+        """A `sync` without its uplink: it gives one question after the other, is sent the answers, and ends.
+
+        It may be left at any time, and another one begun: what was taken over is written.
+        """
         rounds = 0
         while rounds < _ROUNDS:
-            question = self._question(verify, wait)
-            answer = self._uplink.serve_edge(question)
-            if answer.rules is not None:
+            answer = yield self._question(verify, wait)
+            if answer.resync or answer.drifted:
                 rounds += 1
-                self._note_rules(answer)
-            elif answer.resync or answer.drifted:
-                rounds += 1
-                done = self._resync(answer)
+                done = yield from self._resync(answer)
                 if done is not None:
                     return done
+            elif answer.rules is not None:
+                rounds += 1
+                self._note_rules(answer)
             else:
                 done = self._take([answer])
                 is_more = self._accept(answer.offered)
                 if not is_more and not answer.waiting and not self._has_more(answer):
                     return done
-                time.sleep(_AGAIN if answer.waiting else 0)
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
 
     def _accept(self, offered: Sequence[EdgeRule]) -> bool:
@@ -241,13 +258,15 @@ class Edge(Hub):
         with self._writing() as writer:
             self._state(writer).compared(answer.rules or {}, answer.refused).write(writer)
 
-    def _resync(self, reason: EdgeAnswer) -> Synced | None:
+    def _resync(self, reason: EdgeAnswer) -> Generator[EdgeQuestion, EdgeAnswer, Synced | None]:
         """Compare everything with the hub, and take what differs; None if the hub has changed meanwhile."""
-        with self._reading() as reader:
-            question = self._state(reader).question()
-        everything = self._uplink.serve_edge(replace(question, resync=True))
-        assert everything.manifest is not None, "it was asked for"
-        assert everything.rules is not None, "and so was this"
+        everything = reason
+        if reason.manifest is None:
+            with self._reading() as reader:
+                question = self._state(reader).question()
+            everything = yield replace(question, resync=True)
+        if everything.manifest is None or everything.rules is None:
+            raise NetworkError("the hub was asked for everything, and did not tell it")
         with self._reading() as reader:
             missing = self._differing(reader, everything.manifest)
             state = self._state(reader).compared(everything.rules, everything.refused)
@@ -263,7 +282,7 @@ class Edge(Hub):
             asked = replace(
                 rest, load=sorted(known), nodes=missing[first : first + _NODES], position=answers[-1].position
             )
-            answers.append(self._uplink.serve_edge(asked))
+            answers.append((yield asked))
             if answers[-1].rules is not None or answers[-1].resync:
                 return None
         done = self._take(answers, whole=True)

@@ -8,6 +8,7 @@ number of changes of access lists: where these changed, a viewer's past cannot b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from triplewire.engine.edges.contents import Contents
@@ -62,7 +63,7 @@ class EdgeAnswering:
         has_loaded = bool(self._tags.keys() - set(question.load))
         reason = self._resync_reason(has_loaded, "schema" in told)
         if reason:
-            return EdgeAnswer(question.position, self._here.number, self._time, resync=reason)
+            return replace(self._everything(told), resync=reason)
         return self._difference(has_loaded, told)
 
     def _resync_reason(self, has_rules: bool, has_other_schema: bool) -> str:

@@ -120,7 +120,7 @@ def replaced(
 def unfollow(writer: Writer, edge: str, rules: Sequence[str]) -> None:
     """Let go of rules; of one that is not there, nothing."""
     known = rules_of(writer, edge)
-    for rule in rules:
+    for rule in dict.fromkeys(rules):
         if rule in known:
             registrations.unregister(writer, known[rule].id)
 
