@@ -240,7 +240,7 @@ def test_rule_that_comes_and_goes_several_times_while_the_hub_is_away_is_gone_wh
         world.unfollow("rule")
     world.edge.sync()
     world.check()
-    assert world.hub.subscriptions() == []
+    assert list(world.hub.subscriptions()) == []
 
 
 # -- the first load, positions, resync
