@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.edge.cache import Cache, CacheChanges
+from triplewire.edge.checking import refuse_nonsense
 from triplewire.edge.rules import EdgeState, new_state
 from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
 from triplewire.engine import Hub, taxonomies
@@ -44,6 +45,9 @@ _ROUNDS = 20
 
 _NODES = 5_000
 """So many resources are asked for at a time."""
+
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError)
+"""What an answer leads to that is not one of a hub; nothing of it is kept, because the transaction ends."""
 
 _AGAIN = 0.1
 _PATIENCE = 20.0
@@ -179,11 +183,21 @@ class Edge(Hub):
             try:
                 done = self._sync(verify, wait)
             except TriplewireError as error:
-                if not self._problem[0]:
-                    self._problem = str(error), datetime.now().astimezone()
+                self._note_problem(error)
                 raise
+            except _UNREADABLE as error:
+                problem = NetworkError(
+                    f"the hub's answer is none that an edge can use ({type(error).__name__}: {error})"
+                )
+                self._note_problem(problem)
+                raise problem from error
             self._problem = "", None
             return done
+
+    def _note_problem(self, error: Exception) -> None:
+        """Remember what the link suffers from, and since when."""
+        since = self._problem[1] or datetime.now().astimezone()
+        self._problem = str(error), since
 
     def _sync(self, verify: bool, wait: float) -> Synced:
         talk = self.conversation(verify=verify, wait=wait)
@@ -191,6 +205,7 @@ class Edge(Hub):
             question = next(talk)
             while True:
                 answer = self._uplink.serve_edge(question)
+                refuse_nonsense(answer)
                 question = talk.send(answer)
                 time.sleep(_AGAIN if answer.waiting else 0)
         except StopIteration as end:
@@ -224,10 +239,15 @@ class Edge(Hub):
         """Follow the rules that a person made for this edge at the hub; whether there were new ones."""
         with self._reading() as reader:
             known = self._state(reader).rules
-        coming = [rule for rule in offered if rule.id not in known]
-        for rule in coming:
+        return bool([rule for rule in offered if rule.id not in known and self._has_followed(rule)])
+
+    def _has_followed(self, rule: EdgeRule) -> bool:
+        """False for a rule that cannot be followed here: it is the hub's to know better."""
+        try:
             self.follow(rule.text, language=rule.language, id=rule.id)
-        return bool(coming)
+        except TriplewireError:
+            return False
+        return True
 
     def _has_more(self, answer: EdgeAnswer) -> bool:
         """Whether there are rules that the hub has not been asked for, because they are many."""
@@ -305,7 +325,8 @@ class Edge(Hub):
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
             state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
-            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole)
+            is_other = any(answer.schema is not None for answer in answers)  # what was held may not be any more
+            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole or is_other)
             is_given = any(answer.taxonomy is not None for answer in answers)
             self._commit(writer, changes, number=last.number, is_given=is_given)
             state.write(writer)
@@ -387,19 +408,19 @@ class Edge(Hub):
         with self._reading() as reader:
             return self._state(reader).as_of
 
-    def status(self) -> EdgeStatus:
-        """What is followed and kept, how old it is, and what the link to the hub does."""
+    def status(self, *, viewer: str | None = None) -> EdgeStatus:
+        """What is followed and kept, how old it is, and what the link does; of what is private, what a viewer sees."""
         with self._reading() as reader:
             state = self._state(reader)
             cached = reader.seen_by(EVERYBODY).documents.count()
-            private = reader.documents.count() - cached
+            private = reader.seen_by(viewer).documents.count() - cached
             unheard = [rule.id for rule in state.rules.values() if rule.state in ("new", "loading")]
             pending = (*unheard, *state.dropped)
             known = state.name, self._hub, state.as_of, tuple(_rules(reader, state)), cached, private
             return EdgeStatus(*known, *self._problem, pending)
 
-    def cause(self, iri: str | Term) -> Cause:
-        """Why something is said of a resource here, or why not."""
+    def cause(self, iri: str | Term, *, viewer: str | None = None) -> Cause:
+        """Why something is said of a resource here, or why not; of private documents those that the viewer may read."""
         node = str(resource_of(iri))
         with self._reading() as reader:
             cached = reader.seen_by(EVERYBODY)
@@ -409,7 +430,9 @@ class Edge(Hub):
                 return Cause(node, tuple(rules), (), (), is_cached=False)
             parents = _parents(cached, node, number, self._book.strong(reader))
             stated = bool(cached.triples.statements([number]))
-            return Cause(node, tuple(rules), parents, _private(reader, cached, number), is_cached=stated)
+            return Cause(
+                node, tuple(rules), parents, _private(reader.seen_by(viewer), cached, number), is_cached=stated
+            )
 
 
 def _uplink(

@@ -179,6 +179,7 @@ class HubWrites(HubConnection, AnyHub):
         What an edge tells is of its cache alone, whoever asks. NotAllowed for an edge of another owner.
         """
         edge, refused = question.edge, {}
+        rules.refuse_too_much(question)
         if question.follow or question.unfollow:
             refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
         rules.refuse_bad_name(edge)
@@ -187,6 +188,7 @@ class HubWrites(HubConnection, AnyHub):
         until = time.monotonic() + question.wait
         while True:
             with self._lock, self.store.reading() as reader:
+                offers.refuse_other_owner(reader, edge, owner)
                 answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
                 answer = replace(answer, offered=offers.offered(reader, edge))
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
@@ -209,6 +211,7 @@ class HubWrites(HubConnection, AnyHub):
         with self._writing() as writer:
             viewer = EVERYBODY if holdings.is_edge(writer) else viewer
             rules.refuse_stranger(writer, edge, owner)
+            offers.refuse_other_owner(writer, edge, owner)
             replaced = rules.replaced(writer, edge, follow, owner=owner, viewer=viewer)
             rules.unfollow(writer, edge, [*unfollow, *replaced])
         with self._writing() as writer:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from datetime import datetime
 from hashlib import blake2b
@@ -24,6 +24,33 @@ from typing import Any
 _BLANK = re.compile(r"_:d(\d+)x(.*)", re.DOTALL)
 _DIGEST = 8
 _WORTH_PACKING = 200
+
+
+AS_OF = "Triplewire-As-Of"
+"""The header of an edge's answers that names the batch of its hub; `Age` says how old that may be."""
+
+
+@dataclass(frozen=True)
+class AnswerAge:
+    """How old an answer of an edge may be: the batch of its hub that it is of, and for how many seconds it may not be.
+
+    Without seconds, the hub has never told anything.
+    """
+
+    position: int
+    seconds: int | None
+
+
+def age_in(headers: Mapping[str, str]) -> AnswerAge | None:
+    """What the headers of an answer say of its age; None: it is not of an edge.
+
+    >>> age_in({"Triplewire-As-Of": "42", "Age": "7"})
+    AnswerAge(position=42, seconds=7)
+    """
+    position, seconds = headers.get(AS_OF, ""), headers.get("Age", "")
+    if not position.isdecimal():
+        return None
+    return AnswerAge(int(position), int(seconds) if seconds.isdecimal() else None)
 
 
 @dataclass(frozen=True)

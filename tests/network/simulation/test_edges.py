@@ -345,6 +345,24 @@ def test_edge_that_moves_to_another_hub_of_the_backbone_loses_nothing_and_is_tol
         assert [event.kind for event in here.events("local")] == ["matched"] * 4
 
 
+def test_reference_that_becomes_weak_while_an_edge_moves_to_a_hub_that_does_not_know_it():
+    """Its rules are told anew there, with another schema: what was held by the old one goes."""
+    sim, net = quiet(edges=1, hubs=2)
+    (edge,) = net.edges
+    with net.at(0) as hub:
+        hub.publish("<urn:b> <urn:p> 7 .", uri="urn:held")
+    sim.run()
+    assert says(net, edge, "ASK { <urn:b> <urn:p> 7 }")
+    net.partition([edge], [0, 1])
+    net.move(edge, to=1)
+    with net.at(1) as hub:
+        hub.set_schema(strong())
+    sim.run()
+    net.heal()
+    sim.run()
+    assert not says(net, edge, "ASK { <urn:b> <urn:p> 7 }")
+
+
 def test_client_of_an_edge_hears_of_what_is_cached_and_of_what_is_private():
     sim, net = quiet()
     reader, writer = net.client(at=1), net.client(at=0)

@@ -7,6 +7,7 @@ number of changes of access lists: where these changed, a viewer's past cannot b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,6 +22,9 @@ FORGOTTEN = "the hub does not keep any more what happened since"
 OTHER_SCHEMA = "the schema has changed, and with it what resources hold"
 
 
+_POSITION = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})\.([0-9a-f]*)")
+
+
 class HubPosition(NamedTuple):
     """A batch, and the number of changes of access lists until then."""
 
@@ -31,9 +35,8 @@ class HubPosition(NamedTuple):
     @classmethod
     def read(cls, text: str) -> HubPosition:
         """The position that was told; one that nobody told is none of this hub."""
-        number, _, rest = text.partition(".")
-        lists, _, mark = rest.partition(".")
-        return cls(int(number), int(lists), mark) if number.isdecimal() and lists.isdecimal() else cls(0, 0, text)
+        told = _POSITION.fullmatch(text)
+        return cls(0, 0, text) if told is None else cls(int(told[1]), int(told[2]), told[3])
 
     def __str__(self) -> str:
         return f"{self.number}.{self.lists}.{self.mark}"
@@ -93,7 +96,7 @@ class EdgeAnswering:
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
-        asked = step.now.numbers(question.nodes)
+        asked = self._asked(step.now)
         more = step.now.closure(set().union(*whole.values())) | set(asked.values())
         described = [*moves.described, *sorted(more.difference(moves.described))]
         return EdgeAnswer(
@@ -110,6 +113,18 @@ class EdgeAnswering:
             drifted=self._drifted(step.now, load),
             **told,  # type: ignore[arg-type]  # each under its own name
         )
+
+    def _asked(self, now: Contents) -> dict[str, int]:
+        """The nodes that the edge asks for, as far as a rule of it reaches them: it is to learn of no others.
+
+        Of the others it is not even said whether they are known.
+        """
+        wanted = now.numbers(self._question.nodes)
+        above = now.holders(wanted.values())
+        rows = self._reader.rows.binding(sorted(above)) if above else ()
+        roots = {term for row in rows if row.query in self._known.by_query for term in row.terms} & above
+        reached = now.closure(roots)
+        return {name: number for name, number in wanted.items() if number in reached}
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""

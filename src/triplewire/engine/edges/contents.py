@@ -126,10 +126,10 @@ class Contents:
         return found
 
     def _uris_of(self, documents: Iterable[int]) -> dict[int, str]:
+        """The uris of documents; also of one that the viewer may read no longer, whose blank nodes it has to let go."""
         missing = [document for document in dict.fromkeys(documents) if document not in self._uris]
-        for record in self.reader.documents.current_of(missing) if missing else ():
-            if record is not None:
-                self._uris[record.id] = origin_of(record.uri)
+        found = self.reader.uris_of(missing) if missing else {}
+        self._uris.update((document, origin_of(uri)) for document, uri in found.items())
         return self._uris
 
     def _xml(self, nodes: Iterable[int]) -> dict[int, str]:

@@ -10,18 +10,27 @@ from triplewire.errors import BadRequest, NotAllowed
 from triplewire.store import Reader, Writer
 from triplewire.wire.edges import EdgeRule
 
+_ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
 _OWNERS, _OFFERS = "edges.owners", "edges.offers"
 _MOST = 1_000
-"""Edges whose owners are remembered, and rules that may be offered to one."""
+"""Edges of one owner that are remembered, and rules that may be offered to one."""
 
 
 def note_edge(writer: Writer, edge: str, owner: str | None) -> None:
     """Remember that there is an edge, and whose it is."""
     refuse_bad_name(edge)
     owners: dict[str, str | None] = writer.settings.get(_OWNERS, {})
-    if edge not in owners:
-        kept = dict([*owners.items()][-_MOST + 1 :])
-        writer.settings.set(_OWNERS, kept | {edge: owner})
+    if edge in owners:
+        return
+    too_many = [name for name, each in owners.items() if each == owner][: -_MOST + 1]
+    kept = {name: each for name, each in owners.items() if name not in too_many}
+    writer.settings.set(_OWNERS, kept | {edge: owner})
+
+
+def refuse_other_owner(reader: Reader, edge: str, owner: str | None) -> None:
+    """NotAllowed for an edge that has asked on behalf of another owner."""
+    if reader.settings.get(_OWNERS, {}).get(edge, owner) != owner:
+        raise NotAllowed(_ANOTHERS)
 
 
 def is_noted(reader: Reader, edge: str) -> bool:
@@ -40,8 +49,7 @@ def offer(writer: Writer, edge: str, rule: EdgeRule, owner: str | None) -> None:
     owners: dict[str, str | None] = writer.settings.get(_OWNERS, {})
     if edge not in owners:
         raise BadRequest(f"no edge {edge!r} has asked this hub yet; GET /v1/edges lists those that have")
-    if owners[edge] != owner:
-        raise NotAllowed("this edge is another account's")
+    refuse_other_owner(writer, edge, owner)
     offers: dict[str, list[list[str]]] = writer.settings.get(_OFFERS, {})
     others = [each for each in offers.get(edge, []) if each[0] != rule.id]
     writer.settings.set(_OFFERS, offers | {edge: [*others, list(astuple(rule))][-_MOST:]})

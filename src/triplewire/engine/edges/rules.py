@@ -14,10 +14,11 @@ from triplewire.engine.subscriptions import registrations
 from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
 from triplewire.model import Scope, Subscription
 from triplewire.store import Reader, SubscriptionRecord, Writer
-from triplewire.wire.edges import EdgeRule, digest_of_rules
+from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
 
 _BETWEEN = ":"
 _ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
+_MOST_NODES, _MOST_RULES = 10_000, 1_000
 _NAME = re.compile(r"edge-[0-9a-z]{1,64}")
 
 
@@ -69,6 +70,14 @@ def refuse_stranger(reader: Reader, edge: str, owner: str | None) -> None:
     refuse_bad_name(edge)
     if any(record.owner != owner for record in rules_of(reader, edge).values()):
         raise NotAllowed(_ANOTHERS)
+
+
+def refuse_too_much(question: EdgeQuestion) -> None:
+    """BadRequest for a question that no edge asks: they ask for a part at a time."""
+    if len(question.nodes) > _MOST_NODES:
+        raise BadRequest(f"so many resources are asked for at a time at most: {_MOST_NODES:,}")
+    if len(question.follow) > _MOST_RULES:
+        raise BadRequest(f"so many rules are followed at a time at most: {_MOST_RULES:,}")
 
 
 def scope_of(pattern: Pattern, language: str) -> Scope:
