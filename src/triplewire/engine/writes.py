@@ -188,9 +188,7 @@ class HubWrites(HubConnection, AnyHub):
         until = time.monotonic() + question.wait
         while True:
             with self._lock, self.store.reading() as reader:
-                offers.refuse_other_owner(reader, edge, owner)
                 answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
-                answer = replace(answer, offered=offers.offered(reader, edge))
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))
@@ -211,7 +209,7 @@ class HubWrites(HubConnection, AnyHub):
         with self._writing() as writer:
             viewer = EVERYBODY if holdings.is_edge(writer) else viewer
             rules.refuse_stranger(writer, edge, owner)
-            offers.refuse_other_owner(writer, edge, owner)
+            offers.KnownEdges(writer).refuse_other_owner(edge, owner)
             replaced = rules.replaced(writer, edge, follow, owner=owner, viewer=viewer)
             rules.unfollow(writer, edge, [*unfollow, *replaced])
         with self._writing() as writer:

@@ -199,7 +199,7 @@ class EdgeTold:
 
 def as_json(message: EdgeQuestion | EdgeAnswer) -> dict[str, Any]:
     """A message as it is sent: what is as it usually is, is left out, because most answers tell little."""
-    usual = {each.name: _usual(each) for each in fields(message)}
+    usual = _USUAL[type(message)]
     told = {name: value for name, value in vars(message).items() if value != usual[name]}
     return {name: _plain(value) for name, value in told.items()}
 
@@ -214,6 +214,10 @@ def packed_json(answer: EdgeAnswer) -> tuple[bytes, bool]:
 def _usual(member: Field[Any]) -> object:
     """What a member is if nothing is said; MISSING if it must be."""
     return member.default if member.default_factory is MISSING else member.default_factory()
+
+
+_USUAL = {kind: {each.name: _usual(each) for each in fields(kind)} for kind in (EdgeQuestion, EdgeAnswer)}
+"""What the members of a message are if nothing is said; nobody changes them."""
 
 
 def _plain(value: Any) -> Any:

@@ -56,8 +56,14 @@ class EdgeAnswering:
 
     def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
         """What the edge is told; NotAllowed if it is another owner's."""
-        question = self._question
         self._known.refuse_stranger(owner)
+        self._state.edges.refuse_other_owner(self._question.edge, owner)
+        found = self._found(refused)
+        offered = self._state.edges.offered(self._question.edge)
+        return replace(found, offered=offered) if offered else found
+
+    def _found(self, refused: Mapping[str, str]) -> EdgeAnswer:
+        question = self._question
         if not question.resync and self._known.digest_without(question.load) != question.rules:
             return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
         told = self._schema_told() | {"refused": dict(refused)}

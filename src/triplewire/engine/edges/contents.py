@@ -88,6 +88,8 @@ class Contents:
 
     def names(self, nodes: Collection[int]) -> list[str]:
         """Nodes as hub and edge spell them."""
+        if not nodes:
+            return []
         texts = self.read_texts(nodes)
         uris = self._uris_of(document for node in nodes if (document := document_of(texts[node])))
         return [node_of(texts[node], uris) for node in nodes]
@@ -108,7 +110,8 @@ class Contents:
     def descriptions(self, nodes: Collection[int]) -> list[Description]:
         """What is stated of each node, as it is told."""
         missing = [node for node in dict.fromkeys(nodes) if node not in self._told]
-        self._told.update(zip(missing, self._described(missing), strict=True))
+        if missing:
+            self._told.update(zip(missing, self._described(missing), strict=True))
         return [self._told[node] for node in nodes]
 
     def _described(self, nodes: Collection[int]) -> list[Description]:

@@ -6,7 +6,7 @@ So edges that follow the same rule, and see the same, share a query with its row
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.standing import GRAPH, Standing
@@ -100,22 +100,34 @@ def follow(
     later: bool,
 ) -> dict[str, str]:
     """Let rules stand; those that an edge has already stay. Gives the refused ones, with the reasons."""
-    space, refused = edge + _BETWEEN, {}
     known = rules_of(writer, edge)
+    left = {rule.id: rule for rule in rules if rule.id not in known}
+    while True:
+        wanted, refused = _compiled(writer, edge + _BETWEEN, left.values(), owner, viewer)
+        if wanted:
+            registration = registrations.Registration(writer, standing, later=later)
+            registration.add(wanted)
+            registration.tell()
+        left = {id: left[id] for id in refused}
+        if not wanted or not left:  # else one of these may name one that stands now
+            return refused
+
+
+def _compiled(
+    writer: Writer, space: str, rules: Iterable[EdgeRule], owner: str | None, viewer: str | None
+) -> tuple[list[Subscription], dict[str, str]]:
+    """Rules as subscriptions; and why others cannot be read, with what stands already."""
+    found: list[Subscription] = []
+    refused: dict[str, str] = {}
     for rule in rules:
-        if rule.id in known:
-            continue
         try:
             pattern = registrations.compiled(writer, rule.text, rule.language, None, space=space)
         except TriplewireError as error:
             refused[rule.id] = str(error)
             continue
         scope = scope_of(pattern, rule.language)
-        wanted = Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer)
-        registration = registrations.Registration(writer, standing, later=later)
-        registration.add([wanted])
-        registration.tell()
-    return refused
+        found.append(Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer))
+    return found, refused
 
 
 def replaced(

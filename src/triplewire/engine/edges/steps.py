@@ -18,6 +18,7 @@ from triplewire.engine import taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents, PastContents
 from triplewire.engine.edges.holdings import EDGE, is_edge
+from triplewire.engine.edges.offers import NUMBERED, KnownEdges
 from triplewire.engine.edges.rules import KnownRules
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
@@ -172,6 +173,7 @@ class HubState:
         self.marks = {**dict(earlier), self.number: self.mark}
         self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
         self.is_edge = is_edge(reader)
+        self.edges = KnownEdges(reader)
         self._sights: dict[str | None, str | None] = {}
         self._taxonomy_number = taxonomies.number_of(reader)
         if before is not None and before._taxonomy_number == self._taxonomy_number:
@@ -208,7 +210,7 @@ class Steps:
 
     def state(self, reader: Reader) -> HubState:
         """What all edges are told of this state; it is read when there is another one."""
-        stamp = reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, EDGE])
+        stamp = reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
         if self._state is None or self._state.stamp != stamp:
             self._state = HubState(reader, stamp, self._state)
         return self._state
