@@ -221,11 +221,14 @@ _USUAL = {kind: {each.name: _usual(each) for each in fields(kind)} for kind in (
 
 
 def _plain(value: Any) -> Any:
-    return (
-        [asdict(each) if isinstance(each, EdgeRule | Description) else each for each in value]
-        if isinstance(value, list)
-        else value
-    )
+    return [_plain_member(each) for each in value] if isinstance(value, list) else value
+
+
+def _plain_member(each: Any) -> Any:
+    if isinstance(each, Description):
+        parts = [{"document": part.document, "lines": part.lines} for part in each.parts]
+        return {"node": each.node, "parts": parts} | ({"xml": each.xml} if each.xml else {})
+    return asdict(each) if isinstance(each, EdgeRule) else each
 
 
 def node_of(text: str, uri_of: dict[int, str]) -> str:

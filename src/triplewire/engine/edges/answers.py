@@ -126,8 +126,10 @@ class EdgeAnswering:
         Of the others it is not even said whether they are known.
         """
         wanted = now.numbers(self._question.nodes)
+        if not wanted:
+            return {}
         above = now.holders(wanted.values())
-        rows = self._reader.rows.binding(sorted(above)) if above else ()
+        rows = self._reader.rows.binding(sorted(above))
         roots = {term for row in rows if row.query in self._known.by_query for term in row.terms} & above
         reached = now.closure(roots)
         return {name: number for name, number in wanted.items() if number in reached}

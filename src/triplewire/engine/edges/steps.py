@@ -11,7 +11,8 @@ those of what they register at the second one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from triplewire.engine import taxonomies
@@ -22,7 +23,7 @@ from triplewire.engine.edges.offers import NUMBERED, KnownEdges
 from triplewire.engine.edges.rules import KnownRules
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
-from triplewire.store import MATCHED, UNMATCHED, BatchRecord, Reader
+from triplewire.store import MATCHED, UNMATCHED, BatchRecord, LateReader, Reader, StateMoved, Store
 from triplewire.wire.edges import digest_of
 
 _KEPT = 8
@@ -165,7 +166,7 @@ class HubState:
 
     def __init__(self, reader: Reader, stamp: tuple[object, ...], before: HubState | None) -> None:
         """What has not changed since the state `before` is taken from there."""
-        self.stamp = stamp
+        self.stamp, self.generation = stamp, reader.generation
         self.number, self.lists = reader.batches.last(), reader.access.number()
         record = reader.batches.by_numbers({self.number}).get(self.number)
         self.mark, self.time = mark_of(record), "" if record is None else record.committed
@@ -207,10 +208,38 @@ class Steps:
         self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
         self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
         self._state: HubState | None = None
+        self._edition: int | None = None
+        """That of the store when the state was read."""
+
+    @contextmanager
+    def reading(self, store: Store) -> Iterator[Reader]:
+        """The state of the store; while that is the one that was asked of last, it is opened only if need be.
+
+        Most questions of edges that keep up are answered by what was looked up for the first of them.
+        """
+        edition = store.edition()
+        if edition is not None and edition == self._edition and self._state is not None:
+            try:
+                with store.reading_late(lambda reader: _stamp(reader) == self._stamp_known) as late:
+                    yield late
+            except StateMoved:
+                self._edition = None
+                raise
+            return
+        with store.reading() as reader:
+            self._edition = None
+            yield reader
+            self._edition = edition
+
+    @property
+    def _stamp_known(self) -> tuple[object, ...] | None:
+        return None if self._state is None else self._state.stamp
 
     def state(self, reader: Reader) -> HubState:
         """What all edges are told of this state; it is read when there is another one."""
-        stamp = reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
+        if isinstance(reader, LateReader) and self._state is not None:
+            return self._state
+        stamp = _stamp(reader)
         if self._state is None or self._state.stamp != stamp:
             self._state = HubState(reader, stamp, self._state)
         return self._state
@@ -232,7 +261,7 @@ class Steps:
         """The step from one batch to the last, as a viewer sees it; see `EdgeStep`."""
         sight = state.sight_of(reader, viewer)
         seen = reader if sight is None else reader.seen_by(viewer)
-        key = after, state.number, sight, state.lists, is_relisted, reader.generation, state.schema.strong
+        key = after, state.number, sight, state.lists, is_relisted, state.generation, state.schema.strong
         step = self._kept.get(key)
         if step is None:
             step = self._kept[key] = EdgeStep(
@@ -245,6 +274,10 @@ class Steps:
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return step
+
+
+def _stamp(reader: Reader) -> tuple[object, ...]:
+    return reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
 
 
 def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
