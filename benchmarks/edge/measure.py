@@ -148,7 +148,7 @@ def _caught_up(
 
 
 def _asked(workload: EdgeWorkload, hub: Hub, edge: Edge) -> list[Line]:
-    """The same question at the edge, and at the hub over loopback with a delay; the first one, which loads, not counted."""
+    """The same question at the edge, and at the hub over loopback with a delay; the first one loads."""
     with far_away(hub, DELAY) as remote:
         asked = {"query": edge.query, "remote": remote.query}
         return [_line(workload, 1, name, _median(workload, ask)) for name, ask in asked.items()]

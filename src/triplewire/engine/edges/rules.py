@@ -6,7 +6,7 @@ So edges that follow the same rule, and see the same, share a query with its row
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.engine.standing import GRAPH, Standing
@@ -19,6 +19,7 @@ from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
 _BETWEEN = ":"
 _ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
 _MOST_NODES, _MOST_RULES = 10_000, 1_000
+_WORD = re.compile(r"[\w.-]+")
 _NAME = re.compile(r"edge-[0-9a-z]{1,64}")
 
 
@@ -100,34 +101,42 @@ def follow(
     later: bool,
 ) -> dict[str, str]:
     """Let rules stand; those that an edge has already stay. Gives the refused ones, with the reasons."""
-    known = rules_of(writer, edge)
-    left = {rule.id: rule for rule in rules if rule.id not in known}
-    while True:
-        wanted, refused = _compiled(writer, edge + _BETWEEN, left.values(), owner, viewer)
-        if wanted:
-            registration = registrations.Registration(writer, standing, later=later)
-            registration.add(wanted)
-            registration.tell()
-        left = {id: left[id] for id in refused}
-        if not wanted or not left:  # else one of these may name one that stands now
-            return refused
-
-
-def _compiled(
-    writer: Writer, space: str, rules: Iterable[EdgeRule], owner: str | None, viewer: str | None
-) -> tuple[list[Subscription], dict[str, str]]:
-    """Rules as subscriptions; and why others cannot be read, with what stands already."""
-    found: list[Subscription] = []
-    refused: dict[str, str] = {}
+    known, refused = rules_of(writer, edge), dict[str, str]()
+    following = _Following(writer, standing, edge + _BETWEEN, owner=owner, viewer=viewer, later=later)
     for rule in rules:
         try:
-            pattern = registrations.compiled(writer, rule.text, rule.language, None, space=space)
+            if rule.id not in known:
+                following.add(rule)
         except TriplewireError as error:
             refused[rule.id] = str(error)
-            continue
-        scope = scope_of(pattern, rule.language)
-        found.append(Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer))
-    return found, refused
+    following.register()
+    return refused
+
+
+class _Following:
+    """Rules that are let stand together; those that one is built on stand before it is read."""
+
+    def __init__(
+        self, writer: Writer, standing: Standing, space: str, *, owner: str | None, viewer: str | None, later: bool
+    ) -> None:
+        self._writer, self._standing, self._space = writer, standing, space
+        self._owner, self._viewer, self._later = owner, viewer, later
+        self._wanted: dict[str, Subscription] = {}
+
+    def add(self, rule: EdgeRule) -> None:
+        if rule.language == registrations.RULES and self._wanted.keys() & set(_WORD.findall(rule.text)):
+            self.register()
+        pattern = registrations.compiled(self._writer, rule.text, rule.language, None, space=self._space)
+        scope, id = scope_of(pattern, rule.language), self._space + rule.id
+        wanted = Subscription(id, rule.text, rule.language, scope, "ever", self._owner, pattern, self._viewer)
+        self._wanted[rule.id] = wanted
+
+    def register(self) -> None:
+        if self._wanted:
+            registration = registrations.Registration(self._writer, self._standing, later=self._later)
+            registration.add(list(self._wanted.values()))
+            registration.tell()
+            self._wanted = {}
 
 
 def replaced(
