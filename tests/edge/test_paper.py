@@ -67,7 +67,7 @@ def test_providers_share_the_same_schema_and_replicate_metadata_consistently():
 
 
 def test_set_of_rules_defines_the_parts_that_an_edge_caches(world):
-    """Section 2.2: "a set of subscription rules which define the parts of the MDP's metadata the LMR wants to cache"."""
+    """Section 2.2: "a set of subscription rules which define the parts of the metadata the LMR wants"."""
     world.publish("urn:doc", "<urn:p> a <urn:CycleProvider> . <urn:d> a <urn:DataProvider> .")
     world.follow("rule", CLASS)
     world.edge.sync()
@@ -89,7 +89,7 @@ def test_set_of_rules_defines_the_parts_that_an_edge_caches(world):
     ids=["update", "insertion", "deletion"],
 )
 def test_updates_insertions_and_deletions_are_published_to_edges(world, change, left):
-    """Section 2.2: "MDPs use subscription rules to publish updates, insertions, or deletions in the metadata to LMRs"."""
+    """Section 2.2: "MDPs use subscription rules to publish updates, insertions, or deletions ... to LMRs"."""
     world.publish("urn:doc", "<urn:p> a <urn:CycleProvider> ; <urn:port> 1 .")
     world.follow("rule", CLASS)
     world.edge.sync()
@@ -150,7 +150,7 @@ def test_it_is_irrelevant_in_which_document_a_referenced_resource_is_defined(wor
 
 
 def test_complete_database_is_not_transmitted(world):
-    """Section 2.4: "a possible transmission of the complete database": a weak reference ends the way, wherever it is."""
+    """Section 2.4: "a possible transmission of the complete database": a weak reference ends the way."""
     world.publish("urn:doc", "<urn:p> a <urn:CycleProvider> ; <urn:info> <urn:s> . <urn:s> <urn:near> <urn:far> .")
     world.publish("urn:far", "<urn:far> <urn:info> <urn:further> . <urn:further> <urn:memory> 1 .")
     world.follow("rule", CLASS)
