@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
+from effort import EXPLORING
 from postgres import HOW_TO_GET_IT, binaries, running
 
-# The quick tests take the same random examples each time, so that a change is judged by what it changes; the slow ones
-# look for new ones (`./run test --slow` asks for this profile). How long an example takes says more of the machine.
+# The quick tests take the same few random examples each time, so that a change is judged by what it changes; the slow
+# ones look for many new ones (`./run test --slow` asks for this profile; `effort` says how many). How long an example
+# takes says more of the machine.
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("repeatable", _untimed, derandomize=True)
-settings.register_profile("exploring", _untimed, derandomize=False, print_blob=True)
+settings.register_profile("repeatable", _untimed, derandomize=True, max_examples=25)
+settings.register_profile(EXPLORING, _untimed, derandomize=False, max_examples=100, print_blob=True)
 settings.load_profile("repeatable")
 
 

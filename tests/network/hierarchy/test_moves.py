@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 from tests.network.pairs import ASKED, THEME
 
+from effort import examples
 from triplewire.errors import NetworkError
 from triplewire.network import Simulation
 
@@ -40,14 +41,14 @@ class Moving(Both):
         super().publish(at, uri, text)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=20))
 def test_client_that_moves_is_told_as_by_one_hub_when_each_step_has_time(seed, clusters, actions):
     """Invariant of `network.hierarchy.moves`: what a client has is at one hub, or on one way."""
     is_told_as_by_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=25))
 def test_rows_of_clients_that_move_end_as_those_of_one_hub(seed, clusters, actions):
     ends_as_in_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)

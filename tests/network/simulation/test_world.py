@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.simulation.gossips import heard, ring, say
 
+from effort import examples
 from triplewire.network.simulation import World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -123,7 +124,7 @@ def test_faults_that_make_no_sense_are_refused(wrong, reason):
         World(0, **wrong)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 2**32),
     st.lists(
