@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from effort import EXPLORING
 from postgres import HOW_TO_GET_IT, binaries, running
@@ -32,10 +33,31 @@ _LONG = (
 )
 
 
+_APART = ("test_asked_to_end.py", "test_cluster_stream.py", "test_java.py", "test_killed_streams.py")
+"""Tests of the pipeline that need no Spark in their own process."""
+
+
 def pytest_collection_modifyitems(items):
     """Files that take long come first: so no process is still busy with one when the others have nothing left to do."""
     places = {prefix: place for place, prefix in enumerate(_LONG)}
     items.sort(key=lambda item: min((places[p] for p in _LONG if item.nodeid.startswith(p)), default=len(_LONG)))
+
+
+class SparkOnce(LoadFileScheduling):
+    """A file's tests are for one process, because they share what they start; so are all tests on Spark together.
+
+    A Spark takes longer to start, and to become quick, than most of its tests take.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "tests/pipeline" if file.startswith("tests/pipeline/") and not file.endswith(_APART) else file
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which is there when processes share the tests
+def pytest_xdist_make_scheduler(config, log):
+    """Of the quick tests; those on Spark that are slow are too many for one process."""
+    return SparkOnce(config, log) if config.getoption("markexpr") == "not slow" else None
 
 
 @pytest.fixture(scope="session")
