@@ -45,20 +45,20 @@ def test_ring_tells_the_same_by_either_algorithm_whatever_order_a_process_gives_
     assert told[0]["stages"] != told[2]["stages"]
 
 
-def test_table_counts_messages_by_stage_and_kind():
-    done = simulated("--nodes", "4")
+def test_table_counts_messages_by_stage_and_kind(call):
+    done = call("simulate", "hypercube", "--subscriptions", "40", "--nodes", "4")
     assert "advertising" in done.stdout
     assert "events were told" in done.stdout
 
 
-def test_share_that_is_none_is_refused_in_words():
-    done = simulated("--publishers", "3")
-    assert done.returncode == 2
+def test_share_that_is_none_is_refused_in_words(call):
+    done = call("simulate", "hypercube", "--publishers", "3")
+    assert done.exit_code == 2
     assert "publishers is a share from 0 to 1" in done.stderr
 
 
 @pytest.mark.parametrize(("clusters", "reason"), [("2,33", "at most 32 sub-units"), ("4;4", "such as 4,4,4")])
-def test_numbers_of_sub_units_that_are_none_are_refused_in_words(clusters, reason):
-    done = simulated("--clusters", clusters, topology="hierarchy")
-    assert done.returncode == 2
+def test_numbers_of_sub_units_that_are_none_are_refused_in_words(call, clusters, reason):
+    done = call("simulate", "hierarchy", "--clusters", clusters)
+    assert done.exit_code == 2
     assert reason in done.stderr
