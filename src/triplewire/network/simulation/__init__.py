@@ -10,7 +10,8 @@ from triplewire.network.simulation.hosts import HostedNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
-from triplewire.network.simulation.workloads import Played, Workload, play
+from triplewire.network.simulation.traces import Hops, Sight, ToldEvent, Trace
+from triplewire.network.simulation.workloads import Played, Workload, document_uri, play
 from triplewire.network.simulation.world import World
 
 __all__ = [
@@ -18,13 +19,18 @@ __all__ = [
     "FoundQuery",
     "HierarchyClient",
     "HierarchyNetwork",
+    "Hops",
     "HostedNetwork",
     "Played",
     "RingNetwork",
+    "Sight",
     "SimulatedClient",
     "SimulatedNetwork",
     "Simulation",
+    "ToldEvent",
+    "Trace",
     "Workload",
     "World",
+    "document_uri",
     "play",
 ]

@@ -19,6 +19,7 @@ from triplewire.network.ring import Algorithm, RingSettings
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.rings import RingNetwork
+from triplewire.network.simulation.traces import Hops, Trace
 from triplewire.network.simulation.world import World
 
 
@@ -51,6 +52,14 @@ class Simulation:
     def run(self, seconds: float | None = None) -> None:
         """Go on until nothing moves, or for so many seconds."""
         self._world.run(seconds)
+
+    def trace(self, uri: str) -> Trace:
+        """Follow a document from now on: what nodes tell each other of it, in plain words."""
+        return Trace(self._world, uri)
+
+    def hops(self) -> Hops:
+        """Count from now on how far documents, or the parcels of a ring, go."""
+        return Hops(self._world)
 
     def hypercube(self, nodes: int) -> CubeNetwork:
         """A network of so many super-peers."""

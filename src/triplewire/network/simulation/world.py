@@ -21,6 +21,7 @@ from triplewire.network.link import LogEntry
 from triplewire.network.node import NodeState, Participant
 
 Pair = tuple[str, str]
+Witness = Callable[[str, str, Any, float | None], None]
 
 
 class World:
@@ -64,6 +65,8 @@ class World:
         """What to do when a node has not heard from a neighbour for `patience`."""
         self.on_failure: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has sent to one that cannot be reached."""
+        self.witnesses: list[Witness] = []
+        """Who sees each frame that is sent: sender, receiver, the frame, and when it arrives; None if it is lost."""
 
     # -- nodes
 
@@ -186,13 +189,21 @@ class World:
             self.messages[_kind(frame)] += 1
             copies = 1 + (self._duplication > 0 and self.chance.random() < self._duplication)
             for _ in range(copies):
-                if self.reaches(sender, peer) and not (self._loss and self.chance.random() < self._loss):
-                    wait = self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
-                    self.at(self.now + wait, self._arrive, sender, peer, frame)
+                arrives = self._arrival(sender, peer)
+                if arrives is not None:
+                    self.at(arrives, self._arrive, sender, peer, frame)
+                for see in self.witnesses:
+                    see(sender, peer, frame, arrives)
             if not self.reaches(sender, peer):
                 self.on_failure(sender, peer)
         for peer in (*touched, sender):
             self._wake(sender, peer)
+
+    def _arrival(self, sender: str, receiver: str) -> float | None:
+        """When a frame that is sent now arrives; None if it is lost."""
+        if not self.reaches(sender, receiver) or (self._loss and self.chance.random() < self._loss):
+            return None
+        return self.now + self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
 
     def _arrive(self, sender: str, receiver: str, frame: Any) -> None:
         if self.reaches(sender, receiver):
