@@ -6,7 +6,7 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
-from triplewire.network.simulation.hosts import HostedNetwork
+from triplewire.network.simulation.hosts import HostedNetwork, MovingClient
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
@@ -21,6 +21,7 @@ __all__ = [
     "HierarchyNetwork",
     "Hops",
     "HostedNetwork",
+    "MovingClient",
     "Played",
     "RingNetwork",
     "Sight",
