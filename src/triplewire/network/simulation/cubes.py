@@ -63,7 +63,7 @@ class CubeNetwork(HostedNetwork):
             self._take_over(position, node)
         else:
             self._hand_over(corner(position), node, self._neighbours(position))
-        self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment()))
+        self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment(corner(position))))
         for companion in sorted(lost.companions):
             self._world.join(corner(position), companion)
 

@@ -112,7 +112,7 @@ class HierarchyNetwork(HostedNetwork):
     def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None) -> None:
         """A client of a broker looks for documents."""
         hub = self.hub(at)
-        self.act(at, hub.find(id, pattern, reach, limit, self.moment()))
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name)))
         self._watch_queries(hub)
 
     @property
@@ -154,7 +154,7 @@ class HierarchyNetwork(HostedNetwork):
         What a broker is to be told waits until it is back; queries go on without it.
         """
         if isinstance(hub := self._world.nodes.get(name), BrokerHub):
-            self._world.carry(name, hub.miss(silent, self._world.now))
+            self._world.carry(name, hub.miss(silent, self._world.clock(name)))
             self._watch_queries(hub)
         if standby_of(name) == silent or (standby_of(silent) == name and self._hosts[silent] not in self._down):
             self._end_standby(max(name, silent, key=len))

@@ -91,7 +91,7 @@ class HostedNetwork(SimulatedNetwork):
                     state.links[other] = LinkState(state.epoch)
         if there not in hub.neighbours:
             self._world.join(here, there)
-        self.act(new, hub.welcome(client, generation, there, self.moment()))
+        self.act(new, hub.welcome(client, generation, there, self.moment(here)))
 
     def _places(self, node: int) -> list[str]:
         self._refuse_unknown(node)

@@ -24,7 +24,11 @@ from triplewire.network.simulation.world import World
 
 
 class Simulation:
-    """One seed, one run: virtual time, and faults. `delay` is in milliseconds, from the least to the most."""
+    """One seed, one run: virtual time, and faults. `delay` is in milliseconds, from the least to the most.
+
+    Clocks of nodes differ by at most `skew` milliseconds: what is published so soon after a subscription, elsewhere,
+    may count as published before it, or the other way round.
+    """
 
     def __init__(
         self,
@@ -34,8 +38,9 @@ class Simulation:
         loss: float = 0.0,
         duplication: float = 0.0,
         patience: float = 5.0,
+        skew: float = 0.0,
     ) -> None:
-        self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience)
+        self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience, skew=skew)
         self.loads: Counter[int] = Counter()
         """What each node has done, by its number: messages taken in; in a ring, the paper's query processing load."""
 
