@@ -157,3 +157,16 @@ def test_random_histories_end_with_everybody_knowing_everything(seed, actions):
             world.restart(name)
     world.run()
     assert all(set(found) == said for found in heard(world).values())
+
+
+def test_clocks_of_places_differ_by_at_most_the_skew_and_one_seed_has_one_of_each():
+    worlds = [World(3, skew=100), World(3, skew=100)]
+    offsets = [[world.clock(name) - world.now for name in ("a", "b", "c", "d")] for world in worlds]
+    assert offsets[0] == offsets[1]
+    assert len(set(offsets[0])) == 4
+    assert max(offsets[0]) - min(offsets[0]) <= 0.1
+
+
+def test_skew_below_nothing_is_refused():
+    with pytest.raises(ValueError, match="how many milliseconds"):
+        World(skew=-1)
