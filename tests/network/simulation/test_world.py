@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.network.simulation.gossips import heard, ring, say
 
-from effort import examples
 from triplewire.network.simulation import World
 
 ROOT = Path(__file__).resolve().parents[3]
