@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
 
 from backbone.test_live import free_ports, wait_for
-from edge.worlds import held_by, strong, to_hold
-from hub.processes import COMMAND, Running, put, running
+from edge.worlds import held_by, replayed, strong, to_hold
+from hub.processes import put, running
 from triplewire import Edge, Hub
 from triplewire.store import EVERYBODY
 
@@ -22,21 +20,6 @@ RULES = {
 }
 LOCAL = "SELECT ?x ?v { ?x <urn:p> ?v }"
 SCHEMA = strong("urn:s")
-
-
-@contextmanager
-def following(folder, store: str):
-    """`triplewire edge run`, until it is killed."""
-    process = subprocess.Popen(
-        [*COMMAND, "edge", "run", store], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ
-    )
-    found = Running(process)
-    try:
-        yield found
-    finally:
-        found.kill()
-        found._reader.join()
-        process.stderr.close()
 
 
 class Harbour:
@@ -61,7 +44,7 @@ class Harbour:
     def start(self, name: str) -> None:
         stack = self.alive[name] = ExitStack()
         if name == "runs":
-            stack.enter_context(following(self.folder, "runs.db"))
+            stack.enter_context(running(self.folder, "runs.db", command=("edge", "run")))
             return
         more = ["--edge-of", self.urls["hub"]] if name == "served" else []
         found = stack.enter_context(running(self.folder, f"{name}.db", "--port", str(self.ports[name]), *more))
@@ -117,7 +100,7 @@ class Harbour:
         for name in ("served", "runs"):
             with Edge(self.folder / f"{name}.db") as edge:
                 assert held_by(edge) == to_hold(documents, RULES, SCHEMA, None)
-                assert told(edge) == set(edge.rows("local"))
+                assert replayed(edge, "local") == set(edge.rows("local"))
                 assert [*edge.check()] == []
                 own = {v.uri for v in edge.documents(limit=1_000)} - {
                     v.uri for v in edge.documents(limit=1_000, viewer=EVERYBODY)
@@ -133,18 +116,6 @@ class Harbour:
         for uri in own:
             (triple,) = edge.document(uri).triples
             assert int(triple.object.value) in self.private[uri]
-
-
-def told(edge: Edge) -> set:
-    """The rows that a local subscriber knows who has heard every event; each is told once."""
-    found = set()
-    for event in edge.events("local"):
-        if event.kind == "matched":
-            assert event.row not in found
-            found.add(event.row)
-        elif event.kind == "unmatched":
-            found.remove(event.row)
-    return found
 
 
 def live(folder, seed: int, kills: int) -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from edge.worlds import ACCOUNT, held_by, strong, to_hold
+from edge.worlds import ACCOUNT, held_by, replayed, strong, to_hold
 from effort import MANY
 from triplewire import Access
 from triplewire.errors import DocumentError, NetworkError, UnknownDocument
@@ -27,18 +27,6 @@ LISTS = [None, Access(), Access([ACCOUNT]), Access(["other"])]
 LOCAL = "SELECT ?s ?v { ?s <urn:p> ?v }"
 MENUS = ["<menu day='monday'><dish>fish</dish></menu>", "<menu day='friday'/>"]
 URIS = ["urn:doc/0", "urn:doc/1", "urn:doc/2", "urn:r0"]
-
-
-def replayed(hub, id: str) -> set:
-    """The rows that a subscriber knows who has heard every event; each is told once."""
-    found = set()
-    for event in hub.events(id):
-        if event.kind == "matched":
-            assert event.row not in found
-            found.add(event.row)
-        elif event.kind == "unmatched":
-            found.remove(event.row)
-    return found
 
 
 class EdgeHistory:
@@ -380,8 +368,7 @@ def test_no_frame_of_an_edge_has_a_byte_of_what_is_private():
     """A captured wire: every frame of a whole history, searched for what only private documents say."""
     sim, net = quiet()
     sent = []
-    carry = sim._world.carry
-    sim._world.carry = lambda sender, frames: (sent.extend(map(repr, frames)), carry(sender, frames))
+    sim._world.witnesses.append(lambda sender, receiver, frame, arrives: sent.append(repr(frame)))
     with net.at(1) as edge:
         edge.publish("<urn:a> <urn:secret-note> <urn:hidden-place> .", uri="urn:private-notes")
         edge.subscribe("SELECT ?n { ?x <urn:secret-note> ?n }", id="secret-query")

@@ -96,15 +96,16 @@ class EdgeNetwork(SimulatedNetwork):
         """The `Hub`, `BackboneHub` or `Edge` of a node, to do something at; what that leads to is sent afterwards."""
         station = self.station(node)
         assert isinstance(station, HubStation | EdgeStation), "a station is one of these"
-        self.moment()
+        now = self.moment(station.name)
         try:
             yield station.hub
         finally:
-            self._world.carry(station.name, station.look(self._world.now))
+            self._world.carry(station.name, station.look(now))
 
     def lag(self, edge: int) -> LinkLag:
         """How far an edge is behind its hub, as its link knows; with heartbeats, a silent hub makes that unknown."""
-        return self.station(edge).lag(self._name(self._above[edge]), self._world.now)
+        station = self.station(edge)
+        return station.lag(self._name(self._above[edge]), self._world.clock(station.name))
 
     def hub(self, node: int) -> StationClient:
         """See `SimulatedNetwork.hub`."""
