@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.algebra.content import climb, holders
 from triplewire.engine.inspect.graphs import numbers_of
-from triplewire.store import DocumentRecord, Reader, triples_of
+from triplewire.store import DocumentRecord, Reader, scoped, triples_of
 from triplewire.wire.edges import Description, Part, document_of, local_name, node_of
 
 CACHED = "urn:triplewire:cached:"
@@ -155,7 +155,8 @@ class PastContents(Contents):
     def __init__(self, reader: Reader, strong: frozenset[str], after: int, until: int) -> None:
         super().__init__(reader, strong)
         self._changed = _versions_before(reader, after, until)
-        self._then: dict[int, set[Statement]] = {}
+        self._lines: dict[str, list[tuple[int, str]]] = {}
+        """What changed documents stated then, by subject: most of it is never asked for, so it is not read yet."""
         versions = [(document, version) for document, version in self._changed.items() if version]
         is_much = len(versions) > MOST_CHANGED
         contents = [] if is_much else reader.documents.contents(versions)
@@ -165,23 +166,35 @@ class PastContents(Contents):
         """The resources that are documents which have changed, and have or had XML."""
         if not self.is_whole:
             return
-        spelled = [
-            (document, list(triples_of(document, content or b"")))
-            for (document, _), content in zip(versions, contents, strict=True)
-        ]
-        numbers = numbers_of(reader, (text for _, triples in spelled for triple in triples for text in triple))
-        for document, triples in spelled:
-            for s, p, o in triples:
-                self._then.setdefault(numbers[s], set()).add((numbers[p], numbers[o], document))
+        for (document, _), content in zip(versions, contents, strict=True):
+            for line in (content or b"").decode().split("\n"):
+                subject = line.partition(" ")[0]
+                self._lines.setdefault(scoped(document, subject), []).append((document, line))
 
     def stated(self, nodes: Iterable[int]) -> Mapping[int, frozenset[Statement]]:
         """See `Contents.stated`."""
         missing = [node for node in dict.fromkeys(nodes) if node not in self._stated]
         super().stated(missing)
+        then = self._stated_then(missing)
         for node in missing:
             stayed = {each for each in self._stated[node] if each[2] not in self._changed}
-            self._stated[node] = frozenset(stayed | self._then.get(node, set()))
+            self._stated[node] = frozenset(stayed | then.get(node, set()))
         return self._stated
+
+    def _stated_then(self, nodes: Sequence[int]) -> dict[int, set[Statement]]:
+        """What documents that have changed stated of nodes."""
+        texts = self.read_texts(nodes)
+        spelled = [
+            (node, document, predicate, value)
+            for node in nodes
+            for document, line in self._lines.get(texts[node], ())
+            for _, predicate, value in triples_of(document, line.encode())
+        ]
+        numbers = numbers_of(self.reader, (text for _, _, *pair in spelled for text in pair)) if spelled else {}
+        found: dict[int, set[Statement]] = {}
+        for node, document, predicate, value in spelled:
+            found.setdefault(node, set()).add((numbers[predicate], numbers[value], document))
+        return found
 
     def differs(self, node: int, now: frozenset[Statement]) -> bool:
         """Whether what is stated of a node now was not stated then; an XML document differs with every version."""
