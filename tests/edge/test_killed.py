@@ -86,8 +86,8 @@ class Harbour:
 
     def has_caught_up(self) -> bool:
         """Whether both edges are as of the hub's last batch, by what their stores say."""
-        with Hub(self.folder / "hub.db") as hub:
-            last = hub.batches()[-1].number
+        with Hub(self.folder / "hub.db") as hub, hub.store.reading() as reader:
+            last = reader.batches.last()
         positions = []
         for name in ("served", "runs"):
             with Edge(self.folder / f"{name}.db") as edge:
