@@ -34,6 +34,7 @@ from triplewire.model import (
     InboxItem,
     InboxNews,
     InboxPage,
+    NetworkReach,
     Publish,
     Restrict,
     Row,
@@ -161,6 +162,7 @@ class Client(Connection, AnyHub):
         backfill: Literal["auto", "now", "later"] = "auto",
         title: str | None = None,
         description: str | None = None,
+        reach: NetworkReach = "hub",
     ) -> Subscription:
         """Register a query; an id is made if none is given. Its owner is the account of the token.
 
@@ -174,7 +176,7 @@ class Client(Connection, AnyHub):
             raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
         wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
-        wanted |= {"title": title, "description": description}
+        wanted |= {"title": title, "description": description, "reach": reach}
         return self._read(SubscriptionTold, "POST", "/subscriptions", json=wanted).subscription
 
     def edit(

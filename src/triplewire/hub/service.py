@@ -34,6 +34,7 @@ from triplewire.hub.tenancy.slots import Slots
 from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access
+from triplewire.model.access import at_home
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
@@ -200,7 +201,7 @@ class Admission:
             return
         with self.tenant.hub.store.reading() as reader:
             (query,) = reader.queries.by_ids([record_of(reader, id).query])
-            is_own = query is not None and query.viewer in (EVERYBODY, self.viewer)
+            is_own = query is not None and at_home(query.viewer) in (EVERYBODY, self.viewer)
             if not is_own and (for_good or reader.access.number()):
                 raise NotAllowed(
                     f"{id}: some documents are not for everybody, so what a subscription finds is for who made it and "
@@ -210,7 +211,7 @@ class Admission:
     def sight(self, reader: Reader) -> Callable[[str | None], bool]:
         """Whether the caller may have what was found on behalf of a viewer, in this state: see `require_sight`."""
         all_see_all = self.viewer is None or not reader.access.number()
-        return lambda viewer: all_see_all or viewer in (EVERYBODY, self.viewer)
+        return lambda viewer: all_see_all or at_home(viewer) in (EVERYBODY, self.viewer)
 
     def require_sights(self, ids: Iterable[str]) -> None:
         """NotAllowed if a list has come meanwhile that hides what was read of one of these subscriptions."""
