@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, Triple, parse_query_results
@@ -55,6 +56,7 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
+from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -178,6 +180,23 @@ class Client(Connection, AnyHub):
         wanted |= {} if viewer is None else {"sees": "everybody"}
         wanted |= {"title": title, "description": description, "reach": reach}
         return self._read(SubscriptionTold, "POST", "/subscriptions", json=wanted).subscription
+
+    def network(self) -> NetworkTold:
+        """What the hub knows of its network: members, links, how far it is with its neighbours."""
+        return self._read(NetworkTold, "GET", "/network")
+
+    def network_map(self) -> MapTold:
+        """What every hub of the network says of itself."""
+        return self._read(MapTold, "GET", "/network/map")
+
+    def trace(self, id: str, cursor: int | None = None) -> TraceTold:
+        """How an event of a subscription got here, the last one if none is named; in plain words."""
+        params = {} if cursor is None else {"cursor": cursor}
+        return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
+
+    def leave_network(self) -> None:
+        """Have the hub leave its network."""
+        self._ask("POST", "/network/leave")
 
     def edit(
         self,

@@ -35,6 +35,8 @@ from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access
 from triplewire.model.access import at_home
+from triplewire.network.live import Federation, NetworkHub
+from triplewire.network.live.handshake import fingerprint_of
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
@@ -70,6 +72,9 @@ class Service:
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
         self._hurrying: asyncio.Task[None] | None = None
+        self.url = ""
+        """Where the service listens; there once it is bound."""
+        self.federation: Federation | None = None
 
     @property
     def pulse(self) -> Pulse:
@@ -91,6 +96,15 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=self.settings.asks_who)
         self._pulse = Pulse(lambda: main.hub.batches(limit=1))
+        if isinstance(main.hub, NetworkHub):
+            self.federation = Federation(
+                main.hub,
+                self.settings.address or self.url,
+                join=self.settings.join,
+                patience=self.settings.network_patience,
+                certificate=fingerprint_of(self.settings.certificate),
+            )
+            await self.federation.start()
         if self.settings.deliver:
             self.deliverer = deliverer_of(self.settings, accounts)
             self.deliverer.start()
@@ -139,6 +153,8 @@ class Service:
         self.stop()
         if self._hurrying is not None:
             await ended(self._hurrying)
+        if self.federation is not None:
+            await self.federation.stop()
         if self._pulse is not None:
             self._pulse.close()
         if self._gate is not None:
