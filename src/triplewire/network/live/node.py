@@ -107,7 +107,8 @@ class LiveNode:
         self._told: list[int] = []
         self._stamp: tuple[int, int] | None = None
         self._wanted: dict[str, str] | None = None
-        self.passages: deque[Passage] = deque(maxlen=_PASSAGES)
+        self.passages: dict[tuple[str, str, int, bool], Passage] = {}
+        """What went by lately, the oldest first."""
         self._thread = threading.Thread(target=self._run, name="triplewire network", daemon=True)
         self._stopping = threading.Event()
         self._is_leaving = False
@@ -534,19 +535,22 @@ class LiveNode:
 
     def _note_passages(self, outgoing: Iterable[tuple[str, Message]]) -> None:
         moment = time.time()
-        noted: dict[tuple[str, str, int], Passage] = {}
         for own in self.corners.values():
             own.arrivals.clear()
             for sent, came in own.passages:
                 about = sent.origin, sent.uri, sent.version
-                noted[about] = Passage(*about, sent.document is not None, came, moment)
-                self.passages.append(noted[about])
+                self.passages[*about, sent.document is not None] = Passage(
+                    *about, sent.document is not None, came, moment
+                )
             own.passages.clear()
+        while len(self.passages) > _PASSAGES:
+            del self.passages[next(iter(self.passages))]
         for _, message in outgoing:
             entry = message.get("frame", {}).get("entry") if message["about"] == "frame" else None
             told = entry[2].get("document") if entry else None
-            if told is not None and (told[0], told[1], told[2]) in noted:
-                noted[told[0], told[1], told[2]].to.append(corner(message["to"]))
+            passage = None if told is None else self.passages.get((told[0], told[1], told[2], told[4] is not None))
+            if passage is not None and corner(message["to"]) not in passage.to:
+                passage.to.append(corner(message["to"]))
 
 
 def _places(message: Message) -> tuple[int, int, tuple[int, int]]:
