@@ -194,6 +194,10 @@ class Client(Connection, AnyHub):
         params = {} if cursor is None else {"cursor": cursor}
         return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
 
+    def expel(self, name: str) -> None:
+        """Have the hub, which must be the one that decides, let another one be a member of the network no more."""
+        self._ask("DELETE", "/network/members/" + quote(name, safe=""))
+
     def leave_network(self) -> None:
         """Have the hub leave its network."""
         self._ask("POST", "/network/leave")

@@ -126,7 +126,10 @@ class HubWrites(HubConnection, AnyHub):
         wanted = edits.Edit(text, language, scope, start, title, description, paused)
         with self._writing() as writer:
             record = edits.edit(writer, self._standing, record_of(writer, id), wanted, prefixes, revision)
-            return subscription_of(writer, record, recovery.stale(writer, [record.query]))
+            edited = subscription_of(writer, record, recovery.stale(writer, [record.query]))
+            if start is not None:
+                reaches.note(writer, [edited])
+            return edited
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         with self._writing() as writer:

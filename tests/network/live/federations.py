@@ -63,6 +63,15 @@ class Process:
         self._running: Running | None = None
 
     def start(self) -> None:
+        self.begin()
+        self.is_up()
+
+    def is_up(self) -> None:
+        """Wait until it serves."""
+        assert self._running is not None
+        self._running.heard(r"https?://")
+
+    def begin(self) -> None:
         arguments = [f"{self.number}.db", "--port", str(self._port), "--network", "hypercube", "--pipeline", "engine"]
         arguments += ["--join", self._join] if self._join else []
         process = subprocess.Popen(
@@ -73,7 +82,6 @@ class Process:
             env=os.environ | {"TRIPLEWIRE_DELIVER": "false"} | self._environment,
         )
         self._running = Running(process)
-        self._running.heard(r"https?://")
 
     def kill(self) -> None:
         """SIGKILL, as if the power had gone."""
@@ -119,6 +127,8 @@ def processes(folder, count: int, ports: list[int], **environment: str) -> Itera
             join = None if not hubs else hubs[number // 2].url
             hubs.append(Process(folder, number, ports[number], join, **environment))
             stack.callback(hubs[-1].close)
-            hubs[-1].start()
+            hubs[-1].begin()
+        for each in hubs:
+            each.is_up()
         wait_for(lambda: all(members(each) == count for each in hubs), 120)
         yield hubs

@@ -210,6 +210,22 @@ def test_hub_that_leaves_takes_back_what_it_told(tmp_path):
         assert "cannot leave" in refused.json()["detail"]
 
 
+def test_hub_that_will_not_come_back_is_expelled_and_what_it_told_is_gone(tmp_path):
+    with federation(tmp_path, 2) as hubs:
+        with serving(f"sqlite:///{tmp_path}/gone.db", network="hypercube", join=hubs[0].url) as gone:
+            wait_for(lambda: members(gone) == 3)
+            hubs[1].subscribe("water", WATER, reach="network")
+            gone.publish("urn:doc", about(1))
+            wait_for(lambda: kinds(hubs[1]) == ["matched <urn:d1>"])
+            name = gone.hub.identity.name
+        refused = hubs[1].delete(f"/v1/network/members/{name}")
+        assert "another hub decides" in refused.json()["detail"]
+        with Client(hubs[0].url) as client:
+            client.expel(name)
+        wait_for(lambda: kinds(hubs[1]) == ["matched <urn:d1>", "unmatched <urn:d1>"])
+        assert members(hubs[0]) == 2
+
+
 def test_hub_that_was_stopped_goes_on_where_it_was(tmp_path):
     with ExitStack() as stack:
         hubs = stack.enter_context(federation(tmp_path, 2))

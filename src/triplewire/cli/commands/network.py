@@ -101,6 +101,23 @@ def leave(hub: HubUrl) -> None:
 
 
 @app.command()
+def expel(
+    hub: HubUrl, name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the hub that has to go.")]
+) -> None:
+    """Let a hub be a member no more, one that will not come back. Ask the hub that decides (see status).
+
+    What it published is gone for the others.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network expel http://127.0.0.1:8080 hill-3f2a9c0d1b2e3f4a5b6c7d8e
+    """
+    with client_of(_address(hub)) as client:
+        client.expel(name)
+
+
+@app.command()
 def identity(store: StoreUrl) -> None:
     """Print the name of a store's hub in its network, and its public key, for an account at the hub that it joins.
 

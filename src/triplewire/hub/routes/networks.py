@@ -137,6 +137,12 @@ async def leave(access: Administering) -> None:
     await run_in_threadpool(_federation(access).node.leave)
 
 
+@router.delete("/network/members/{name}", summary="Expel a hub", status_code=204)
+async def expel(access: Administering, name: Annotated[Name, Path(description="The name of a member.")]) -> None:
+    """Let a hub be a member no more, one that will not come back; what it published is gone for the others."""
+    await run_in_threadpool(_federation(access).node.expel, name)
+
+
 def _federation(access: Admission) -> Federation:
     found = access.service.federation
     if found is None or access.tenant.name != MAIN:

@@ -321,6 +321,18 @@ class Council:
                 "one decides after a while; then start it, and it can leave"
             )
 
+    def expel(self, name: str, now: float) -> None:
+        """Let a hub be a member no more; NetworkError if this one does not decide that."""
+        if self.table is None or not self.is_decider:
+            where = self.table.member(self.table.decider) if self.table is not None else None
+            raise NetworkError(f"another hub decides who is a member: ask {where.url if where else 'it'}")
+        if name == self.name or self.table.member(name) is None:
+            raise NetworkError(f"{name!r} is no other member of the network")
+        before = self.table
+        self._decide_if_may(lambda table: table.left(name), now)
+        if self.table == before:
+            raise NetworkError("fewer than half of the members answer, so nothing is decided about members now")
+
     def leave(self) -> None:
         """Go, by the decider's decision."""
         assert self.table is not None, "a member has one"

@@ -27,9 +27,10 @@ from triplewire.errors import ChannelRefused, StoreError, TriplewireError
 from triplewire.network.hypercube import corner, neighbours, position_of
 from triplewire.network.link import Frame, LogEntry, Timing
 from triplewire.network.live.acceptance import refuse_forged
-from triplewire.network.live.corners import LiveCorner
+from triplewire.network.live.corners import LiveCorner, signed_text
 from triplewire.network.live.council import Council, Message
 from triplewire.network.live.hub import NetworkHub
+from triplewire.network.live.identities import is_signed
 from triplewire.network.live.spelling import read_frame, read_question, spelled_frame, spelled_question
 from triplewire.network.live.states import CornerRecord, Place, StateBook, read_records
 from triplewire.network.node import Outbox
@@ -174,6 +175,10 @@ class LiveNode:
     def leave(self) -> None:
         """Take back what this hub has told the network, then be a member no more."""
         self.call(self._leave)
+
+    def expel(self, name: str) -> None:
+        """Let a hub be a member no more; this member must be the one that decides."""
+        self.call(lambda now: self.council.expel(name, now))
 
     # -- the loop
 
@@ -421,10 +426,10 @@ class LiveNode:
         table = self.council.table
         assert table is not None, "it was looked at"
         for position, own in self.corners.items():
-            origins = {key[0] for key in own.state.documents}
-            for origin in origins:
-                at = position_of(origin)
-                if at >= len(table.seats) or table.owner(at) is None:
+            kept = {key[0]: each.told for key, each in own.state.documents.items()}
+            for origin, sent in kept.items():
+                owner = table.owner(position_of(origin))
+                if owner is None or not is_signed(signed_text(sent), sent.signature, owner.key):
                     self._carry(position, own.forget_origin(origin, now))
 
     # -- links
