@@ -25,6 +25,7 @@ MOST_BYTES = 64 * 1024 * 1024
 """The length of a message."""
 _MOST_HELLO = 4_096
 _MOST_QUEUED = 20_000
+_GOODBYE = 2.0
 _HANDSHAKE = 10.0
 """Seconds that a handshake may take."""
 
@@ -146,8 +147,8 @@ class Channel:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._over.set()
-            with suppress(WireClosed):
-                await self._wire.close(self._reason[:100])
+            with suppress(WireClosed, TimeoutError):  # a hub that is frozen would not say goodbye
+                await asyncio.wait_for(self._wire.close(self._reason[:100]), _GOODBYE)
         return self._reason or "the connection ended"
 
     @property

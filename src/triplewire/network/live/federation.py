@@ -165,7 +165,8 @@ class Federation:
         if self.identity_name > member:
             await asyncio.sleep(_OTHER_DIALS)
         while True:
-            if member not in self._channels:
+            channel = self._channels.get(member)
+            if channel is None or channel.is_over:
                 began = asyncio.get_running_loop().time()
                 await self._dial(self._wanted[member], member)
                 lasted = asyncio.get_running_loop().time() - began
@@ -217,6 +218,8 @@ class Federation:
             self._tell_once(url, reason) if member is None else log.info("%s", reason)
         except NetworkError as error:
             self._tell_once(url, str(error))
+        except Exception:  # to dial is tried again, whatever went wrong
+            log.exception("%s at %s could not be dialled", member or "the hub", url)
 
     def _tell_once(self, url: str, reason: str) -> None:
         """A reason that stays the same is told once."""
