@@ -103,6 +103,11 @@ class Process:
     def get(self, path: str, **about) -> httpx.Response:
         return self.http.get(path, **about)
 
+    def links(self) -> list[str]:
+        """Its links, for people."""
+        found = self.get("/v1/network").json()
+        return [f"{each['corner']}-{each['to']} {each['is_open']} {each['waiting']}" for each in found["links"]]
+
     def publish(self, uri: str, text: str) -> httpx.Response:
         return self.http.put("/v1/document", params={"uri": uri}, content=text, headers=TURTLE)
 

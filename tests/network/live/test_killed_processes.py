@@ -71,7 +71,11 @@ def insist(send, missing: int = 0) -> None:
 
 
 def reconcile(hubs: list[Process], wanted: set[str]) -> None:
-    wait_for(lambda: settled(hubs, wanted), 180, "the subscribers do not have what one hub would give them")
+    try:
+        wait_for(lambda: settled(hubs, wanted), 180)
+    except AssertionError:
+        told = [f"{each.number}: {sorted(rows(each) ^ wanted)} {each.links()} {each.said[-20:]}" for each in hubs]
+        pytest.fail("the subscribers do not have what one hub would give them:\n" + "\n".join(told))
     for each in hubs:
         assert replayed(kinds(each)) == wanted
 

@@ -126,7 +126,11 @@ class Channel:
         try:
             self._queue.put_nowait(text)
         except asyncio.QueueFull:
-            self.close(f"{_MOST_QUEUED:,} messages wait, and it takes none")
+            if not self.is_over:
+                log.warning(
+                    "the channel to %s is closed: %s messages wait for it, and it takes none", self.peer, _MOST_QUEUED
+                )
+            self.close("too many messages wait")
 
     def close(self, reason: str) -> None:
         """Let it end."""

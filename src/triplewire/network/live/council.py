@@ -269,7 +269,7 @@ class Council:
         """Time has passed."""
         if now < self._next_pulse:
             return
-        self._next_pulse = now + self._patience / 6
+        self._next_pulse = now + min(5.0, self._patience / 6)
         if self.table is None or not self.is_member:
             self._ask_to_join()
         elif self.is_decider:

@@ -91,7 +91,7 @@ class LiveNode:
     def __init__(self, hub: NetworkHub, url: str, post: Post, *, patience: float, founds: bool = True) -> None:
         self._hub, self._post, self._founds = hub, post, founds
         self._inputs: Queue[Input] = Queue()
-        self._timing = Timing(retry=max(0.5, patience / 20), longest_retry=10.0, heartbeat=max(1.0, patience / 6))
+        self._timing = Timing(retry=1.0, longest_retry=10.0, heartbeat=min(5.0, max(1.0, patience / 6)))
         self.council = Council(hub.identity, url, patience=patience, now=time.monotonic())
         self.council.log = log.warning
         self._records: dict[int, CornerRecord] = {}
