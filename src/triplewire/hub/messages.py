@@ -342,6 +342,7 @@ class Whoami(BaseModel):
     role: Literal["reader", "publisher", "admin"]
     tenant: str
     is_edge: Annotated[bool, Field(description="Whether this hub is an edge of another one.")] = False
+    is_networked: Annotated[bool, Field(description="Whether this hub is of a network.")] = False
 
 
 # -- deliveries

@@ -9,7 +9,7 @@ import pytest
 
 from triplewire.errors import ChannelRefused, NetworkError
 from triplewire.network.live import channels
-from triplewire.network.live.channels import Channel, WireClosed, answer, dial
+from triplewire.network.live.channels import HubChannel, WireClosed, answer, dial
 from triplewire.network.live.federation import address_of
 from triplewire.network.live.identities import HubIdentity
 
@@ -46,7 +46,7 @@ def pipes() -> tuple[Pipe, Pipe]:
     return one, other
 
 
-async def connected(one: Pipe, other: Pipe, admits=lambda name, key: None) -> tuple[Channel, Channel | None]:
+async def connected(one: Pipe, other: Pipe, admits=lambda name, key: None) -> tuple[HubChannel, HubChannel | None]:
     dialling = asyncio.create_task(dial(one, HARBOUR, expected=HILL.name, certificate=""))
     answering = asyncio.create_task(answer(other, HILL, certificate="", admits=admits))
     return await dialling, await answering

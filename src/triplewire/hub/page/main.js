@@ -17,6 +17,7 @@ import { showDashboard } from "./dashboard.js";
 import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
 import { showEdge } from "./edges.js";
+import { showNetwork } from "./network.js";
 
 const VIEWS = {
   "": showInbox,
@@ -33,6 +34,7 @@ const VIEWS = {
   dashboard: showDashboard,
   publish: showPublish,
   edge: showEdge,
+  network: showNetwork,
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
@@ -43,6 +45,7 @@ const NAVIGATION = [
   ["dashboard", "Dashboard", []],
   ["publish", "Publish", []],
   ["edge", "Edge", []],
+  ["network", "Network", []],
 ];
 const ROLES = ["reader", "publisher", "admin"];
 
@@ -96,7 +99,10 @@ async function show({ isFirst = false } = {}) {
 
 function navigation(path) {
   const links = NAVIGATION.filter(
-    ([target]) => (target !== "publish" || may("publisher")) && (target !== "edge" || me?.is_edge),
+    ([target]) =>
+      (target !== "publish" || may("publisher")) &&
+      (target !== "edge" || me?.is_edge) &&
+      (target !== "network" || me?.is_networked),
   );
   refill(
     document.getElementById("navigation"),

@@ -47,7 +47,7 @@ class Wire(Protocol):
         """End it, with a word to the other side."""
 
 
-async def dial(wire: Wire, identity: HubIdentity, *, expected: str | None, certificate: str) -> Channel:
+async def dial(wire: Wire, identity: HubIdentity, *, expected: str | None, certificate: str) -> HubChannel:
     """The channel to the hub that was dialled; ChannelRefused if that is not the one, or does not want this one."""
     end = HandshakeEnd(identity, secrets.token_hex(32), DIALS, certificate=certificate)
     async with asyncio.timeout(_HANDSHAKE):
@@ -59,12 +59,12 @@ async def dial(wire: Wire, identity: HubIdentity, *, expected: str | None, certi
         end.check(told)
         await wire.send(json.dumps({"proof": end.proof()}))
         welcomed(await _told(wire))
-    return Channel(wire, other.name, other.key, dialled_by=identity.name)
+    return HubChannel(wire, other.name, other.key, dialled_by=identity.name)
 
 
 async def answer(
     wire: Wire, identity: HubIdentity, *, certificate: str, admits: Callable[[str, str], None]
-) -> Channel | None:
+) -> HubChannel | None:
     """The channel to a hub that dials; None, with a line in the log, if it is not let in. `admits` may refuse it."""
     end = HandshakeEnd(identity, secrets.token_hex(32), IS_DIALLED, certificate=certificate)
     try:
@@ -86,7 +86,7 @@ async def answer(
         return None
     except WireClosed:
         return None
-    return Channel(wire, other.name, other.key, dialled_by=other.name)
+    return HubChannel(wire, other.name, other.key, dialled_by=other.name)
 
 
 async def _told(wire: Wire) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
-class Channel:
+class HubChannel:
     """A channel to a hub that has proved its name; `run` carries messages until it ends."""
 
     def __init__(self, wire: Wire, peer: str, key: str, *, dialled_by: str) -> None:

@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidURI, WebSocketException
 
 from triplewire.errors import ChannelRefused, NetworkError
-from triplewire.network.live.channels import MOST_BYTES, Channel, Wire, WireClosed, answer, dial
+from triplewire.network.live.channels import MOST_BYTES, HubChannel, Wire, WireClosed, answer, dial
 from triplewire.network.live.council import Message
 from triplewire.network.live.hub import NetworkHub
 from triplewire.network.live.node import LiveNode
@@ -43,7 +43,7 @@ class Federation:
         self._hub, self._join, self._certificate = hub, join, certificate
         self.node = LiveNode(hub, url, self, patience=patience, founds=join is None)
         self._patience = patience
-        self._channels: dict[str, Channel] = {}
+        self._channels: dict[str, HubChannel] = {}
         self._dialling: dict[str, asyncio.Task[None]] = {}
         self._wanted: dict[str, str] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -88,15 +88,15 @@ class Federation:
     # -- for the node, from its thread
 
     def send(self, member: str, message: Message) -> None:
-        """See `Post.send`."""
+        """See `MemberPost.send`."""
         self._in_loop(self._send, member, message)
 
     def want(self, members: dict[str, str]) -> None:
-        """See `Post.want`."""
+        """See `MemberPost.want`."""
         self._in_loop(self._want, members)
 
     def close(self, member: str, reason: str) -> None:
-        """See `Post.close`."""
+        """See `MemberPost.close`."""
         self._in_loop(self._close, member, reason)
 
     def _in_loop(self, do: Callable[..., None], *about: Any) -> None:
@@ -134,7 +134,7 @@ class Federation:
         if channel is not None:
             await self._run(channel)
 
-    async def _run(self, channel: Channel) -> None:
+    async def _run(self, channel: HubChannel) -> None:
         peer = channel.peer
         before = self._channels.get(peer)
         if before is not None and not before.is_over:

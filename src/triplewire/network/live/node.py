@@ -16,25 +16,19 @@ import json
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from queue import Empty, Queue
 from typing import Any, NamedTuple, Protocol
-from uuid import uuid4
 
 from triplewire.errors import ChannelRefused, StoreError, TriplewireError
-from triplewire.network.hypercube import corner, neighbours, position_of
-from triplewire.network.link import Frame, LogEntry, Timing
-from triplewire.network.live.acceptance import refuse_forged
-from triplewire.network.live.corners import LiveCorner, signed_text
+from triplewire.network.hypercube import position_of
+from triplewire.network.link import Timing
+from triplewire.network.live.corners import LiveCorner
 from triplewire.network.live.council import Council, Message
 from triplewire.network.live.hub import NetworkHub
-from triplewire.network.live.identities import is_signed
-from triplewire.network.live.spelling import read_frame, read_question, spelled_frame, spelled_question
-from triplewire.network.live.states import CornerRecord, Place, StateBook, read_records
-from triplewire.network.node import Outbox
-from triplewire.network.routing import RoutingState
+from triplewire.network.live.passages import PassageLog
+from triplewire.network.live.stands import CubeStand
+from triplewire.network.live.states import Place, StateBook, read_records
 
 log = logging.getLogger("triplewire.network")
 
@@ -46,12 +40,10 @@ _FULL = 50_000
 """So many messages may wait for a neighbour; then what is published here waits in the hub's store."""
 _REST = 1.0
 """Seconds of rest after a step that failed."""
-_PASSAGES = 10_000
-"""So many versions of documents that went by are remembered for `trace`, in memory."""
 _STATE = "council", "table"
 
 
-class Post(Protocol):
+class MemberPost(Protocol):
     """What carries messages to other members."""
 
     def send(self, member: str, message: Message) -> None:
@@ -72,49 +64,36 @@ class Input(NamedTuple):
     about: Any = None
 
 
-@dataclass
-class Passage:
-    """A version of a document that was here: where it came from, and where it went."""
-
-    origin: str
-    uri: str
-    version: int
-    is_there: bool
-    came: str
-    at: float
-    to: list[str] = field(default_factory=list)
-
-
 class LiveNode:
     """The node of a hub; `start` lets it run until `stop`."""
 
-    def __init__(self, hub: NetworkHub, url: str, post: Post, *, patience: float, founds: bool = True) -> None:
+    def __init__(self, hub: NetworkHub, url: str, post: MemberPost, *, patience: float, founds: bool = True) -> None:
         self._hub, self._post, self._founds = hub, post, founds
         self._inputs: Queue[Input] = Queue()
-        self._timing = Timing(retry=1.0, longest_retry=10.0, heartbeat=min(5.0, max(1.0, patience / 6)))
+        timing = Timing(retry=1.0, longest_retry=10.0, heartbeat=min(5.0, max(1.0, patience / 6)))
         self.council = Council(hub.identity, url, patience=patience, now=time.monotonic())
         self.council.log = log.warning
-        self._records: dict[int, CornerRecord] = {}
-        self.corners: dict[int, LiveCorner] = {}
-        """Where it stands, by position."""
         self._book = StateBook()
         self._kept_council: str | None = None
         self.channels: dict[str, str] = {}
         """The hubs that there is a channel to, with their keys."""
-        self._linked: dict[tuple[int, int], bool] = {}
+        self._stand = CubeStand(hub.identity, timing, self.channels)
         self._seen_change = -1
-        self._outgoing: list[tuple[str, Message]] = []
-        self._local: deque[tuple[int, str, Frame]] = deque()
         self._told: list[int] = []
-        self._stamp: tuple[int, int] | None = None
         self._wanted: dict[str, str] | None = None
-        self.passages: dict[tuple[str, str, int, bool], Passage] = {}
-        """What went by lately, the oldest first."""
+        self.passages = PassageLog()
         self._thread = threading.Thread(target=self._run, name="triplewire network", daemon=True)
         self._stopping = threading.Event()
         self._is_leaving = False
+        self._is_stale = False
+        """Whether what is in memory is not what is written: then it is read before the next step."""
         self.problem = ""
         """Why the last step could not be taken."""
+
+    @property
+    def corners(self) -> dict[int, LiveCorner]:
+        """Where it stands, by position."""
+        return self._stand.corners
 
     @property
     def name(self) -> str:
@@ -125,7 +104,7 @@ class LiveNode:
 
     def start(self) -> None:
         """Run, in a thread."""
-        self._load(time.monotonic())
+        self._load()
         self._thread.start()
 
     def stop(self) -> None:
@@ -189,8 +168,9 @@ class LiveNode:
             now = time.monotonic()
             pause = _LOOK
             try:
-                self._step(inputs, now)
-                self.problem = ""
+                if self._is_stale:
+                    self._load()
+                self.problem = self._step(inputs, now)
             except Exception as error:  # a hub goes on, whatever others send, and whatever its store does
                 log.exception("a step of the network node failed and is taken back: %s", error)
                 self.problem = f"{type(error).__name__}: {error}"
@@ -210,18 +190,14 @@ class LiveNode:
         """Go back to what is durable; channels whose messages were lost by that are to begin anew."""
         for member in {each.member for each in inputs if each.kind == "message"}:
             self._post.close(member, "a message could not be taken in; the log of this hub says why")
+        self.council.outbox.clear()
         for each in inputs:
-            if each.kind == "opened":
-                self.channels[each.member] = each.about
-            elif each.kind == "closed":
-                self.channels.pop(each.member, None)
-        try:
-            self._load(now)
-        except Exception as error:  # the store may be away; it is tried again
-            log.warning("the node cannot read its state: %s", error)
+            if each.kind in ("opened", "closed"):
+                self._handle(each, now)
+        self._is_stale = True
         return _REST
 
-    def _load(self, now: float) -> None:
+    def _load(self) -> None:
         """Make everything anew of what is written."""
         rows = self._hub.node_state()
         kept = rows.get(_STATE)
@@ -230,29 +206,42 @@ class LiveNode:
         elif self._founds and self.council.table is None:
             self.council.found()
         self._kept_council = kept
-        self._records = read_records(rows)
+        records = read_records(rows)
         self._book = StateBook()
-        self._book.difference(self._records)
+        self._book.difference(records)
         self._book.wrote()
-        self.corners = {p: self._made(r.state) for p, r in self._records.items() if not r.is_lost}
-        self._linked, self._stamp, self._seen_change = {}, None, -1
-        self._outgoing, self._told = [], []
-        self._local.clear()
-
-    def _made(self, state: RoutingState) -> LiveCorner:
-        return LiveCorner(state, self._hub.identity.sign, timing=self._timing)
+        self._stand.load(records)
+        self._seen_change, self._told, self._is_stale = -1, [], False
 
     # -- a step
 
-    def _step(self, inputs: Iterable[Input], now: float) -> None:
+    def _step(self, inputs: Iterable[Input], now: float) -> str:
+        """One step; gives why not all of it could be done, nothing if it was."""
         for each in inputs:
             self._handle(each, now)
         self.council.tick(now)
         self._follow_table(now)
-        self._take_own(now)
-        self._tick_links(now)
-        self._talk_inside(now)
+        problem = self._take_own(now)
+        self._stand.tick(now)
+        self._stand.talk_inside(now)
         self._commit()
+        return problem
+
+    def _follow_table(self, now: float) -> None:
+        table = self.council.table
+        if table is not None and self.council.is_member:
+            self._stand.follow(table, now, self._begin)
+        elif self._stand.stand_nowhere():
+            self._is_leaving = False
+        wanted = self.council.wanted()
+        if wanted != self._wanted:
+            self._post.want(wanted)
+            self._wanted = wanted
+
+    def _begin(self) -> None:
+        """This hub stands at its corner for the first time: all that it has is new to the others."""
+        self._hub.tell_all()
+        self._seen_change = -1
 
     def _handle(self, each: Input, now: float) -> None:
         match each.kind:
@@ -260,11 +249,11 @@ class LiveNode:
                 self.channels[each.member] = each.about
                 self.council.opened(each.member, each.about, now)
                 self.council.canvass(each.member)
-                self._cut(each.member)
+                self._stand.cut(each.member)
             case "closed":
                 self.channels.pop(each.member, None)
                 self.council.closed(each.member)
-                self._cut(each.member)
+                self._stand.cut(each.member)
             case "call":
                 each.about(now)
             case "message":
@@ -279,204 +268,30 @@ class LiveNode:
 
     def _hear(self, member: str, message: Message, now: float) -> None:
         match message.get("about"):
+            case "frame" | "handed" if self.council.key_of(member) is None:
+                raise ChannelRefused(f"{member} is no member of the network, and may only ask to join")
             case "frame":
-                self._hear_frame(member, message, now)
+                for reason in self._stand.hear_frame(member, message, now):
+                    self._refuse(member, reason)
             case "handed":
-                self._hear_handed(member, message, now)
+                self._stand.hear_handed(message, now)
             case _:
                 self.council.hear(member, message, now)
 
-    # -- frames
-
-    def _hear_frame(self, member: str, message: Message, now: float) -> None:
-        table = self.council.table
-        if table is None or self.council.key_of(member) is None:
-            raise ChannelRefused(f"{member} is no member of the network, and may only ask to join")
-        came, to, stamp = _places(message)
-        if stamp > table.stamp or not 0 <= came < len(table.seats) or to not in self.corners:
-            return  # one of the two has an older table: the frame comes again
-        if table.seats[came].host != member:
-            if stamp == table.stamp:
-                raise ChannelRefused(f"it speaks for corner {came}, at which {table.seats[came].host} stands")
-            return
-        if (to ^ came).bit_count() != 1:
-            raise ChannelRefused(f"corner {came} is no neighbour of corner {to}")
-        frame = read_frame(message.get("frame"))
-        if isinstance(frame, LogEntry):
-            frame = refuse_forged(frame, came, to, table)
-        self._carry(to, self.corners[to].receive(corner(came), frame, now))
-        for reason in self.corners[to].refused:
-            self._refuse(member, reason)
-        self.corners[to].refused.clear()
-
-    def _carry(self, position: int, frames: Outbox) -> None:
-        """Frames of a corner: to one that is here too at once, to others when the step is durable."""
-        table = self.council.table
-        assert table is not None, "corners stand in a table"
-        for name, frame in frames:
-            other = position_of(name)
-            if other in self.corners:
-                self._local.append((other, corner(position), frame))
-            elif other < len(table.seats):
-                told = {"from": position, "to": other, "stamp": [*table.stamp], "frame": spelled_frame(frame)}
-                self._outgoing.append((table.seats[other].host, {"about": "frame", **told}))
-
-    def _talk_inside(self, now: float) -> None:
-        while self._local:
-            position, came, frame = self._local.popleft()
-            self._carry(position, self.corners[position].receive(came, frame, now))
-
-    def _tick_links(self, now: float) -> None:
-        for position, own in self.corners.items():
-            for peer in [*own.neighbours]:
-                due = own.due(peer)
-                if due is not None and now >= due:
-                    self._carry(position, own.tick(peer, now))
-
-    # -- corners
-
-    def _follow_table(self, now: float) -> None:
-        """Stand where the table says, and nowhere else; have links to all neighbours of these corners."""
-        table = self.council.table
-        if table is None:
-            return
-        if not self.council.is_member:
-            self._stand_nowhere()
-            return
-        if table.stamp != self._stamp:
-            self._stamp = table.stamp
-            for position, seat in enumerate(table.seats):
-                if seat.host == self.name:
-                    self._stand_at(position, seat.generation, now)
-                elif position in self.corners:
-                    self._give_up(position)
-            self._forget_strangers(now)
-        wanted = self.council.wanted()
-        if wanted != self._wanted:
-            self._post.want(wanted)
-            self._wanted = wanted
-        for position in self.corners:
-            for other in neighbours(position, table.dimensions):
-                self._link(position, other, now)
-
-    def _stand_at(self, position: int, generation: int, now: float) -> None:
-        record = self._records.get(position)
-        if record is not None and not record.is_lost and record.generation == generation:
-            return
-        table = self.council.table
-        assert table is not None, "it was looked at"
-        owner = table.owner(position)
-        is_own = owner is not None and owner.name == self.name
-        state = RoutingState(
-            corner(position), f"{generation}-{uuid4().hex}", stands_in=owner is not None and not is_own
-        )
-        self._records[position] = CornerRecord(position, generation, state)
-        self.corners[position] = self._made(state)
-        self._linked = {pair: known for pair, known in self._linked.items() if pair[0] != position}
-        for other in neighbours(position, table.dimensions):
-            self._link(position, other, now)
-        if is_own and record is not None:
-            self._carry(position, self.corners[position].adopt(record.state, now))
-        elif is_own:
-            self._hub.tell_all()
-        if is_own:
-            self._seen_change = -1
-
-    def _give_up(self, position: int) -> None:
-        """Another member stands there now. What this hub's own corner knows is kept until it is back."""
-        table = self.council.table
-        assert table is not None, "it was looked at"
-        del self.corners[position]
-        record = self._records[position]
-        owner = table.owner(position)
-        if owner is not None and owner.name == self.name:
-            record.is_lost = True
-            return
-        del self._records[position]
-        if record.state.asked:
-            asked = [spelled_question(each) for each in record.state.asked]
-            handed = {"about": "handed", "corner": position, "asked": asked}
-            self._outgoing.append((table.seats[position].host, handed))
-
-    def _stand_nowhere(self) -> None:
-        """This hub has left, or was left out: it tells and hears nothing any more."""
-        if self.corners:
-            log.warning("%s is no member of the network any more; to be one again, start it with --join", self.name)
-            self.corners.clear()
-            self._records.clear()
-            self._linked.clear()
-            self._local.clear()
-            self._post.want({})
-            self._wanted, self._stamp, self._is_leaving = {}, None, False
-
-    def _hear_handed(self, member: str, message: Message, now: float) -> None:
-        """The one that stood in here hands over what it was asked meanwhile."""
-        position = message.get("corner")
-        if not isinstance(position, int) or position not in self.corners:
-            return
-        try:
-            questions = [read_question(each) for each in message["asked"]]
-        except (ValueError, TypeError, KeyError) as error:
-            raise ChannelRefused(f"it handed over what are no questions: {error}") from None
-        for question in questions:
-            self._carry(position, self.corners[position].take_question(question, now))
-
-    def _forget_strangers(self, now: float) -> None:
-        """Documents of hubs that are no members any more are gone."""
-        table = self.council.table
-        assert table is not None, "it was looked at"
-        for position, own in self.corners.items():
-            kept = {key[0]: each.told for key, each in own.state.documents.items()}
-            for origin, sent in kept.items():
-                owner = table.owner(position_of(origin))
-                if owner is None or not is_signed(signed_text(sent), sent.signature, owner.key):
-                    self._carry(position, own.forget_origin(origin, now))
-
-    # -- links
-
-    def _link(self, position: int, other: int, now: float) -> None:
-        """See to it that a link is as its channel is."""
-        table = self.council.table
-        assert table is not None, "it was looked at"
-        is_reached = other in self.corners or table.seats[other].host in self.channels
-        known = self._linked.get((position, other))
-        if known == is_reached:
-            return
-        own = self.corners[position]
-        self._linked[position, other] = is_reached
-        if is_reached or corner(other) not in own.state.links:
-            self._carry(position, own.connect(corner(other), now))
-        if not is_reached:
-            own.disconnect(corner(other))
-
-    def _cut(self, member: str) -> None:
-        """The channel to a member is another one, or gone: its links begin anew."""
-        table = self.council.table
-        if table is None:
-            return
-        for position, other in [*self._linked]:
-            if other < len(table.seats) and table.seats[other].host == member and other not in self.corners:
-                if position in self.corners:
-                    self.corners[position].disconnect(corner(other))
-                del self._linked[position, other]
-
     # -- the hub's own
 
-    def _home(self) -> LiveCorner | None:
-        table = self.council.table
-        member = None if table is None else table.member(self.name)
-        own = None if member is None else self.corners.get(member.position)
-        return None if own is None or own.state.stands_in else own
+    def _take_own(self, now: float) -> str:
+        """Tell the network of what has changed in the hub: documents, and subscriptions that reach beyond it.
 
-    def _take_own(self, now: float) -> None:
-        """Tell the network of what has changed in the hub: documents, and subscriptions that reach beyond it."""
-        home = self._home()
+        Gives why it cannot be told now.
+        """
+        home = self._stand.home
         if home is None:
-            return
+            return ""
         if self._is_leaving:
             if not any(link.waiting for link in home.state.links.values()):
                 self.council.leave()
-            return
+            return ""
         position = position_of(home.name)
         change = self._hub.last_change()
         if change != self._seen_change:
@@ -484,44 +299,45 @@ class LiveNode:
             self._seen_change = change
         fullest = max((len(link.waiting) for link in home.state.links.values()), default=0)
         if fullest > _FULL:
-            self.problem = f"a neighbour has not taken the last {fullest:,} messages: what is published here waits"
-            return
+            return f"a neighbour has not taken the last {fullest:,} messages: what is published here waits"
         for each in self._hub.outgoing(_AT_ONCE):
             if each.is_kept:
-                self._carry(position, home.put(each.uri, each.document, each.number, each.time, now))
+                self._stand.carry(position, home.put(each.uri, each.document, each.number, each.time, now))
             self._told.append(each.number)
         if self._told:
             self._inputs.put(Input("wake"))  # there may be more
+        return ""
 
     def _watch(self, home: LiveCorner, wanted: dict[str, tuple[Any, float]], now: float) -> None:
         position = position_of(home.name)
         known = home.state.subscriptions
         for id in [*known]:
             if id not in wanted or wanted[id] != (known[id].pattern, known[id].since):
-                self._carry(position, home.unwatch(id, now))
+                self._stand.carry(position, home.unwatch(id, now))
         for id, (pattern, since) in wanted.items():
             if id not in known:
-                self._carry(position, home.watch(id, pattern, since, now))
+                self._stand.carry(position, home.watch(id, pattern, since, now))
 
     def _leave(self, now: float) -> None:
         self.council.refuse_to_leave()
-        home = self._home()
+        home = self._stand.home
         if home is not None:
             position = position_of(home.name)
             for id in [*home.state.subscriptions]:
-                self._carry(position, home.unwatch(id, now))
+                self._stand.carry(position, home.unwatch(id, now))
             for origin, uri in [*home.state.documents]:
                 if origin == home.name:
                     version = home.state.versions[uri] + 1
-                    self._carry(position, home.put(uri, None, version, time.time(), now))
+                    self._stand.carry(position, home.put(uri, None, version, time.time(), now))
         self._is_leaving = True
 
     # -- the end of a step
 
     def _commit(self) -> None:
         """Make it durable, then let messages go."""
-        arrivals = [sent for own in self.corners.values() for sent in own.arrivals]
-        changes: dict[Place, str | None] = self._book.difference(self._records)
+        stand = self._stand
+        arrivals = [sent for own in stand.corners.values() for sent in own.arrivals]
+        changes: dict[Place, str | None] = self._book.difference(stand.records)
         plain = self.council.plain()
         council = None if plain is None else json.dumps(plain)
         if council != self._kept_council:
@@ -529,39 +345,12 @@ class LiveNode:
         if arrivals or changes or self._told:
             self._hub.take_step(arrivals, changes, self._told)
         self._book.wrote()
-        self._kept_council = council
-        self._told = []
-        outgoing, self._outgoing = [*self.council.outbox, *self._outgoing], []
+        self._kept_council, self._told = council, []
+        for own in stand.corners.values():
+            own.arrivals.clear()
+        outgoing, stand.outgoing = [*self.council.outbox, *stand.outgoing], []
         self.council.outbox.clear()
-        self._note_passages(outgoing)
+        self.passages.note(stand.corners.values(), outgoing)
         for member, message in outgoing:
             if member in self.channels:
                 self._post.send(member, message)
-
-    def _note_passages(self, outgoing: Iterable[tuple[str, Message]]) -> None:
-        moment = time.time()
-        for own in self.corners.values():
-            own.arrivals.clear()
-            for sent, came in own.passages:
-                about = sent.origin, sent.uri, sent.version
-                self.passages[*about, sent.document is not None] = Passage(
-                    *about, sent.document is not None, came, moment
-                )
-            own.passages.clear()
-        while len(self.passages) > _PASSAGES:
-            del self.passages[next(iter(self.passages))]
-        for _, message in outgoing:
-            entry = message.get("frame", {}).get("entry") if message["about"] == "frame" else None
-            told = entry[2].get("document") if entry else None
-            passage = None if told is None else self.passages.get((told[0], told[1], told[2], told[4] is not None))
-            if passage is not None and corner(message["to"]) not in passage.to:
-                passage.to.append(corner(message["to"]))
-
-
-def _places(message: Message) -> tuple[int, int, tuple[int, int]]:
-    """From which corner to which a frame goes, and by which table."""
-    came, to, stamp = message.get("from"), message.get("to"), message.get("stamp")
-    numbers = [came, to, *stamp] if isinstance(stamp, list) else []
-    if len(numbers) != 4 or not all(type(each) is int for each in numbers):
-        raise ChannelRefused("it sent a frame without saying from which corner to which")
-    return numbers[0], numbers[1], (numbers[2], numbers[3])

@@ -77,7 +77,7 @@ def _links(node: LiveNode, now: float) -> list[dict[str, Any]]:
 
 def passages_of(node: LiveNode, origin: str, uri: str) -> list[dict[str, Any]]:
     """What a node remembers of a document that went by, the last first."""
-    found = [asdict(each) for each in reversed([*node.passages.values()]) if (each.origin, each.uri) == (origin, uri)]
+    found = [asdict(each) for each in node.passages.of(origin, uri)]
     return [
         each | {"at": datetime.fromtimestamp(each["at"], UTC).isoformat(timespec="milliseconds")} for each in found[:50]
     ]
