@@ -13,6 +13,7 @@ What is run, page by page and from top to bottom:
 
 from __future__ import annotations
 
+import atexit
 import doctest
 import os
 import re
@@ -22,9 +23,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from warm import WarmCommand
 
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -116,7 +120,10 @@ def _python(block: Block, where: str, namespace: dict[str, Any]) -> Iterator[str
 
 def _console(block: Block, where: str) -> Iterator[str]:
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    folders = [str(Path(sys.executable).parent), environment["PATH"]]
+    if "triplewire " in block.text:
+        folders.insert(0, str(_warm().folder))
+    environment["PATH"] = os.pathsep.join(folders)
     for command, wanted in _commands(block.text):
         done = subprocess.run(
             command, shell=True, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL, check=False
@@ -124,6 +131,14 @@ def _console(block: Block, where: str) -> Iterator[str]:
         got = done.stdout + done.stderr
         if not doctest.OutputChecker().check_output(wanted, got, FLAGS):
             yield f"{where}: $ {command}\nthe page says:\n{wanted}\nit prints:\n{got}"
+
+
+@cache
+def _warm() -> WarmCommand:
+    """One for all pages; started when the first example needs it."""
+    found = WarmCommand()
+    atexit.register(found.close)
+    return found
 
 
 def _commands(text: str) -> Iterator[tuple[str, str]]:

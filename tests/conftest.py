@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
+from effort import EXPLORING
 from postgres import HOW_TO_GET_IT, binaries, running
 
-# The quick tests take the same random examples each time, so that a change is judged by what it changes; the slow ones
-# look for new ones (`./run test --slow` asks for this profile). How long an example takes says more of the machine.
+# The quick tests take the same few random examples each time, so that a change is judged by what it changes; the slow
+# ones look for many new ones (`./run test --slow` asks for this profile; `effort` says how many). How long an example
+# takes says more of the machine.
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("repeatable", _untimed, derandomize=True)
-settings.register_profile("exploring", _untimed, derandomize=False, print_blob=True)
+settings.register_profile("repeatable", _untimed, derandomize=True, max_examples=25)
+settings.register_profile(EXPLORING, _untimed, derandomize=False, max_examples=100, print_blob=True)
 settings.load_profile("repeatable")
 
 
@@ -30,10 +33,31 @@ _LONG = (
 )
 
 
+_APART = ("test_asked_to_end.py", "test_cluster_stream.py", "test_java.py", "test_killed_streams.py")
+"""Tests of the pipeline that need no Spark in their own process."""
+
+
 def pytest_collection_modifyitems(items):
     """Files that take long come first: so no process is still busy with one when the others have nothing left to do."""
     places = {prefix: place for place, prefix in enumerate(_LONG)}
     items.sort(key=lambda item: min((places[p] for p in _LONG if item.nodeid.startswith(p)), default=len(_LONG)))
+
+
+class SparkOnce(LoadFileScheduling):
+    """A file's tests are for one process, because they share what they start; so are all tests on Spark together.
+
+    A Spark takes longer to start, and to become quick, than most of its tests take.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "tests/pipeline" if file.startswith("tests/pipeline/") and not file.endswith(_APART) else file
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which is there when processes share the tests
+def pytest_xdist_make_scheduler(config, log):
+    """Of the quick tests; those on Spark that are slow are too many for one process."""
+    return SparkOnce(config, log) if config.getoption("markexpr") == "not slow" else None
 
 
 @pytest.fixture(scope="session")

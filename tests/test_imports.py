@@ -165,6 +165,17 @@ NOT_OF_A_CLIENT = (
 )
 """A client asks a service over HTTP: it needs the words that cross, and nothing of what works them out."""
 
+NOT_OF_AN_ANSWERER = (
+    "numba",
+    "llvmlite",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "triplewire.matching",
+    "triplewire.engine.hub",
+)
+"""A service starts a process that answers SPARQL queries when the first one comes, which waits for it."""
+
 NOT_OF_A_HELP = (
     *HEAVY,
     "lark",
@@ -180,13 +191,14 @@ NOT_OF_A_HELP = (
     ("code", "unwanted"),
     [
         ("import triplewire.client", (*NOT_OF_A_CLIENT, "pydantic")),
+        ("import triplewire.hub.sparql.process", NOT_OF_AN_ANSWERER),
         ("from triplewire.cli import main; sys.argv = ['triplewire', '--help']; main()", NOT_OF_A_HELP),
         (
             "from triplewire.cli import main; sys.argv = ['triplewire', 'rows', 'http://127.0.0.1:9', 'x']; main()",
             NOT_OF_A_CLIENT,
         ),
     ],
-    ids=["client", "help", "rows of an address"],
+    ids=["client", "answers of SPARQL", "help", "rows of an address"],
 )
 def test_only_what_is_needed_is_loaded(code, unwanted):
     """A command that asks one question over HTTP, or only for help, is quick because of what it does not load."""

@@ -5,18 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 COVERED = 0.5
 """The share of subscriptions that ask for less than another one of their topic does."""
 
+UNADVERTISED = 0.1
+"""The share of topics that subscriptions ask for, and that nobody advertises."""
+
+VALUES = 100
+"""Documents say one of so many values of their topic's property."""
+
+KINDS = ("schemas", "properties", "values")
+"""In turn, topics are advertised by one of these."""
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A property, the hubs with subscriptions to it and their texts, and the hubs that publish it."""
+    """A property, the hubs with subscriptions to it and their texts, and the hubs that advertise and publish it."""
 
     name: str
     asked: Sequence[tuple[int, str]]
     publishers: Sequence[int]
+    kind: str = "properties"
+
+    @property
+    def advertisement(self) -> dict[str, Any]:
+        """What a publisher advertises, in the words of `SimulatedClient.advertise`."""
+        if self.kind == "values":
+            return {"values": {self.name: range(VALUES)}}
+        return {self.kind: [self.name if self.kind == "properties" else self.name.removesuffix("value")]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +58,14 @@ def demand(
     left = subscriptions
     while left > 0:
         asking = chance.sample(nodes, min(left, max(1, round(interested * len(nodes)))))
-        publishers = chance.sample(nodes, max(1, round(publishing * len(nodes))))
-        name = f"urn:topic/{len(topics)}"
-        topics.append(Topic(name, [(node, _query(name, chance)) for node in asking], publishers))
+        is_advertised = not topics or chance.random() >= UNADVERTISED
+        publishers = chance.sample(nodes, max(1, round(publishing * len(nodes)))) if is_advertised else []
+        name = f"urn:topic/{len(topics)}/value"
+        asked = [(node, _query(name, chance)) for node in asking]
+        topics.append(Topic(name, asked, publishers, KINDS[len(topics) % len(KINDS)]))
         left -= len(asking)
-    told = [_document(chance.choice(topics), number, chance) for number in range(documents)]
+    published = [topic for topic in topics if topic.publishers]
+    told = [_document(chance.choice(published), number, chance) for number in range(documents)]
     return Demand(topics, told)
 
 
@@ -54,4 +75,8 @@ def _query(name: str, chance: Random) -> str:
 
 
 def _document(topic: Topic, number: int, chance: Random) -> tuple[int, int, str]:
-    return chance.choice(topic.publishers), number, f"<urn:document/{number}> <{topic.name}> {chance.randrange(100)} ."
+    return (
+        chance.choice(topic.publishers),
+        number,
+        f"<urn:document/{number}> <{topic.name}> {chance.randrange(VALUES)} .",
+    )

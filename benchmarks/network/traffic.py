@@ -91,7 +91,7 @@ def _spread(sim: Simulation, net: SimulatedNetwork, wanted: Demand, alternative:
     sim.run()
     for topic in wanted.topics:
         for node in topic.publishers:
-            clients[node].advertise(properties=[topic.name])
+            clients[node].advertise(**topic.advertisement)
     sim.run()
     sids = [(clients[node], clients[node].subscribe(text)) for topic in wanted.topics for node, text in topic.asked]
     sim.run()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from effort import examples
 from strategies import iri, patterns
 from triplewire import LANGUAGES, compile, normalize
 from triplewire.algebra.canonical import canonical, prepared
@@ -25,7 +26,7 @@ TEXTS = {
 }
 
 
-relaxed = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def carries_bytes(pattern: Pattern) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, Triple
 
+from effort import examples
 from strategies import PREDICATES, graphs, iri
 from triplewire.algebra.content import climb, content, contents, holders
 
@@ -109,7 +110,7 @@ def test_without_strong_properties_only_blank_nodes_are_climbed_from():
     assert {graph.terms[number] for number in found} == {BlankNode("b"), iri("piston"), iri("car")}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(graphs, st.sets(st.sampled_from(PREDICATES)))
 def test_a_resource_holds_another_exactly_if_its_content_has_the_triples_of_that(triples, strong):
     """Invariant of `algebra.content`: r is among holders({x}) if and only if the triples of x are in content(r)."""

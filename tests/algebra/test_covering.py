@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple, Variable
 
+from effort import examples
 from strategies import atoms, call, graphs, integer, iri, narrower, patterns, taxonomies, typed
 from triplewire.algebra.covering import contradiction, covers, satisfiable
 from triplewire.algebra.evaluate import evaluate
@@ -21,7 +22,7 @@ from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 S, X, Y, Z = (Variable(name) for name in "sxyz")
 P, Q, R = iri("p"), iri("q"), iri("r")
 STAR = (TriplePattern(S, P, X), TriplePattern(S, Q, Y), TriplePattern(S, R, Z))
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def star(*conditions: Expression) -> Pattern:

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, Quad, Store, Triple, Variable
 
+from effort import examples
 from strategies import (
     LITERALS,
     NODES,
@@ -31,7 +32,7 @@ TRIPLES = [
     Triple(iri("a"), Q, iri("b")),
     Triple(iri("b"), P, integer(2)),
 ]
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def rows(pattern, triples, taxonomy=EMPTY):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, event, given, settings
 from pyoxigraph import Literal, Triple, Variable
 
+from effort import examples
 from strategies import call, graphs, integer, iri, patterns, taxonomies
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
 from triplewire.algebra.explain import why, why_not
@@ -14,7 +15,7 @@ from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 
 S, M, H, T = (Variable(name) for name in "smht")
 MEMORY, HOST, TITLE = iri("memory"), iri("host"), iri("title")
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 SERVER = [
     Triple(iri("a"), MEMORY, integer(32)),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, Store, Variable
 
+from effort import examples
 from strategies import LITERALS, atoms, call, integer, iri, typed
 from triplewire.algebra.expressions import FALSE, TRUE, holds, truth, value
 from triplewire.algebra.pattern import FUNCTIONS, IS_A, Call
@@ -232,7 +233,7 @@ def test_is_a_asks_the_taxonomy():
     assert holds(call("ancestor", iri("animal"), X), row, taxonomy)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(atoms((X, Y)), st.sampled_from([*LITERALS, iri("n1"), BlankNode("b1")]), st.sampled_from(LITERALS))
 def test_a_condition_its_opposite_and_an_error_exclude_each_other(condition, x, y):
     """Exactly one of `c`, `not c` and an error."""

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Variable
 
+from effort import examples
 from strategies import call, graphs, integer, iri, narrower, patterns, taxonomies
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
 from triplewire.algebra.lint import Finding, lint
@@ -15,7 +16,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 S, T, X, Y, K = (Variable(name) for name in "stxyk")
 P, Q = iri("p"), iri("q")
 WITH_P, WITH_Q = TriplePattern(S, P, X), TriplePattern(T, Q, Y)
-QUICK = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def ask(*branches: Conjunction) -> Pattern:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Variable
 
+from effort import examples
 from strategies import NODES, call, integer, iri, patterns, renamed, typed
 from triplewire import compile
 from triplewire.algebra import core, labels
@@ -59,7 +60,7 @@ def rewritten(draw: st.DrawFn, pattern: Pattern) -> Pattern:
     return Pattern(named.answer, tuple(map(shuffled, draw(st.permutations(named.branches)))))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.data(), patterns(most_branches=3, most_triples=5, most_conditions=3))
 def test_names_and_order_do_not_count(data, pattern):
     """N6"""
@@ -82,7 +83,7 @@ def alike(draw: st.DrawFn) -> Pattern:
     return Pattern((), (Conjunction(tuple(TriplePattern(a, P, b) for a, b in found), conditions),))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.data(), alike())
 def test_variables_that_look_alike_are_told_apart_by_structure_only(data, pattern):
     """N6"""
@@ -116,7 +117,7 @@ def test_two_triangles_and_a_hexagon_have_one_form_each(sides):
     assert normalize(polygons("fbdaec")) == first
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(patterns(most_branches=3, most_triples=5, most_conditions=3))
 def test_what_is_normal_stays_as_it_is(pattern):
     """N6"""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
+from effort import examples
 from strategies import CLASSES, NODES, iri, taxonomies
 from triplewire.algebra.pattern import IS_A
 from triplewire.algebra.taxonomy import EMPTY, Taxonomy
@@ -132,7 +133,7 @@ def test_equality_is_that_of_the_statements():
     assert turned != Taxonomy((), [(iri("a"), iri("b")), (iri("a"), iri("c"))])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(taxonomies())
 def test_what_is_above_and_what_is_below_agree(taxonomy):
     """Invariant of `algebra.taxonomy`: x is among the descendants of y if and only if y is among the ancestors of x."""

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
+from effort import examples
 from strategies import LITERALS, iri, typed
 from triplewire.algebra.values import (
     XSD_BOOLEAN,
@@ -88,7 +89,7 @@ def _is_known(term) -> bool:
     return outcome("<=", term, term) is not None
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(st.sampled_from([*OPERATORS]), KNOWN, KNOWN)
 def test_values_of_known_types_compare_as_in_pyoxigraph(operator, left, right):
     """Except for the order of booleans, which SPARQL has and pyoxigraph has not."""
@@ -97,7 +98,7 @@ def test_values_of_known_types_compare_as_in_pyoxigraph(operator, left, right):
     assert outcome(operator, left, right) == oxigraph(operator, left, right)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(["=", "!="]), st.one_of(KNOWN, ODD), st.one_of(KNOWN, ODD))
 def test_where_both_decide_about_equality_they_decide_the_same(operator, left, right):
     """Of types that it does not know pyoxigraph sometimes knows more, so only its errors may differ from ours."""
@@ -105,7 +106,7 @@ def test_where_both_decide_about_equality_they_decide_the_same(operator, left, r
     assert ours == theirs or ours is None or theirs is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.sampled_from(["<", "<=", ">", ">="]), ODD, st.one_of(KNOWN, ODD))
 def test_what_has_no_order_is_an_error(operator, left, right):
     assume(not _is_known(left))
@@ -113,7 +114,7 @@ def test_what_has_no_order_is_an_error(operator, left, right):
     assert outcome(operator, right, left) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.one_of(KNOWN, ODD), st.one_of(KNOWN, ODD))
 def test_comparisons_of_one_pair_agree_with_each_other(left, right):
     """`!=` is the opposite of `=`, turning a comparison round changes nothing, and one of three holds."""
@@ -237,7 +238,7 @@ def test_text_that_looks_like_a_number_compares_as_one(operator, left, right, ex
         assert found is expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.sampled_from([*OPERATORS]), st.decimals(-99, 99, places=2), st.decimals(-99, 99, places=2))
 def test_loose_numbers_are_exact(operator, left, right):
     found = compare_loosely(operator, Literal(format(left, "f")), Literal(format(right, "f")))

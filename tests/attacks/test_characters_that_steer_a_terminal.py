@@ -9,9 +9,9 @@ import os
 import pty
 import re
 import subprocess
-import sys
 
 import pytest
+from docs.warm import WarmCommand
 from pyoxigraph import Literal
 
 HOSTILE = "water\x1b]0;owned\x07\x1b[2J\x9b31m\x85\x7f\u202egnp"
@@ -19,11 +19,17 @@ STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 WATER = "SELECT ?s ?t { ?s <urn:title> ?t }"
 
 
-def on_terminal(*arguments: object, cwd) -> str:
+@pytest.fixture(scope="module")
+def triplewire():
+    """The command."""
+    with WarmCommand() as warm:
+        yield str(warm.folder / "triplewire")
+
+
+def on_terminal(*command: str, cwd) -> str:
     """What a command shows on a terminal, without the colours and movements that are its own."""
     above, below = pty.openpty()
     environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "triplewire.cli", *map(str, arguments)]
     with subprocess.Popen(command, stdin=below, stdout=below, stderr=below, cwd=cwd, env=environment):
         os.close(below)
         shown = b""
@@ -67,19 +73,19 @@ def store(tmp_path_factory):
     ],
     ids=" ".join,
 )
-def test_a_terminal_gets_no_control_character_of_a_publisher(store, command):
-    shown = on_terminal(*command, cwd=store)
+def test_a_terminal_gets_no_control_character_of_a_publisher(triplewire, store, command):
+    shown = on_terminal(triplewire, *command, cwd=store)
     assert "water" in shown
     assert STEERING.findall(shown) == []
     assert "\\u001B" in shown or "\\u001b" in shown
 
 
-def test_programs_read_what_was_published(store):
+def test_programs_read_what_was_published(triplewire, store):
     """Spelled otherwise, it still is the same text; a file gets it as it is."""
 
     def output(*arguments: str) -> str:
-        command = [sys.executable, "-m", "triplewire.cli", *arguments]
-        return subprocess.run(command, cwd=store, check=True, capture_output=True, text=True).stdout
+        done = subprocess.run([triplewire, *arguments], cwd=store, check=True, capture_output=True, text=True)
+        return done.stdout
 
     assert json.loads(output("rows", "hub.db", "titles", "--json"))["t"] == str(Literal(HOSTILE))
     table = output("rows", "hub.db", "titles", "--format", "csv")

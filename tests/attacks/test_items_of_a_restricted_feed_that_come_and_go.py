@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
+from effort import examples
 from triplewire import Access, Hub, Publish, Restrict, Retract, parse
 from triplewire.errors import AccessDenied
 from triplewire.intake.entries import Handled
@@ -133,7 +134,7 @@ def check(history, *, in_one_batch: bool) -> None:
 @example(SEEN_BEFORE)
 @example(LEFT_THE_WINDOW)
 @given(st.lists(steps, max_size=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_an_item_has_the_list_that_was_given_last(history):
     """Invariant of `engine.batch.feeds`: an item has the access list that was given last, or else its feed's."""
     check(history, in_one_batch=False)
@@ -141,7 +142,7 @@ def test_an_item_has_the_list_that_was_given_last(history):
 
 @example(SEEN_BEFORE)
 @given(st.lists(steps, max_size=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_so_it_is_in_one_batch(history):
     check(history, in_one_batch=True)
 
@@ -286,7 +287,7 @@ moves = st.one_of(
 
 
 @given(st.lists(moves, max_size=10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_others_do_they_read_no_item_of_a_feed_with_a_list_and_block_none(history):
     with Hub() as hub:
         hub.apply([published(set(), by="ada")])

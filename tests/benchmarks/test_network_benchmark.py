@@ -14,7 +14,10 @@ from benchmarks.network.traffic import ALTERNATIVES, Traffic, measure_traffic
 
 @pytest.mark.parametrize("topology", ALTERNATIVES)
 def test_quick_run_measures_every_alternative(topology: str, tmp_path: Path, capsys) -> None:
-    assert run.main(["--quick", "--topology", topology, "--json", str(tmp_path / "network.jsonl")]) == 0
+    drawn = tmp_path / "network.png"
+    words = ["--quick", "--topology", topology, "--json", str(tmp_path / "network.jsonl"), "--plot", str(drawn)]
+    assert run.main(words) == 0
+    assert drawn.read_bytes().startswith(b"\x89PNG")
     lines = [json.loads(line) for line in (tmp_path / "network.jsonl").read_text().splitlines()]
     sent = {line["alternative"]: line for line in lines if line["part"] == "traffic"}
     assert tuple(sent) == ALTERNATIVES[topology]
@@ -23,6 +26,9 @@ def test_quick_run_measures_every_alternative(topology: str, tmp_path: Path, cap
     decided = [line for line in lines if line["part"] == "deciding"]
     assert all(line["reached"] > 0 for line in decided)
     assert bool(decided) == (topology == "hierarchy")
+    forwarded = [line for line in lines if line["part"] == "forwarding"]
+    assert all(line["sent"] > 0 for line in forwarded)
+    assert bool(forwarded) == (topology == "hypercube")
 
 
 def test_hubs_that_want_nothing_take_nothing_in_and_flooding_costs_many_times_as_much() -> None:
@@ -35,7 +41,7 @@ def test_hubs_that_want_nothing_take_nothing_in_and_flooding_costs_many_times_as
 
 def test_promise_is_judged_by_messages_of_the_same_network() -> None:
     def line(alternative: str, nodes: int, publishing: int) -> Traffic:
-        return Traffic("hierarchy", nodes, 3, alternative, 10, 10, 10, publishing, 10, 0, 1.0)
+        return Traffic("hierarchy", nodes, 3, alternative, 10_000, 10, 10, publishing, 10, 0, 1.0)
 
     lines = [line("triplewire", 256, 10), line("flood-events", 256, 300), line("flood-events", 64, 1)]
     floods = [verdict for verdict in verdicts(lines) if "flood" in verdict.what]

@@ -45,20 +45,56 @@ def test_ring_tells_the_same_by_either_algorithm_whatever_order_a_process_gives_
     assert told[0]["stages"] != told[2]["stages"]
 
 
-def test_table_counts_messages_by_stage_and_kind():
-    done = simulated("--nodes", "4")
+def test_table_counts_messages_by_stage_and_kind(call):
+    done = call("simulate", "hypercube", "--subscriptions", "40", "--nodes", "4")
     assert "advertising" in done.stdout
     assert "events were told" in done.stdout
 
 
-def test_share_that_is_none_is_refused_in_words():
-    done = simulated("--publishers", "3")
-    assert done.returncode == 2
+def test_share_that_is_none_is_refused_in_words(call):
+    done = call("simulate", "hypercube", "--publishers", "3")
+    assert done.exit_code == 2
     assert "publishers is a share from 0 to 1" in done.stderr
 
 
 @pytest.mark.parametrize(("clusters", "reason"), [("2,33", "at most 32 sub-units"), ("4;4", "such as 4,4,4")])
-def test_numbers_of_sub_units_that_are_none_are_refused_in_words(clusters, reason):
-    done = simulated("--clusters", clusters, topology="hierarchy")
-    assert done.returncode == 2
+def test_numbers_of_sub_units_that_are_none_are_refused_in_words(call, clusters, reason):
+    done = call("simulate", "hierarchy", "--clusters", clusters)
+    assert done.exit_code == 2
     assert reason in done.stderr
+
+
+@pytest.mark.parametrize("topology", ["hypercube", "hierarchy", "ring"])
+def test_trace_tells_the_way_of_a_document_from_its_publisher_to_those_who_are_told(topology):
+    """X13: where the document went, why, and that each event of it was told."""
+    size = "--nodes", "8", "--documents", "6", "--subscriptions", "150"
+    done = simulated(*size, "--trace", "3", "--json", topology=topology)
+    told = json.loads(done.stdout)
+    story = [sight["sentence"] for sight in told["trace"]]
+    assert any("sends node" in sentence and "urn:document/3" in sentence for sentence in story)
+    end = "an answer with a triple of urn:document/3" if topology == "ring" else "tells client-"
+    assert any(end in sentence for sentence in story)
+    times = [sight["time"] for sight in told["trace"]]
+    assert times == sorted(times)
+    assert "The way of urn:document/3" in simulated(*size, "--trace", "3", topology=topology).stdout
+
+
+def test_trace_of_a_document_that_there_is_not_is_refused():
+    done = simulated("--documents", "6", "--trace", "6")
+    assert done.returncode == 2
+    assert "documents 0 to 5" in done.stderr
+
+
+def test_plot_draws_messages_hops_and_loads(tmp_path):
+    pytest.importorskip("matplotlib")
+    drawn = tmp_path / "cube.svg"
+    assert simulated("--plot", str(drawn)).returncode == 0
+    text = drawn.read_text(encoding="utf-8")
+    assert text.startswith("<?xml")
+    assert text.count("<g id=") > 50
+
+
+def test_plot_of_a_kind_that_is_not_drawn_is_refused_before_anything_is_simulated(tmp_path):
+    done = simulated("--plot", str(tmp_path / "cube.txt"))
+    assert done.returncode == 2
+    assert ".png" in done.stderr

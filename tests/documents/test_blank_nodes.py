@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat
 from pyoxigraph import parse as parse_rdf
 
+from effort import examples
 from triplewire.documents import Limits, blank_nodes, effort, parse
 from triplewire.documents.refinement import order_of
 from triplewire.documents.surroundings import surroundings
@@ -54,20 +55,20 @@ GRAPHS = st.lists(
 ).map(ntriples)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(GRAPHS, st.integers(0, 2**32))
 def test_equal_graphs_give_equal_documents(lines: bytes, seed: int) -> None:
     """Invariant of `documents.blank_nodes`: names do not depend on labels or order."""
     assert read(disguised(lines, seed)) == read(lines)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(GRAPHS)
 def test_the_names_are_those_of_rdfc(lines: bytes) -> None:
     assert {str(triple) for triple in read(lines).triples} == {str(quad.triple) for quad in by_rdfc(lines)}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(GRAPHS, GRAPHS)
 def test_documents_are_equal_only_if_their_graphs_are(one: bytes, other: bytes) -> None:
     assert (read(one) == read(other)) == (by_rdfc(one) == by_rdfc(other))
@@ -79,7 +80,7 @@ def refined(lines: bytes) -> Document | None:
     return None if order is None else Document.from_lines(URI, blank_nodes.renamed(lines, graph, order))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(GRAPHS, st.integers(0, 2**32))
 def test_refinement_gives_equal_graphs_equal_names(lines: bytes, seed: int) -> None:
     document = refined(lines)
@@ -96,7 +97,7 @@ FORESTS = st.lists(st.tuples(st.integers(0, 20), st.sampled_from(["<a:p>", "<a:q
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(FORESTS, st.integers(0, 2**32))
 def test_refinement_names_every_forest(lines: bytes, seed: int) -> None:
     twice = lines + lines.replace(b"_:t", b"_:u")
@@ -105,7 +106,7 @@ def test_refinement_names_every_forest(lines: bytes, seed: int) -> None:
     assert refined(disguised(twice, seed)) == document
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(GRAPHS, st.integers(0, 2**32), st.integers(1, 2000))
 def test_the_price_of_a_graph_does_not_depend_on_labels_or_order(lines: bytes, seed: int, ceiling: int) -> None:
     assert effort.is_within(surroundings(lines), ceiling) == effort.is_within(
@@ -113,7 +114,7 @@ def test_the_price_of_a_graph_does_not_depend_on_labels_or_order(lines: bytes, s
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(GRAPHS, st.integers(1, 1000))
 def test_a_limit_decides_between_a_name_and_a_refusal_but_never_on_the_name(lines: bytes, limit: int) -> None:
     """Invariant of `documents.blank_nodes`: names do not depend on limits."""

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edge.worlds import ACCOUNT, World
-from effort import MANY
+from effort import MANY, examples
 from triplewire import Access
 from triplewire.errors import DocumentError, ServiceUnavailable
 
@@ -149,7 +149,7 @@ def test_xml_of_a_resource_that_a_rule_over_triples_registers():
     world.check()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=16))
 def test_edge_holds_what_its_rules_register_after_any_history(account, actions):
     """Invariant of `edge.cache`: the cached documents state the contents of what the rules register, nothing else.

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.faults.damage import DAMAGES, files, flip_bytes
 
+from effort import examples
 from triplewire.errors import DamagedJournal
 from triplewire.intake.journal import Journal, JournalReader
 from triplewire.intake.journal.entries import _KIND, _OLD_HEAD
@@ -41,7 +42,7 @@ def told_gone(found) -> set[int]:
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     groups=st.lists(st.integers(1, 4), min_size=1, max_size=8),
     longest=st.sampled_from([1, 200, 600, MUCH]),
@@ -77,7 +78,7 @@ def test_every_acknowledged_entry_is_read_or_told_as_gone(kind, groups, longest,
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(groups=st.lists(st.integers(1, 4), min_size=2, max_size=8), seed=st.integers(0, 1 << 32))
 def test_reader_beside_a_live_service_stops_at_damage_and_says_so(kind, groups, seed):
     with tempfile.TemporaryDirectory() as name:

@@ -18,6 +18,7 @@ from lxml import etree
 from pyoxigraph import Literal, NamedNode, Triple
 
 import triplewire
+from effort import examples
 from triplewire import Feed, Hub, feeds, parse
 from triplewire.model import EVENTS, Behind, Changed, Event, Matched, Unmatched
 
@@ -229,7 +230,7 @@ def test_the_grammar_of_atom_refuses_what_is_none(part, broken):
     assert not GRAMMAR.validate(etree.fromstring(written.replace(part, broken, 1).encode()))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(histories)
 def test_a_strict_reader_accepts_every_form(history):
     """atoma refuses a feed that lacks what its format demands; a text that is not there is no title to it."""

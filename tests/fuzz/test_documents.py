@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire.documents import Limits, parse
 from triplewire.errors import DocumentError
 from triplewire.model import Document
@@ -79,14 +80,14 @@ def test_the_seeds_are_read(media_type: str) -> None:
         assert len(parse(SEEDS[media_type], uri=URI, media_type=media_type)) >= 3
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=examples(3000), deadline=None)
 @given(mutated(), st.booleans())
 def test_mutated_documents_give_a_document_or_a_document_error(case: tuple[bytes, str], is_told: bool) -> None:
     text, media_type = case
     check(text, media_type if is_told else None)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(
     st.binary(max_size=200) | st.text(max_size=100), st.none() | st.sampled_from(sorted(SEEDS)) | st.text(max_size=20)
 )
@@ -94,7 +95,7 @@ def test_random_bytes_give_a_document_or_a_document_error(text: bytes | str, med
     check(text, media_type)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(max_size=20) | st.text("http:/[]%.#?é ", max_size=20))
 def test_random_uris_give_a_document_or_a_document_error(uri: str) -> None:
     check("<> a <x> .", None, uri)

@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from effort import examples
 from triplewire import Document, DocumentError, Feed, parse
 from triplewire.documents.feeds.hypertext import clean, text_of
 
 SAMPLES = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "cases" / "feeds").iterdir())]
 URI = "https://feeds.example/feed"
-quiet = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+quiet = settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 
 SPLINTERS = [
     b"<",

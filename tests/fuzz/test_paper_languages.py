@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts.examples import EXAMPLES
 
+from effort import examples
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import QueryError, UnsupportedQuery
 from triplewire.languages import compile, render
@@ -87,7 +88,7 @@ def test_random_words_give_a_pattern_or_an_error_of_ours(language: str, pieces: 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(seed=st.integers(0, 2**32))
 def test_mutated_examples_give_a_pattern_or_an_error_of_ours(language: str, seed: int) -> None:
     """Most mutants are nearly right, so they reach further in than random text."""

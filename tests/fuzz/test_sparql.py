@@ -7,6 +7,7 @@ import contextlib
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire.errors import QueryError
 from triplewire.languages import sparql
 from triplewire.languages.context import Context
@@ -60,7 +61,7 @@ def test_any_text(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map(" ".join))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @example("SELECT * { ?s ?p '\ud800' }")
 @example("SELECT * { ?s <http://e/\ud800> ?o }")
 @example("SELECT * { ?s ?p '\x00' }")
@@ -81,6 +82,6 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @given(mutated())
-@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
 def test_damaged_queries(text: str) -> None:
     _only_our_errors(text)

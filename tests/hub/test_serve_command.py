@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from docs.warm import WarmCommand
 
 from triplewire import Hub
 from triplewire.documents import Limits
@@ -62,11 +63,21 @@ def test_service_ends_well_when_it_is_told_to_and_goes_on_when_it_is_started_aga
         assert [event["row"] for event in found["events"]] == [{"s": "<urn:s>"}]
 
 
-def call(folder, *arguments):
-    return subprocess.run([*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+@pytest.fixture(scope="module")
+def call():
+    """Runs a short command in a folder, out of a process that is warm."""
+    with WarmCommand() as warm:
+        command = str(warm.folder / "triplewire")
+
+        def run(folder, *arguments):
+            return subprocess.run(
+                [command, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+            )
+
+        yield run
 
 
-def test_service_that_cannot_start_says_why(tmp_path):
+def test_service_that_cannot_start_says_why(call, tmp_path):
     away = call(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")
     assert away.returncode == 2
     assert "triplewire token create" in away.stderr
@@ -81,7 +92,7 @@ def test_service_that_cannot_start_says_why(tmp_path):
         assert "choose another with --port" in taken.stderr
 
 
-def test_tokens_are_made_listed_and_revoked(tmp_path):
+def test_tokens_are_made_listed_and_revoked(call, tmp_path):
     made = call(tmp_path, "token", "create", "hub.db", "harbour", "--role", "publisher")
     assert made.returncode == 0
     token = made.stdout.strip()
@@ -145,7 +156,7 @@ def test_service_killed_under_load_has_every_document_that_it_acknowledged(tmp_p
                 acknowledged[name] = kept
 
 
-def test_networks_that_events_may_be_sent_to_are_named_on_the_command_line(tmp_path):
+def test_networks_that_events_may_be_sent_to_are_named_on_the_command_line(call, tmp_path):
     with started(tmp_path, "--reach", "127.0.0.0/8") as (_, url):
         httpx.put(f"{url}/v1/subscriptions/a", json={"text": "SELECT ?s { ?s <urn:p> ?o }"}, trust_env=False)
         made = {"url": "http://127.0.0.1:9/hook"}

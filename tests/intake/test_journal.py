@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire.errors import StoreBusy, StoreUnavailable
 from triplewire.intake.journal import Journal, JournalReader
 from triplewire.store import READ, RETRACT, UNREAD, NewEntry
@@ -28,7 +29,7 @@ def read(folder, after=0, most=MUCH):
     return JournalReader(folder).after(after, most=most, most_bytes=MUCH)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     groups=st.lists(st.lists(entries, min_size=1, max_size=5), max_size=6),
     longest=st.integers(1, 400),
@@ -50,7 +51,7 @@ def test_what_was_added_is_read_in_order_in_parts_of_any_size(groups, longest, m
         journal.close()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     first=st.lists(entries, min_size=1, max_size=6),
     torn=st.lists(entries, min_size=1, max_size=4),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Triple
 
+from effort import examples
 from triplewire import Hub, Schema, parse
 from triplewire.errors import StoreUnavailable
 from triplewire.intake.settlement import settle_changes
@@ -28,7 +29,7 @@ def refused_of(changes, hub) -> list[str]:
     return [refused.change.uri for settled in settle_changes(changes, hub.apply) for refused in settled.refused]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8))
 def test_what_is_refused_is_what_would_be_refused_if_each_came_alone(edges) -> None:
     changes = [change(number, *edge) for number, edge in enumerate(edges)]

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryBoolean, Store, Triple
 
+from effort import examples
 from triplewire.algebra.evaluate import evaluate
 from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.errors import UnsupportedQuery
@@ -181,7 +182,7 @@ def _ours(pattern: Pattern, graph: list[Triple]) -> set[frozenset[tuple[str, obj
 
 
 @given(queries(), graphs)
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 def test_a_query_means_what_it_means_to_another_implementation(text: str, graph: list[Triple]) -> None:
     """X1, N6: a text has the rows that pyoxigraph finds, before and after normalization."""
     try:
@@ -198,7 +199,7 @@ def test_a_query_means_what_it_means_to_another_implementation(text: str, graph:
 
 
 @given(queries())
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 def test_a_rendered_pattern_compiles_to_itself(text: str) -> None:
     """X1: printed and read again, a pattern is the same pattern."""
     try:

@@ -11,6 +11,7 @@ from pyoxigraph import Store
 from pyparsing import ParseException
 from rdflib.plugins.sparql.parser import parseQuery
 
+from effort import examples
 from triplewire.errors import QuerySyntaxError, UnsupportedQuery
 from triplewire.languages import sparql
 from triplewire.languages.context import Context
@@ -85,7 +86,7 @@ def damaged(draw: st.DrawFn) -> str:
 
 
 @given(damaged())
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 def test_damaged_queries_are_judged_as_other_parsers_judge_them(text: str) -> None:
     """pyoxigraph's parser also checks what a text means (is a selected variable grouped?); rdflib's does not."""
     ours, theirs = _is_sparql(text), _is_sparql_to_pyoxigraph(text)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire.matching.kernel.families import add_member, find_member, new_family, remove_member, room_for_member
 from triplewire.matching.layout import C_THRESHOLDS, COUNTED, F_SIZE, F_SORTED, F_START, FAMILY_COLUMNS
 
@@ -44,7 +45,7 @@ class Families:
         assert (np.diff(ordered) > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1), THRESHOLDS), max_size=150))
 def test_families_hold_what_a_dictionary_holds(changes):
     """Each change adds a member that is not there, or removes it."""

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode
 
+from effort import examples
 from triplewire.algebra.canonical import is_simple_number
 from triplewire.algebra.values import loose_number
 from triplewire.matching.kernel.numbers import LOOSE, LOOSE_EXACT, STRICT, STRICT_EXACT, read_number
@@ -28,7 +29,7 @@ def read(literal: Literal) -> tuple[int, float]:
     return read_number(np.frombuffer(spelled, dtype=np.uint8), 1, quote, quote + 1, len(spelled))
 
 
-@settings(deadline=None, max_examples=800)
+@settings(deadline=None, max_examples=examples(800))
 @given(texts, types)
 def test_the_kernel_reads_numbers_as_exact_arithmetic_does(text, kind):
     literal = Literal(text, datatype=NamedNode(XSD + kind)) if kind else Literal(text)
@@ -46,7 +47,7 @@ def test_the_kernel_reads_numbers_as_exact_arithmetic_does(text, kind):
         assert value == float(strict)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(texts, texts)
 def test_two_exact_readings_compare_as_the_decimals_do(first, second):
     a, b = loose_number(first), loose_number(second)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from effort import examples
 from triplewire import Index, compile, parse
 from triplewire.algebra.xpath.evaluate import matches, tree_of
 from triplewire.algebra.xpath.numbers import number_of
@@ -19,7 +20,7 @@ WRITTEN = st.text("0123456789.-eE \t+x", max_size=24) | st.floats(allow_nan=Fals
 TEXTS = st.text("ab é", min_size=1, max_size=30)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(WRITTEN)
 def test_a_number_is_read_as_python_reads_it_or_left_to_python(text: str) -> None:
     raw = np.frombuffer(f"<{text}>".encode(), dtype=np.uint8)
@@ -31,7 +32,7 @@ def test_a_number_is_read_as_python_reads_it_or_left_to_python(text: str) -> Non
         assert (number, True) == expected
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.text("0123456789", min_size=1, max_size=15), st.integers(0, 15), st.booleans())
 def test_a_number_that_is_known_exactly_is_the_one_that_lxml_has(digits: str, point: int, is_negative: bool) -> None:
     text = ("-" if is_negative else "") + (f"{digits[:point]}.{digits[point:]}" if point < len(digits) else digits)
@@ -46,7 +47,7 @@ def test_a_number_of_fifteen_digits_is_not_left_to_python() -> None:
         assert number_in(raw, 0, raw.size) == (1, number)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(TEXTS, max_size=12), st.lists(TEXTS, max_size=12), st.lists(TEXTS, max_size=6))
 def test_a_gram_is_found_where_a_text_that_waits_under_it_is(kept: list[str], gone: list[str], read: list[str]) -> None:
     grams = Grams()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire import Index, compile, parse
 
 XML = "<menu><softdrinks><price>2.90</price></softdrinks></menu>"
@@ -23,7 +24,7 @@ TURTLE = "<urn:d> <urn:price> 2.90 ."
         (TURTLE, "sparql", "SELECT ?d {{ ?d <urn:price> ?x FILTER(?x > {:.1f}) }}"),
     ],
 )
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(st.floats(0, 5), st.integers(0, 31)), max_size=40))
 def test_vector_has_the_bits_of_all_that_match_and_of_no_other(text, language, query, profiles):
     index = Index()

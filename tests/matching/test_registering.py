@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Triple
 
+from effort import examples
 from strategies import iri
 from triplewire import DuplicateSubscription, Index, PatternError, Taxonomy, compile, evaluate
 from triplewire.algebra.canonical import HEAD, TESTS, prepared
@@ -34,7 +35,7 @@ def labelled(text: str) -> Pattern:
     return Pattern(("x",), (contains, Conjunction((TriplePattern(X, SIZE, Literal(text)),))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.dictionaries(AWKWARD, AWKWARD, max_size=8), st.data())
 def test_ids_and_texts_may_have_any_characters(texts, data):
     index = Index()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, SIZES, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 from tests.network.pairs import ASKED, THEME
 
+from effort import examples
 from triplewire import Hub
 from triplewire.network import Simulation
 
@@ -70,13 +71,13 @@ class Reaching(Both):
 WORDS = st.lists(st.sampled_from(REACHES), min_size=1, max_size=8)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), WORDS, st.lists(ACTIONS, max_size=15))
 def test_each_event_is_told_inside_its_reach_as_by_one_hub(seed, size, reaches, actions):
     is_told_as_by_one_hub(Reaching(seed, size, reaches, loss=0.1), actions)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), WORDS, st.lists(ACTIONS, max_size=20))
 def test_rows_end_as_those_of_one_hub_that_saw_what_is_in_reach(seed, size, reaches, actions):
     ends_as_in_one_hub(Reaching(seed, size, reaches, loss=0.1), actions)

@@ -370,7 +370,7 @@ def urls(request, tmp_path):
     return make
 
 
-@pytest.mark.parametrize(("kind", "examples", "steps"), [("memory", 25, 14), ("sqlite", 6, 14), ("postgresql", 3, 12)])
+@pytest.mark.parametrize(("kind", "examples", "steps"), [("memory", 10, 14), ("sqlite", 6, 14), ("postgresql", 3, 12)])
 def test_a_hub_agrees_with_recomputation_after_every_step(urls, kind, examples, steps):
     """M4, M5, M6, S4, X2, X3."""
     live_through(urls(kind), examples=examples, steps=steps)

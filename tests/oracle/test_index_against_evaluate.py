@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, Quad, Store, Triple
 
+from effort import examples
 from strategies import graphs, iri, patterns, taxonomies
 from triplewire import Index, UnsupportedQuery, compile, evaluate, normalize, render
 from triplewire.algebra.pattern import Call, Pattern
@@ -19,7 +20,7 @@ from triplewire.algebra.taxonomy import Taxonomy
 from triplewire.model import XSD, Document
 
 relaxed = settings(
-    deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None, max_examples=examples(80), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 
@@ -175,7 +176,7 @@ def _quad(triple: Triple) -> Quad:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=800, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=examples(800), suppress_health_check=list(HealthCheck))
 @given(st.lists(patterns(3, 5, 4), min_size=1, max_size=30), st.lists(graphs, min_size=1, max_size=6), taxonomies())
 def test_the_index_finds_exactly_the_rows_of_evaluate_at_length(subscriptions, data, taxonomy):
     index = Index(taxonomy)

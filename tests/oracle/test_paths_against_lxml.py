@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from tests.xml_worlds import PREFIXES, random_expression, random_xml
 
+from effort import examples
 from triplewire import Document, Index, Pattern, compile, parse
 from triplewire.algebra.xpath.evaluate import MOST_HITS, rows
 from triplewire.algebra.xpath.query import PathQuery
@@ -72,7 +73,7 @@ def check(index: Index, texts: dict[str, str], one: Document) -> None:
             assert len({row["node"].value for row in match.rows}) == len(match.rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SEEDS)
 def test_the_index_finds_what_lxml_finds_one_by_one(seed: int) -> None:
     rng = Random(seed)
@@ -83,7 +84,7 @@ def test_the_index_finds_what_lxml_finds_one_by_one(seed: int) -> None:
         check(index, texts, document(rng))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SEEDS)
 def test_what_the_compiled_pass_does_not_serve_is_matched_by_the_other_one(seed: int) -> None:
     rng = Random(seed)
@@ -96,7 +97,7 @@ def test_what_the_compiled_pass_does_not_serve_is_matched_by_the_other_one(seed:
     assert compiled.called
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SEEDS)
 def test_it_does_so_when_subscriptions_come_and_go(seed: int) -> None:
     rng = Random(seed)
@@ -131,7 +132,7 @@ def test_a_saved_index_finds_the_same(tmp_path_factory, seed: int) -> None:
     assert ("again" in loaded.match(one).subscriptions) == ("1" in loaded.match(one).subscriptions)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SEEDS)
 def test_the_normal_form_has_one_spelling_and_compiles_to_itself(seed: int) -> None:
     query = compile(random_expression(Random(seed)), language="xpath", prefixes=PREFIXES)

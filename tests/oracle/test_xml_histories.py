@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.xml_worlds import PREFIXES, random_expression, random_xml
 
+from effort import examples
 from triplewire import Hub, Publish, Retract, compile, parse
 from triplewire.algebra.xpath.cost import safe_size
 from triplewire.algebra.xpath.evaluate import hits, row_of, tree_of
@@ -40,7 +41,7 @@ def expected(before: Hits, after: Hits) -> set[tuple[str, Row]]:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 2**32))
 def test_rows_and_events_are_those_of_recomputation(seed: int) -> None:
     rng = Random(seed)

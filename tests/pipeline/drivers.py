@@ -48,7 +48,7 @@ class Driver:
         while not is_so():
             assert self.process.poll() is None, f"the driver has ended by itself, and {what} in vain: {self.said}"
             assert time.monotonic() < until, f"in vain: {what}: {self.said}"
-            time.sleep(0.01)
+            time.sleep(0.1)
 
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from tests.contracts.examples import DOC, FIGURE_1, MDV
 
+from effort import examples
 from strategies import CLASSES, NODES, PREDICATES, graphs, iri
 from triplewire import Document, Schema, SchemaViolation, parse
 from triplewire.errors import SchemaError, TaxonomyError
@@ -344,7 +345,7 @@ def test_the_error_of_a_refused_document_carries_its_violations_across_processes
     assert str(copy) == str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graphs)
 def test_a_schema_without_statements_accepts_everything(graph):
     assert Schema().check(graph) == []
@@ -386,7 +387,7 @@ def fitting(draw):
     return rules, draw(st.permutations(graph))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(fitting(), st.data())
 def test_a_document_made_to_fit_a_schema_has_no_violation_and_one_that_is_bent_has(made, data):
     rules, graph = made
@@ -402,7 +403,7 @@ def test_a_document_made_to_fit_a_schema_has_no_violation_and_one_that_is_bent_h
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(schemas(), graphs, st.dictionaries(st.sampled_from([*NODES, *CLASSES]), st.sets(st.sampled_from(CLASSES))))
 def test_the_answers_do_not_decide_what_is_asked(made, graph, answers):
     """Invariant of `schema.schema`: `asks` foretells every question of `check`, whatever is known."""

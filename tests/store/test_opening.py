@@ -3,10 +3,11 @@
 import sqlite3
 
 import pytest
+from sqlalchemy import MetaData, inspect
 
 from store.filling import lines, publish
 from triplewire.errors import DamagedStore, NewerStore, NotAStore, StoreError, StoreUnavailable
-from triplewire.store import RETRACT, NewEntry, Store, digest, migrations, terms
+from triplewire.store import RETRACT, NewEntry, Store, digest, migrations, schema, terms
 
 
 def test_store_is_made_when_there_is_nothing_and_found_again(shared_kind, new_url):
@@ -15,6 +16,22 @@ def test_store_is_made_when_there_is_nothing_and_found_again(shared_kind, new_ur
         publish(writer, {"urn:d": lines("<urn:a> <urn:b> <urn:c>")})
     with Store.open(url, create=False) as store, store.reading() as reader:
         assert reader.documents.count() == 1
+
+
+def test_new_store_has_the_tables_and_indexes_of_the_schema(shared_kind, new_url):
+    """The statements that make them are spelled once for all stores of a kind."""
+    with Store.open(new_url(shared_kind)) as store:
+        found = MetaData()
+        found.reflect(store._database.engine)
+        indexed = {name: inspect(store._database.engine).get_indexes(name) for name in found.tables}
+    assert {name: table.columns.keys() for name, table in found.tables.items()} == {
+        name: table.columns.keys() for name, table in schema.tables.tables.items()
+    }
+    for name, table in schema.tables.tables.items():
+        assert found.tables[name].primary_key.columns.keys() == table.primary_key.columns.keys()
+        assert {index["name"]: index["column_names"] for index in indexed[name]} == {
+            index.name: index.columns.keys() for index in table.indexes
+        }
 
 
 def test_store_that_is_not_there_is_not_made_when_it_must_not_be(shared_kind, new_url, tmp_path):

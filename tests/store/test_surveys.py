@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from store.filling import lines, publish
 from store.test_triples import NAMES, TRIPLES, empty
 from triplewire.store import MATCHED, UNREAD, NewEntry, NewEvent, NewRow, Store
@@ -25,7 +26,7 @@ def many_stores(request, new_url):
 
 
 @given(contents=CONTENTS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_surveys_say_what_the_documents_say(many_stores, contents):
     empty(many_stores)
     with many_stores.writing() as writer:

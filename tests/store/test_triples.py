@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from store.filling import lines, publish
 from triplewire.store import Store, scoped, triples_of
 from triplewire.store import triples as module
@@ -59,7 +60,7 @@ GENERATIONS = iter(range(1, 1_000_000))
 
 
 @given(history=HISTORIES, after=st.integers(0, 6))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_lookups_say_what_the_current_documents_say(many_stores, history, after):
     empty(many_stores)
     for contents in history:

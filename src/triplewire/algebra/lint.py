@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import singledispatch
 from itertools import permutations
 from typing import Literal as OneOf
 
@@ -42,13 +43,12 @@ class Finding:
         return f"{self.severity}: {self.message}"
 
 
+@singledispatch
 def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxonomy: Taxonomy = EMPTY) -> list[Finding]:
     """What is wrong with the pattern, alone and next to other subscriptions; the worst first.
 
     It is bounded: a pattern with so many alternatives that not all of them can be compared is told to be one.
     """
-    if isinstance(pattern, PathQuery):
-        return [*_expression_alone(pattern), *_covered(pattern, others or {}, taxonomy)]
     budget = Budget(_MOST_STEPS)
     never = [*_never_matches(pattern, taxonomy, budget)]
     dead = {finding.branch for finding in never}
@@ -62,6 +62,13 @@ def lint(pattern: Pattern, *, others: Mapping[str, Pattern] | None = None, taxon
     if len(never) < max(1, len(pattern.branches)):
         findings += _covered(pattern, others or {}, taxonomy)
     return sorted(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
+
+
+@lint.register(PathQuery)
+def _lint_path(
+    query: PathQuery, *, others: Mapping[str, Pattern] | None = None, taxonomy: Taxonomy = EMPTY
+) -> list[Finding]:
+    return [*_expression_alone(query), *_covered(query, others or {}, taxonomy)]
 
 
 def _expression_alone(query: PathQuery) -> Iterator[Finding]:

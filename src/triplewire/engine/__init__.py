@@ -16,10 +16,31 @@ event: a deliverer reads the log.
 
 from __future__ import annotations
 
-from triplewire.engine.hub import Hub
-from triplewire.engine.inspect.explanations import Source, Why, WhyNot
-from triplewire.engine.inspect.preview import Preview
-from triplewire.engine.inspect.resources import Resource, Version
-from triplewire.tables import Outcome
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triplewire.engine.hub import Hub
+    from triplewire.engine.inspect.explanations import Source, Why, WhyNot
+    from triplewire.engine.inspect.preview import Preview
+    from triplewire.engine.inspect.resources import Resource, Version
+    from triplewire.tables import Outcome
 
 __all__ = ["Hub", "Outcome", "Preview", "Resource", "Source", "Version", "Why", "WhyNot"]
+_HOMES = {
+    "Hub": "engine.hub",
+    "Outcome": "tables",
+    "Preview": "engine.inspect.preview",
+    "Resource": "engine.inspect.resources",
+    "Source": "engine.inspect.explanations",
+    "Version": "engine.inspect.resources",
+    "Why": "engine.inspect.explanations",
+    "WhyNot": "engine.inspect.explanations",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is asked for: the processes that answer SPARQL queries need neither matching nor its compiler."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'triplewire.engine' has no attribute {name!r}")
+    return getattr(import_module(f"triplewire.{_HOMES[name]}"), name)

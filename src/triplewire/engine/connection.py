@@ -25,7 +25,11 @@ from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Wri
 
 
 class HubConnection:
-    """A hub's store, with the standing queries, the schema and the taxonomy in memory, kept up with it."""
+    """A hub's store, with the standing queries, the schema and the taxonomy in memory, kept up with it.
+
+    The standing queries are brought up to a reading transaction when it first asks for them. Most ask for none, and
+    those of a new process need neither the index, which may be large, nor what it is compiled with.
+    """
 
     def __init__(
         self,
@@ -41,11 +45,20 @@ class HubConnection:
         self._limits = limits
         self._finder = finder
         self._lock = threading.RLock()
-        self._standing = Standing(most_triples)
+        self._known = Standing(most_triples)
+        self._behind: Reader | None = None
         self._book = policies.Book()
         self._called: tuple[int, Mapping[str, Sequence[str]]] = (-1, {})
         self._replicas = Replicas()
         self._steps = Steps()
+
+    @property
+    def _standing(self) -> Standing:
+        """The standing queries and the taxonomy, as the transaction that is under way sees them."""
+        if self._behind is not None:
+            reader, self._behind = self._behind, None
+            self._known.catch_up(reader)
+        return self._known
 
     def close(self) -> None:
         """Let go of the store; what was committed is there."""
@@ -64,8 +77,12 @@ class HubConnection:
     @contextmanager
     def _reading(self) -> Iterator[Reader]:
         with self._lock, self.store.reading() as reader:
-            self._catch_up(reader)
-            yield reader
+            around, self._behind = self._behind, reader
+            self._book.catch_up(reader)
+            try:
+                yield reader
+            finally:
+                self._behind = around
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
@@ -73,16 +90,13 @@ class HubConnection:
         with self._lock:
             try:
                 with self.store.writing() as writer:
-                    self._catch_up(writer)
+                    self._known.catch_up(writer)
+                    self._book.catch_up(writer)
                     yield writer
             except BaseException:
                 self._standing.forget_uncommitted()
                 raise
             self._standing.settle()
-
-    def _catch_up(self, reader: Reader) -> None:
-        self._standing.catch_up(reader)
-        self._book.catch_up(reader)
 
     def _teller(self, reader: Reader) -> Teller:
         return Teller(reader, self._book.schema.strong, self.store)

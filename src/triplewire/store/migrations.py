@@ -200,7 +200,8 @@ def _marks(sql: Sql) -> dict[str, object]:
 def _bring_up(sql: Sql, found: int | None) -> None:
     """Another process may have been faster: `found` is what is there now that nobody else writes."""
     if found is None:
-        schema.tables.create_all(sql.connection)
+        for text in schema.creation(sql.connection.engine.url.drivername):
+            sql.connection.exec_driver_sql(text).close()
         sql.insert(schema.settings, [(KIND, json.dumps(_OURS))])
     for migrate in MIGRATIONS[found - 1 :] if found else ():
         migrate(sql)

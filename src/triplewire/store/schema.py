@@ -10,10 +10,12 @@ before it writes, and a number that was used once is never used again.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import URL, BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 tables = MetaData()
 
@@ -289,3 +291,17 @@ dead_letters = _table(
     _numbers("replay"),
 )
 Index("dead_letters_by_delivery", dead_letters.c.delivery, dead_letters.c.number)
+
+
+@cache
+def creation(driver: str) -> tuple[str, ...]:
+    """What makes the tables and their indexes where there are none; spelled once for each kind of database.
+
+    Why not `MetaData.create_all`: it spells them for each store anew, and asks for each table whether it is there.
+    """
+    dialect = URL.create(driver).get_dialect()()
+    made: list[ExecutableDDLElement] = [CreateTable(table) for table in tables.sorted_tables]
+    indexes = [
+        index for table in tables.sorted_tables for index in sorted(table.indexes, key=lambda one: str(one.name))
+    ]
+    return tuple(str(each.compile(dialect=dialect)) for each in (*made, *map(CreateIndex, indexes)))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire import Hub, Publish, Retract, compile, evaluate, parse
 from triplewire.model import Row
 
@@ -128,7 +129,7 @@ steps = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(steps)
 def test_the_rows_of_any_history_are_what_the_items_that_are_left_mean(history):
     """Recomputed: a dictionary of items is all that a feed is."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from hub.serving import problem, serving
 from triplewire import Hub, parse
 from triplewire.documents import Limits
@@ -84,7 +85,9 @@ def one_by_one(hub, wanted):
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(wanted=st.lists(orders.map(plain), max_size=10))
 def test_changes_of_a_document_take_effect_in_order_whichever_way_they_go(tmp_path_factory, wanted):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire import Hub, errors, parse
 from triplewire.documents import Limits
 from triplewire.errors import TriplewireError
@@ -63,7 +64,7 @@ def one_by_one(hub, wanted):
             yield type(error)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(wanted=st.lists(orders, max_size=14), batch=st.sampled_from([1, 2, 512]))
 def test_many_at_once_give_what_one_after_the_other_gives(wanted, batch):
     """Invariant of `hub.changes.group_commit`: each change has a version, and a bad document is refused alone."""

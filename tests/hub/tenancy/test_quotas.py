@@ -186,7 +186,7 @@ def test_cost_of_alternatives_is_their_sum_and_of_a_conjunction_that_of_its_rare
         assert "cost: 12" in str(either)
         pattern = hub.subscribe("SELECT ?s { ?s <urn:none> ?a }").pattern
         with hub.store.reading() as reader:
-            assert cost_of(reader, pattern).total == 1
+            assert cost_of(pattern, reader).total == 1
 
 
 # -- SPARQL

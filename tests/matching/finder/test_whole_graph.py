@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, Triple
 from tests.matching.finder.process import Process, distinct, expected_rows, served, sparql, union_of
 
+from effort import examples
 from oracle.histories import documents, queries
 from strategies import iri, taxonomies
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import Document
 
 relaxed = settings(
-    deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None, max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

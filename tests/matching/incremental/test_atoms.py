@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from pyoxigraph import Literal, Triple
 from tests.matching.incremental.worlds import fits, populations
 
+from effort import examples
 from strategies import CLASSES, NODES, VARIABLES, call, graphs, integer, iri, taxonomies
 from triplewire import Index
 from triplewire.algebra.evaluate import evaluate
@@ -18,7 +19,7 @@ X, Y, Z, W = VARIABLES
 P, Q, R = iri("p"), iri("q"), iri("r")
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(populations(), graphs, taxonomies())
 def test_index_of_atoms_finds_the_seeds_of_a_triple(several, graph, taxonomy):
     index = Index(taxonomy)
@@ -30,7 +31,7 @@ def test_index_of_atoms_finds_the_seeds_of_a_triple(several, graph, taxonomy):
         assert set(matches.subscriptions) == {id for id, atom in atoms.items() if fits(atom, triple, taxonomy)}
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(populations(), graphs, taxonomies())
 def test_atoms_of_a_normal_form_need_no_second_one(several, graph, taxonomy):
     """What is left out of the work must not be left out of the answers, in the index neither."""

@@ -23,13 +23,14 @@ from tests.matching.incremental.worlds import (
     worlds,
 )
 
+from effort import examples
 from strategies import graphs, taxonomies
 from triplewire.algebra.evaluate import Graph, evaluate, solutions
 from triplewire.algebra.pattern import Pattern, columns_of
 from triplewire.matching.incremental import atoms_of, gather, solve
 
 relaxed = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 some_graphs = st.one_of(graphs, dense_graphs)
 

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal
 
+from effort import examples
 from strategies import NODES, VARIABLES, call, integer, iri, patterns
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import FUNCTIONS, Call, Conjunction, Optional, Pattern, TriplePattern, variable
 from triplewire.matching.incremental import dump_pattern, load_pattern
 
-relaxed = settings(deadline=None, max_examples=200)
+relaxed = settings(deadline=None, max_examples=examples(200))
 leaves = st.one_of(
     st.sampled_from(
         [*VARIABLES, *NODES, integer(1), Literal("?x"), Literal('a"\\\n\u2028é'), Literal("x", language="en")]

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.matching.incremental.worlds import wild_conjunctions
 
+from effort import examples
 from triplewire.matching.incremental import shape_of
 from triplewire.matching.incremental.plans import plan_of
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(wild_conjunctions(), st.data())
 def test_a_part_has_no_stage_exactly_if_no_triple_has_one_of_its_predicates(conjunction, data):
     """Invariant of `matching.incremental.plans`: a part without a stage has a predicate that no triple has."""

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, Variable
 from tests.matching.incremental.worlds import shifted, wild_conjunctions
 
+from effort import examples
 from strategies import NODES, VARIABLES, iri
 from triplewire.algebra.pattern import Conjunction, Optional, TriplePattern, variable
 from triplewire.algebra.substitution import renamed
 from triplewire.matching.incremental import Shape, shape_of, unanchored
 
-relaxed = settings(deadline=None, max_examples=200)
+relaxed = settings(deadline=None, max_examples=examples(200))
 X, Y, Z, W = VARIABLES
 P, Q, R = iri("p"), iri("q"), iri("r")
 

@@ -9,6 +9,7 @@ from pyoxigraph import Literal, Triple
 from tests.matching.incremental.memory import Memory
 from tests.matching.incremental.worlds import Registry, whole_using, worlds
 
+from effort import examples
 from strategies import iri, taxonomies
 from triplewire.algebra.evaluate import Graph
 from triplewire.algebra.pattern import Conjunction, TriplePattern, variable
@@ -28,7 +29,7 @@ PUBLISHED = Conjunction(
 
 
 @pytest.mark.parametrize("high", [0, 1, 256])
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(data=st.data(), world=worlds(), taxonomy=taxonomies())
 def test_every_solution_with_a_new_subject_is_gathered_whole_from_what_is_left(high, data, world, taxonomy):
     graph, several = world

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.pairs import ASKED, THEME
 
+from effort import examples
 from triplewire.network import Simulation
 
 HEIGHTS = {"hub": 0, "cluster": 1, "super-cluster": 2, "network": 3}
@@ -24,7 +25,7 @@ def distance(net, a: int, b: int) -> int:
     return next((3 - i for i, (one, other) in pairs if one != other), 0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.integers(0, 2**32),
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 1), st.sampled_from(sorted(HEIGHTS))), max_size=12),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, Both
 from tests.network.pairs import ASKED, THEME
 
+from effort import examples
 from triplewire.network import Simulation
 from triplewire.network.hierarchy import shared_state, standby_of, unit_name
 
@@ -18,7 +19,7 @@ def published(client, number: int) -> None:
     client.publish(f"<urn:d{number}> <{THEME}> <urn:theme/1> .", uri=f"urn:doc{number}")
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(ACTIONS, max_size=20))
 def test_state_of_a_standby_equals_that_of_its_controller_at_rest(seed, clusters, actions):
     """Invariant of `network.hierarchy.standbys`: when all steps have arrived, both states are equal."""

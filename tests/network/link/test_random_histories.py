@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.link.ends import Node, Wire
 
+from effort import examples
+
 ACTIONS = st.one_of(
     st.tuples(st.just("say"), st.sampled_from("ab"), st.integers(1, 80)),
     st.tuples(st.just("crash"), st.sampled_from("ab"), st.just(0)),
@@ -17,7 +19,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.lists(ACTIONS, max_size=25),
     st.integers(0, 2**32),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.network.histories import Both, ends_as_in_one_hub, is_told_as_by_one_hub
 
-from effort import MANY
+from effort import MANY, examples
 from triplewire.network.ring import RingSettings
 
 QUERIES = [
@@ -79,13 +79,13 @@ def check_end(how, seed, size, actions):
     ends_as_in_one_hub(RingAndHub(how, seed, size, loss=0.1, duplication=0.1), actions)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(HOW, st.integers(0, 2**32), st.sampled_from([1, 3, 6]), st.lists(ACTIONS, max_size=20))
 def test_each_event_is_told_as_by_one_hub_when_each_step_has_time(how, seed, size, actions):
     check_each_step(how, seed, size, actions)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(HOW, st.integers(0, 2**32), st.sampled_from([3, 6]), st.lists(ACTIONS, max_size=25))
 def test_rows_end_as_those_of_one_hub_whatever_happens_meanwhile(how, seed, size, actions):
     """Each row begins, changes and ends in turn, and what is left is what one hub has."""

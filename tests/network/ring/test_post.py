@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import examples
 from triplewire.network import Simulation
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, 2**32), st.integers(0, 15), st.integers(0, 15))
 def test_change_is_settled_when_all_it_led_to_is_kept_and_not_before(seed, crashed, writer):
     """Invariant of `network.ring.post`: a parcel is kept until it is answered, and answered when all it led to is."""

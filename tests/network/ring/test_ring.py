@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from effort import MANY
+from effort import MANY, examples
 from triplewire.network import Simulation
 from triplewire.network.ring import ideal
 from triplewire.network.ring.identifiers import SIZE, distance, identify, is_between
@@ -62,7 +62,7 @@ def churn(seed, size, actions):
     return net
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 8, 16]), ACTIONS)
 def test_ring_becomes_right_when_churn_stops(seed, size, actions):
     assert is_right(churn(seed, size, actions))

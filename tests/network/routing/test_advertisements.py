@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Triple
 
+from effort import examples
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.languages import compile as compile_query
 from triplewire.model import Document
@@ -72,7 +73,7 @@ QUERIES = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.tuples(st.sampled_from(PROPERTIES), st.sampled_from(VALUES)), min_size=1, max_size=5),
     st.lists(st.sampled_from(["urn:v/", "urn:w/"]), max_size=1),

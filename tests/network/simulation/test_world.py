@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.network.simulation.gossips import heard, ring, say
 
 from triplewire.network.simulation import World
@@ -123,7 +124,7 @@ def test_faults_that_make_no_sense_are_refused(wrong, reason):
         World(0, **wrong)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 2**32),
     st.lists(
@@ -156,3 +157,16 @@ def test_random_histories_end_with_everybody_knowing_everything(seed, actions):
             world.restart(name)
     world.run()
     assert all(set(found) == said for found in heard(world).values())
+
+
+def test_clocks_of_places_differ_by_at_most_the_skew_and_one_seed_has_one_of_each():
+    worlds = [World(3, skew=100), World(3, skew=100)]
+    offsets = [[world.clock(name) - world.now for name in ("a", "b", "c", "d")] for world in worlds]
+    assert offsets[0] == offsets[1]
+    assert len(set(offsets[0])) == 4
+    assert max(offsets[0]) - min(offsets[0]) <= 0.1
+
+
+def test_skew_below_nothing_is_refused():
+    with pytest.raises(ValueError, match="how many milliseconds"):
+        World(skew=-1)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from triplewire.cli.plots import plotter
 from triplewire.cli.problems import usage_for
 from triplewire.cli.tables import plain_table
 from triplewire.cli.terminal import Screen, print_json
 
 if TYPE_CHECKING:
     from triplewire.network.ring import Algorithm
-    from triplewire.network.simulation import Played, SimulatedNetwork, Simulation
+    from triplewire.network.simulation import Played, Sight, SimulatedNetwork, Simulation
 
 
 def run(
@@ -31,6 +34,12 @@ def run(
     loss: Annotated[float, typer.Option("--loss", help="The share of messages that are lost.")] = 0.0,
     duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
     algorithm: Annotated[Literal["sqc", "mqc"], typer.Option("--algorithm", help="How a ring answers.")] = "mqc",
+    trace: Annotated[
+        int | None, typer.Option("--trace", min=0, metavar="N", help="Tell the way of document N through the network.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw messages, hops and loads, as PNG, SVG or PDF.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """Simulate a network of hubs, and count what it takes to tell everybody.
@@ -45,23 +54,35 @@ def run(
       triplewire simulate ring --nodes 1000 --algorithm sqc
       triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
       triplewire simulate hierarchy --clusters 4,4,4 --subscriptions 1000
+      triplewire simulate hypercube --nodes 16 --trace 3
+      triplewire simulate hypercube --nodes 64 --plot cube.png
     """
     from random import Random
 
     from triplewire.errors import UnitFull
-    from triplewire.network.simulation import Simulation, Workload, play
+    from triplewire.network.simulation import Simulation, Workload, document_uri, play
 
-    with usage_for(ValueError, UnitFull):
+    if trace is not None and trace >= documents:
+        raise typer.BadParameter(f"there are documents 0 to {documents - 1}, and no {trace}", param_hint="--trace")
+    with usage_for(ValueError, UnitFull, ImportError):
+        draw = plotter(plot) if plot is not None else None
         sim = Simulation(seed, loss=loss, duplication=duplication)
         workload = Workload(subscriptions, documents, publishers, covered, uncovered)
         net = _network(sim, topology, nodes, clusters, algorithm)
+        traced = sim.trace(document_uri(trace)) if trace is not None else None
         played = play(sim, net, workload, Random(seed))
+    if draw is not None:
+        draw(f"{topology}, {len(net.nodes):,} nodes", played, [sim.loads[node] for node in net.nodes])
+    story = traced.story(played.events) if traced is not None else []
     if json:
         loads = sorted(sim.loads.values(), reverse=True)
         told = {"nodes": len(net.nodes), "seed": seed, "told": played.told, "stages": played.stages, "loads": loads}
-        print_json(told)
+        way = {"trace": [sight._asdict() for sight in story]} if traced is not None else {}
+        print_json(told | {"hops": Counter(played.hops), "seconds": played.seconds} | way)
     else:
         _print(sim, played, len(net.nodes))
+        if traced is not None:
+            _print_story(traced.uri, story)
 
 
 def _network(sim: Simulation, topology: str, nodes: int, clusters: str, algorithm: Algorithm) -> SimulatedNetwork:
@@ -88,7 +109,16 @@ def _print(sim: Simulation, played: Played, nodes: int) -> None:
     table.add_row("together", *(f"{Counter(sim.messages)[kind]:,}" for kind in kinds))
     screen.print(table)
     loads = [sim.loads[node] for node in range(nodes)]
+    hops = played.hops
     screen.print(
         f"{played.told:,} events were told. At rest after {played.seconds:.2f} seconds of virtual time."
         f" The load of a node is {min(loads):,} to {max(loads):,}, {sum(loads) / nodes:,.1f} on average."
+        + (f" It took {sum(hops) / len(hops):.1f} hops on average, at most {max(hops)}." if hops else "")
     )
+
+
+def _print_story(uri: str, story: Sequence[Sight]) -> None:
+    screen = Screen()
+    screen.print(f"\nThe way of {uri}:" if story else f"\n{uri} went nowhere: no hub had asked for it.")
+    for sight in story:
+        screen.print(f"  {sight.time:8.3f} s  {sight.sentence}", markup=False, highlight=False, soft_wrap=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 
 from pyoxigraph import Variable
 
@@ -40,16 +41,20 @@ class Cost:
     triples: int
 
 
-def cost_of(reader: Reader, pattern: Pattern, *, most: int = MOST_COUNTED) -> Cost:
+@singledispatch
+def cost_of(pattern: Pattern, reader: Reader, *, most: int = MOST_COUNTED) -> Cost:
     """What a pattern costs; triples of each of its triple patterns are counted up to `most`."""
-    if isinstance(pattern, PathQuery):
-        return Cost(_size(pattern.expression), "", 0)
     lookups = StoreLookups(reader)
     branches = [_of_branch(reader, lookups, branch, most) for branch in readable(pattern).branches if branch.triples]
     if not branches:
         return Cost(0, "", 0)
     dearest = max(branches, key=lambda cost: cost.total)
     return Cost(sum(cost.total for cost in branches), dearest.dearest, dearest.triples)
+
+
+@cost_of.register(PathQuery)
+def _of_path(query: PathQuery, reader: Reader, *, most: int = MOST_COUNTED) -> Cost:
+    return Cost(_size(query.expression), "", 0)
 
 
 def _of_branch(reader: Reader, lookups: StoreLookups, branch: Conjunction, most: int) -> Cost:

@@ -158,7 +158,7 @@ def preview(
         start,
         frequency,
         tuple(_atoms(reader, standing.graph if scope == GRAPH else standing.documents, readable(pattern))),
-        cost_of(reader, pattern),
+        cost_of(pattern, reader),
         equal,
         covering,
         tuple(lint(readable(pattern), taxonomy=standing.taxonomy)),

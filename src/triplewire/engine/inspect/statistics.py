@@ -100,4 +100,4 @@ def loads(reader: Reader) -> tuple[list[Load], list[Load]]:
 def _cost(reader: Reader, record: QueryRecord | None) -> int:
     if record is None:
         return 0
-    return cost_of(reader.seen_by(record.viewer), load_pattern(record.pattern), most=MOST_COUNTED).total
+    return cost_of(load_pattern(record.pattern), reader.seen_by(record.viewer), most=MOST_COUNTED).total

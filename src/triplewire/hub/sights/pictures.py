@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Literal as OneOf
 
 from pyoxigraph import Literal, Variable
@@ -46,10 +47,9 @@ class Alternative:
     sentences: tuple[str, ...]
 
 
+@singledispatch
 def picture(pattern: Pattern) -> list[Alternative]:
     """The alternatives of a query."""
-    if isinstance(pattern, PathQuery):
-        return _of_path(pattern)
     told = readable(pattern)
     return [_of_branch(branch, told.answer) for branch in told.branches]
 
@@ -98,6 +98,7 @@ def _sentence(triple: TriplePattern, is_optional: bool) -> str:
 # -- XPath
 
 
+@picture.register(PathQuery)
 def _of_path(query: PathQuery) -> list[Alternative]:
     """A path step by step; any other expression in one piece."""
     prefixes = {namespace: prefix for prefix, namespace in query.namespaces.items()}

@@ -12,12 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter, to_thread
 
 from triplewire.errors import QueryLimitExceeded, ServiceUnavailable
-from triplewire.hub.tenancy.quotas import Quotas
 from triplewire.isolation import Ended, Process, TooLate
+
+if TYPE_CHECKING:  # the processes that answer read this module as well, and need nothing of tenants
+    from triplewire.hub.tenancy.quotas import Quotas
 
 _LOADING = 600.0
 """How long a new process may take to read all documents, before its first query counts."""

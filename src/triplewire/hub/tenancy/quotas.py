@@ -190,7 +190,7 @@ class Quotas:
         if most is None:
             return
         with suppress(QueryError), self._store.reading() as reader:
-            cost = cost_of(reader.seen_by(viewer), compiled(reader, text, language, prefixes))
+            cost = cost_of(compiled(reader, text, language, prefixes), reader.seen_by(viewer))
             if cost.total > most:
                 self.refused["query_cost"] += 1
                 raise QueryTooCostly(cost.total, most, dearest=cost.dearest, triples=cost.triples)

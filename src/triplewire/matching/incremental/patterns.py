@@ -6,6 +6,7 @@ Invariant: equal patterns have equal text, and `load_pattern` gives back what `d
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import singledispatch
 
 from triplewire.algebra.encoding import Plain, decode, decode_triple, dumps, encode, loads
 from triplewire.algebra.pattern import Conjunction, Expression, Optional, Pattern, TriplePattern
@@ -13,12 +14,16 @@ from triplewire.algebra.xpath.query import PathQuery, dump, load
 from triplewire.model import parse_term
 
 
+@singledispatch
 def dump_pattern(pattern: Pattern) -> str:
     """The pattern as JSON, in one spelling; whether it is in normal form is told too."""
-    if isinstance(pattern, PathQuery):
-        return dumps({"xpath": dump(pattern)}).decode()
     branches = [_plain_branch(branch) for branch in pattern.branches]
     return dumps([list(pattern.answer), branches, pattern.is_normal]).decode()
+
+
+@dump_pattern.register(PathQuery)
+def _dump_path(query: PathQuery) -> str:
+    return dumps({"xpath": dump(query)}).decode()
 
 
 def load_pattern(text: str) -> Pattern:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import Document
-from triplewire.network.hierarchy.moves import MovingHub, MovingState
 from triplewire.network.node import Outbox
 from triplewire.network.routing import HUB, RoutesTold, could_match, seen_from
 from triplewire.network.routing.messages import DocumentSent
+from triplewire.network.routing.moves import MovingHub, MovingState
 from triplewire.network.routing.subscriptions import Key
 
 
@@ -135,6 +135,8 @@ class BrokerHub(MovingHub):
     def all_for(self, peer: str) -> RoutesTold:
         """See `MovingHub.all_for`; one that begins anew does not know what it was asked."""
         told = super().all_for(peer)
+        if peer in self.state.companions:
+            return told
         waiting = [task for task in self.state.queries.values() if peer in task.waiting]
         queries = tuple(replace(task.asked, wanted=task.wanted) for task in waiting)
         return UnitTold(told.advertised, told.interests, told.documents, queries)

@@ -54,7 +54,7 @@ class LiveCorner(RoutingHub):
         self._end(subscription, now)
         for key in subscription.given:
             kept = self.state.documents.get(key)
-            if kept is not None and not any(key in each.given for each in self.state.subscriptions.values()):
+            if kept is not None and not self._watches.holders(key):
                 self.arrivals.append(replace(kept.told, document=None))
                 if not kept.sent:
                     del self.state.documents[key]
@@ -83,11 +83,14 @@ class LiveCorner(RoutingHub):
         """Note that the hub must have it, or has it no more; of what was published here, the hub knows by itself."""
         if key[0] == self.name:
             return
-        was_wanted = False
-        for subscription in self.state.subscriptions.values():
-            was_wanted |= subscription.given.pop(key, None) is not None
-            if subscription.id in rows:
+        held = self._watches.holders(key)
+        was_wanted = bool(held)
+        for id in dict.fromkeys([*rows, *held]):
+            subscription = self.state.subscriptions[id]
+            subscription.given.pop(key, None)
+            if id in rows:
                 subscription.given[key] = {}
+            self._watches.note(subscription, key)
         if rows:
             self.arrivals.append(told)
         elif was_wanted:

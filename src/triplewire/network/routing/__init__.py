@@ -9,6 +9,7 @@ topology. No IO, no clock, no chance.
 from triplewire.network.routing.advertisements import Advertisement, could_match, seen_from
 from triplewire.network.routing.hubs import RoutingHub
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
+from triplewire.network.routing.moves import MovingHub, MovingState
 from triplewire.network.routing.reaches import HUB, NETWORK, height_of
 from triplewire.network.routing.state import RoutingState
 from triplewire.network.routing.topologies import Topology
@@ -19,6 +20,8 @@ __all__ = [
     "Advertise",
     "Advertisement",
     "DocumentSent",
+    "MovingHub",
+    "MovingState",
     "RoutesTold",
     "RoutingHub",
     "RoutingState",

@@ -98,7 +98,7 @@ class RoutingHub(Node):
 
     def _end(self, subscription: ClientSubscription, now: float) -> None:
         del self.state.subscriptions[subscription.id]
-        self._watches.unwatch_own(subscription.id)
+        self._watches.unwatch_own(subscription)
         self._change_interests(OWN, [], [asked_by(subscription)], now)
 
     def subscription(self, id: str) -> ClientSubscription:
@@ -354,9 +354,7 @@ class RoutingHub(Node):
         for peer in sorted({*peers, *kept.sent}):
             if peer != came and self._topology.document_goes(came, peer):
                 self._send(kept, peer, now, is_wanted=peer in peers)
-        is_needed = (
-            told.origin == self.name or kept.sent or any(key in s.given for s in self.state.subscriptions.values())
-        )
+        is_needed = told.origin == self.name or kept.sent or self._watches.holders(key)
         if told.document is None or not is_needed:
             del self.state.documents[key]
 
@@ -370,7 +368,8 @@ class RoutingHub(Node):
             self.tell(peer, told, now)
 
     def _tell_clients(self, key: Key, before: DocumentSent | None, told: DocumentSent, rows: Rows, now: float) -> None:
-        self._tell(self.state.subscriptions.values(), key, before, told, rows, now)
+        concerned = dict.fromkeys([*rows, *self._watches.holders(key)])
+        self._tell([self.state.subscriptions[id] for id in concerned], key, before, told, rows, now)
 
     def _tell(
         self,
@@ -387,6 +386,7 @@ class RoutingHub(Node):
         for subscription in subscriptions:
             if subscription.id in rows or key in subscription.given:
                 subscription.take(key, versions, old, told.document, rows.get(subscription.id, ()), now)
+                self._watches.note(subscription, key)
 
     def _catch_up(self, peer: str, interests: Iterable[Interest], now: float, *, again: bool = False) -> None:
         """Tell a neighbour of the documents here that were published after its new interests began.

@@ -7,7 +7,7 @@ there: a neighbour that is reached is not matched again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import count
 
 from triplewire.algebra.pattern import Pattern
@@ -16,7 +16,7 @@ from triplewire.model import Term
 from triplewire.network.routing.interests import Interest
 from triplewire.network.routing.messages import DocumentSent
 from triplewire.network.routing.reaches import NETWORK
-from triplewire.network.routing.subscriptions import ClientSubscription
+from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 Rows = dict[str, list[dict[str, Term]]]
 """By the id of a subscription, what a document gives it."""
@@ -38,6 +38,7 @@ class WatchIndex:
         self._vectors: dict[int, int] = {}
         self._own: dict[str, str] = {}
         self._own_names: dict[str, str] = {}
+        self._holders: dict[Key, dict[str, None]] = {}  # by document, the subscriptions that it gives rows to
         self._peers: dict[int, str] = {}
         self._youngest = float("-inf")
         self._shortest = NETWORK
@@ -74,12 +75,32 @@ class WatchIndex:
         if subscription.id not in self._own_names:
             name = self._added(subscription.pattern)
             self._own_names[subscription.id], self._own[name] = name, subscription.id
+            for key in subscription.given:
+                self._holders.setdefault(key, {})[subscription.id] = None
 
-    def unwatch_own(self, id: str) -> None:
+    def unwatch_own(self, subscription: ClientSubscription) -> None:
         """A client's subscription ends."""
-        name = self._own_names.pop(id)
+        name = self._own_names.pop(subscription.id)
         del self._own[name]
         self._removed(name)
+        for key in subscription.given:
+            self._let_go(key, subscription.id)
+
+    def note(self, subscription: ClientSubscription, key: Key) -> None:
+        """A subscription was told of a document, which gives it rows now, or none any more."""
+        if key in subscription.given:
+            self._holders.setdefault(key, {})[subscription.id] = None
+        elif subscription.id in self._holders.get(key, ()):
+            self._let_go(key, subscription.id)
+
+    def _let_go(self, key: Key, id: str) -> None:
+        del self._holders[key][id]
+        if not self._holders[key]:
+            del self._holders[key]
+
+    def holders(self, key: Key) -> Collection[str]:
+        """The ids of the subscriptions that a document gives rows to, found without a look at the others."""
+        return self._holders.get(key, {}).keys()
 
     def _added(self, pattern: Pattern) -> str:
         if self._index is None:

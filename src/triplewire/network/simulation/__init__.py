@@ -6,11 +6,12 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
-from triplewire.network.simulation.hosts import HostedNetwork
+from triplewire.network.simulation.hosts import HostedNetwork, MovingClient
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
-from triplewire.network.simulation.workloads import Played, Workload, play
+from triplewire.network.simulation.traces import Hops, Sight, ToldEvent, Trace
+from triplewire.network.simulation.workloads import Played, Workload, document_uri, play
 from triplewire.network.simulation.world import World
 
 __all__ = [
@@ -18,13 +19,19 @@ __all__ = [
     "FoundQuery",
     "HierarchyClient",
     "HierarchyNetwork",
+    "Hops",
     "HostedNetwork",
+    "MovingClient",
     "Played",
     "RingNetwork",
+    "Sight",
     "SimulatedClient",
     "SimulatedNetwork",
     "Simulation",
+    "ToldEvent",
+    "Trace",
     "Workload",
     "World",
+    "document_uri",
     "play",
 ]

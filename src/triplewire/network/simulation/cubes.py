@@ -6,7 +6,7 @@ from collections import Counter
 
 from triplewire.errors import NetworkError
 from triplewire.network.hypercube import CubeTopology, corner, neighbours, position_of, stand_in
-from triplewire.network.routing import RoutingHub, RoutingState
+from triplewire.network.routing import MovingHub, MovingState
 from triplewire.network.simulation.hosts import HostedNetwork
 from triplewire.network.simulation.world import World
 
@@ -17,7 +17,7 @@ class CubeNetwork(HostedNetwork):
     def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
         super().__init__(world, loads, nodes)
         self._dimensions = 0
-        self._lost: dict[int, tuple[int, RoutingState]] = {}
+        self._lost: dict[int, tuple[int, MovingState]] = {}
         self._grow((nodes - 1).bit_length())
 
     def _topology(self, name: str) -> CubeTopology:
@@ -42,7 +42,7 @@ class CubeNetwork(HostedNetwork):
 
     # -- clients
 
-    def hub(self, node: int) -> RoutingHub:
+    def hub(self, node: int) -> MovingHub:
         """See `HostedNetwork.hub`; it is also down while another one stands in for it and lacks what it had."""
         if node in self._lost:
             raise NetworkError(f"node {node} is down; restart it, or use another one")
@@ -58,12 +58,14 @@ class CubeNetwork(HostedNetwork):
                 del self._lost[position]
                 self._give_back(position, node, lost)
 
-    def _give_back(self, position: int, node: int, lost: RoutingState) -> None:
+    def _give_back(self, position: int, node: int, lost: MovingState) -> None:
         if self._world.is_down(corner(position)):
             self._take_over(position, node)
         else:
             self._hand_over(corner(position), node, self._neighbours(position))
-        self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment()))
+        self._world.carry(corner(position), self.hub(position).adopt(lost, self.moment(corner(position))))
+        for companion in sorted(lost.companions):
+            self._world.join(corner(position), companion)
 
     def _notice(self, name: str, silent: str) -> None:
         """A corner has not heard from a neighbour for long: another node stands in for the one that is down."""
@@ -76,11 +78,15 @@ class CubeNetwork(HostedNetwork):
         """A node stands at a corner whose node is down, and begins there with nothing."""
         name = corner(position)
         state = self._world.state_of(name)
-        if isinstance(state, RoutingState) and state.has_clients:
+        assert isinstance(state, MovingState), "places are hubs"
+        if state.has_clients and position not in self._lost:
             self._lost[position] = self._hosts[name], state
         self._world.remove(name)
         self._begin(name, host, stands_in=position in self._lost)
-        for other in self._neighbours(position):
+        stand = self._world.state_of(name)
+        assert isinstance(stand, MovingState), "places are hubs"
+        stand.companions |= state.companions
+        for other in [*self._neighbours(position), *sorted(state.companions)]:
             self._world.join(name, other)
 
     # -- members

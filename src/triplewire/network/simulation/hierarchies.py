@@ -9,7 +9,6 @@ from math import prod
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
 from triplewire.languages import compile as compile_query
-from triplewire.model import Event
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
     BrokerHub,
@@ -27,10 +26,8 @@ from triplewire.network.hierarchy import (
     standby_of,
     unit_name,
 )
-from triplewire.network.link import LinkState
 from triplewire.network.node import Node, NodeState
-from triplewire.network.simulation.hosts import TIMING, HostedNetwork
-from triplewire.network.simulation.networks import SimulatedClient
+from triplewire.network.simulation.hosts import TIMING, HostedNetwork, MovingClient
 from triplewire.network.simulation.world import World
 
 
@@ -115,7 +112,7 @@ class HierarchyNetwork(HostedNetwork):
     def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None) -> None:
         """A client of a broker looks for documents."""
         hub = self.hub(at)
-        self.act(at, hub.find(id, pattern, reach, limit, self.moment()))
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name)))
         self._watch_queries(hub)
 
     @property
@@ -149,20 +146,6 @@ class HierarchyNetwork(HostedNetwork):
         below = [unit_name(path) for path in [*self._units, *self._paths.values()] if path and path[:-1] == unit]
         return [unit_name(unit[:-1]), *below] if unit else below
 
-    def move(self, client: str, generation: int, old: int, new: int) -> None:
-        """A client goes from one broker to another, which asks the old one over a link between them."""
-        self._refuse_unknown(new)
-        hub, (here, there) = self.hub(new), (self._home(new), self._home(old))
-        for one, other in ((here, there), (there, here)):
-            state = self._world.state_of(one)
-            assert isinstance(state, BrokerState), "brokers are hubs"
-            state.companions.add(other)
-            if self._world.is_down(one):
-                state.links.setdefault(other, LinkState(state.epoch))
-        if there not in hub.neighbours:
-            self._world.join(here, there)
-        self.act(new, hub.welcome(client, generation, there, self.moment()))
-
     # -- controllers and standbys
 
     def _notice(self, name: str, silent: str) -> None:
@@ -171,7 +154,7 @@ class HierarchyNetwork(HostedNetwork):
         What a broker is to be told waits until it is back; queries go on without it.
         """
         if isinstance(hub := self._world.nodes.get(name), BrokerHub):
-            self._world.carry(name, hub.miss(silent, self._world.now))
+            self._world.carry(name, hub.miss(silent, self._world.clock(name)))
             self._watch_queries(hub)
         if standby_of(name) == silent or (standby_of(silent) == name and self._hosts[silent] not in self._down):
             self._end_standby(max(name, silent, key=len))
@@ -295,35 +278,10 @@ class HierarchyNetwork(HostedNetwork):
         self._seek_standbys()
 
 
-class HierarchyClient(SimulatedClient):
-    """A client of a broker, which also moves to another one, and looks for documents."""
+class HierarchyClient(MovingClient):
+    """A client of a broker, which also looks for documents."""
 
     _network: HierarchyNetwork
-
-    def __init__(self, network: HierarchyNetwork, name: str, at: int) -> None:
-        super().__init__(network, name, at)
-        self._generation = 0
-
-    def move(self, to: int) -> None:
-        """Go to another broker: subscriptions follow, with all that they were told and have missed (N8).
-
-        What the client has published stays where it is, and is changed there.
-        """
-        if to != self.at:
-            self._generation += 1
-            self._network.move(self.name, self._generation, self.at, to)
-            self.at = to
-
-    def unsubscribe(self, id: str) -> None:
-        """Let a query end; NetworkError while it is on its way to where the client is."""
-        hub = self._network.hub(self.at)
-        if hub.awaits(self.name) and id not in hub.state.subscriptions:
-            raise NetworkError(f"{id} is on its way to node {self.at}; it can end when it has arrived")
-        super().unsubscribe(id)
-
-    def events(self, id: str) -> list[Event]:
-        """What a subscription was told so far; nothing while it is on its way to where the client is."""
-        return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)
 
     def find(
         self, text: str, *, language: str = "sparql", reach: str = "network", limit: int | None = None

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from triplewire.errors import NetworkError
-from triplewire.network.link import Timing
+from triplewire.model import Event
+from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import RoutingHub, RoutingState, Topology
-from triplewire.network.simulation.networks import SimulatedNetwork
+from triplewire.network.routing import MovingHub, MovingState, Topology
+from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.world import World
 
 TIMING = Timing(heartbeat=None)
@@ -53,14 +54,19 @@ class HostedNetwork(SimulatedNetwork):
         self._epochs[name] += 1
         self._world.add(self._empty(name, f"{name}-{self._epochs[name]}", stands_in), self._made)
 
-    def _empty(self, name: str, epoch: str, stands_in: bool) -> RoutingState:
-        return RoutingState(name, epoch, stands_in=stands_in)
+    def _empty(self, name: str, epoch: str, stands_in: bool) -> MovingState:
+        return MovingState(name, epoch, stands_in=stands_in)
 
     def _made(self, state: NodeState) -> Node:
-        assert isinstance(state, RoutingState), "it is the state of a hub"
-        return RoutingHub(state, self._topology(state.name), timing=TIMING)
+        assert isinstance(state, MovingState), "it is the state of a hub"
+        return MovingHub(state, self._topology(state.name), timing=TIMING)
 
-    def hub(self, node: int) -> RoutingHub:
+    def client(self, at: int) -> MovingClient:
+        """A new client of a node."""
+        self._refuse_unknown(at)
+        return MovingClient(self, f"client-{next(self._clients)}", at)
+
+    def hub(self, node: int) -> MovingHub:
         """The hub of a node, for its clients; those of a node that has left are served by another one.
 
         NetworkError while it is down.
@@ -69,8 +75,23 @@ class HostedNetwork(SimulatedNetwork):
         if name not in self._hosts or self._hosts[name] in self._down:
             raise NetworkError(f"node {node} is down; restart it, or use another one")
         found = self._world.nodes[name]
-        assert isinstance(found, RoutingHub), "places are hubs"
+        assert isinstance(found, MovingHub), "places are hubs"
         return found
+
+    def move(self, client: str, generation: int, old: int, new: int) -> None:
+        """A client goes from one node to another, which asks the old one over a link between them."""
+        self._refuse_unknown(new)
+        hub, (here, there) = self.hub(new), (self._home(new), self._home(old))
+        for one, other in ((here, there), (there, here)):
+            state = self._world.state_of(one)
+            assert isinstance(state, MovingState), "places are hubs"
+            if other not in state.links:  # those that are neighbours anyway have a link
+                state.companions.add(other)
+                if self._world.is_down(one):
+                    state.links[other] = LinkState(state.epoch)
+        if there not in hub.neighbours:
+            self._world.join(here, there)
+        self.act(new, hub.welcome(client, generation, there, self.moment(here)))
 
     def _places(self, node: int) -> list[str]:
         self._refuse_unknown(node)
@@ -89,3 +110,34 @@ class HostedNetwork(SimulatedNetwork):
         self._world.messages["hand over"] += 1
         self._world.messages["moved"] += len({self._hosts[other] for other in neighbours} - {to})
         self._world.moved(name)
+
+
+class MovingClient(SimulatedClient):
+    """A client of a hub, which also moves to another one."""
+
+    _network: HostedNetwork
+
+    def __init__(self, network: HostedNetwork, name: str, at: int) -> None:
+        super().__init__(network, name, at)
+        self._generation = 0
+
+    def move(self, to: int) -> None:
+        """Go to another node: subscriptions follow, with all that they were told and have missed (N8, P7).
+
+        What the client has published stays where it is, and is changed there.
+        """
+        if to != self.at:
+            self._network.move(self.name, self._generation + 1, self.at, to)
+            self._generation += 1
+            self.at = to
+
+    def unsubscribe(self, id: str) -> None:
+        """Let a query end; NetworkError while it is on its way to where the client is."""
+        hub = self._network.hub(self.at)
+        if hub.awaits(self.name) and id not in hub.state.subscriptions:
+            raise NetworkError(f"{id} is on its way to node {self.at}; it can end when it has arrived")
+        super().unsubscribe(id)
+
+    def events(self, id: str) -> list[Event]:
+        """What a subscription was told so far; nothing while it is on its way to where the client is."""
+        return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)

@@ -101,10 +101,10 @@ class SimulatedNetwork(ABC):
         self._refuse_unknown(at)
         return SimulatedClient(self, f"client-{next(self._clients)}", at)
 
-    def moment(self) -> float:
-        """The next moment."""
+    def moment(self, name: str) -> float:
+        """The next moment, by the clock of what has this name in the world."""
         self._world.now += _MOMENT
-        return self._world.now
+        return self._world.clock(name)
 
     def act(self, node: int, frames: Frames) -> None:
         """Send what a client has caused."""
@@ -172,6 +172,9 @@ class SimulatedClient:
         self._numbers = count(1)
         self._homes: dict[str, int] = {}
 
+    def _moment(self, at: int) -> float:
+        return self._network.moment(self._network.hub(at).name)
+
     def _height(self, reach: str) -> int:
         return height_of(reach, has_units=self._network.has_units)
 
@@ -181,14 +184,14 @@ class SimulatedClient:
         `reach` is "hub", "cluster", "super-cluster" or "network": what is published further away is not asked for.
         """
         found, height = id or f"{self.name}/{next(self._numbers)}", self._height(reach)
-        now = self._network.moment()
+        now = self._moment(self.at)
         hub = self._network.hub(self.at)
         self._network.act(self.at, hub.subscribe(found, self.name, text, language, now, reach=height))
         return found
 
     def unsubscribe(self, id: str) -> None:
         """Let a query end."""
-        now = self._network.moment()
+        now = self._moment(self.at)
         self._network.act(self.at, self._network.hub(self.at).unsubscribe(id, now))
 
     def advertise(
@@ -203,13 +206,13 @@ class SimulatedClient:
         """Say what will be published; gives the id of the advertisement. It is not known beyond its reach."""
         found = id or f"{self.name}/advertisement-{next(self._numbers)}"
         wanted = Advertisement(schemas=schemas, properties=properties, values=values, reach=self._height(reach))
-        now = self._network.moment()
+        now = self._moment(self.at)
         self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now))
         return found
 
     def withdraw(self, id: str) -> None:
         """Take an advertisement back."""
-        now = self._network.moment()
+        now = self._moment(self.at)
         self._network.act(self.at, self._network.hub(self.at).withdraw(id, now))
 
     def publish(
@@ -218,12 +221,14 @@ class SimulatedClient:
         """Register a document, or a new version of it; it is not told beyond its reach."""
         height = self._height(reach)
         document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
-        at, now = self._homes.setdefault(uri, self.at), self._network.moment()
+        at = self._homes.setdefault(uri, self.at)
+        now = self._moment(at)
         self._network.act(at, self._network.hub(at).publish(document, now, reach=height))
 
     def retract(self, uri: str) -> None:
         """Take a document back."""
-        at, now = self._homes.get(uri, self.at), self._network.moment()
+        at = self._homes.get(uri, self.at)
+        now = self._moment(at)
         self._network.act(at, self._network.hub(at).retract(uri, now))
         self._homes.pop(uri, None)
 

@@ -129,11 +129,11 @@ class RingNetwork(SimulatedNetwork):
         known = [peer.name for peer in up if peer.view.contact is None] if is_meeting else []
         for peer in up:
             contact = next((name for name in known if not self._is_silent(peer.name, name)), None)
-            self._world.carry(peer.name, peer.stabilise(self._world.now, contact))
+            self._world.carry(peer.name, peer.stabilise(self._world.clock(peer.name), contact))
 
     def _resume(self, back: list[str]) -> None:
         for peer in self._peers():
-            self._world.carry(peer.name, peer.resume(back, self._world.now))
+            self._world.carry(peer.name, peer.resume(back, self._world.clock(peer.name)))
 
     def _is_silent(self, name: str, peer: str) -> bool:
         return not (self._world.reaches(name, peer) and self._world.reaches(peer, name))
@@ -153,7 +153,7 @@ class RingNetwork(SimulatedNetwork):
         self._watched.discard((name, other))
         peer = self._world.nodes.get(name)
         if isinstance(peer, RingPeer) and self._is_silent(name, other):
-            self._world.carry(name, peer.lose(other, self._world.now))
+            self._world.carry(name, peer.lose(other, self._world.clock(name)))
             self._introduce_again(peer)
 
     # -- members
@@ -173,7 +173,7 @@ class RingNetwork(SimulatedNetwork):
         others = [other for other in self._peers() if other is not peer and other.view.contact is None]
         others.sort(key=lambda other: self._is_silent(peer.name, other.name))
         contact = others[0].name if others else None
-        self._world.carry(peer.name, peer.join(contact, self.moment()))
+        self._world.carry(peer.name, peer.join(contact, self.moment(peer.name)))
 
     def _introduce_again(self, peer: RingPeer) -> None:
         """A peer that has not come to the ring yet is told of another one if the first has left, or is silent."""
@@ -202,10 +202,10 @@ class RingNetwork(SimulatedNetwork):
         for peer in self._peers():
             if left.name in {*peer.neighbours}:
                 self._world.messages["leave"] += 1
-                self._world.carry(peer.name, peer.lose(left.name, self._world.now))
+                self._world.carry(peer.name, peer.lose(left.name, self._world.clock(peer.name)))
         for peer in self._peers():
             self._introduce_again(peer)
-        self._world.carry(heir.name, heir.adopt(left.state, self.moment()))
+        self._world.carry(heir.name, heir.adopt(left.state, self.moment(heir.name)))
 
 
 class RingHome:

@@ -19,11 +19,16 @@ from triplewire.network.ring import Algorithm, RingSettings
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.rings import RingNetwork
+from triplewire.network.simulation.traces import Hops, Trace
 from triplewire.network.simulation.world import World
 
 
 class Simulation:
-    """One seed, one run: virtual time, and faults. `delay` is in milliseconds, from the least to the most."""
+    """One seed, one run: virtual time, and faults. `delay` is in milliseconds, from the least to the most.
+
+    Clocks of nodes differ by at most `skew` milliseconds: what is published so soon after a subscription, elsewhere,
+    may count as published before it, or the other way round.
+    """
 
     def __init__(
         self,
@@ -33,8 +38,9 @@ class Simulation:
         loss: float = 0.0,
         duplication: float = 0.0,
         patience: float = 5.0,
+        skew: float = 0.0,
     ) -> None:
-        self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience)
+        self._world = World(seed, delay=delay, loss=loss, duplication=duplication, patience=patience, skew=skew)
         self.loads: Counter[int] = Counter()
         """What each node has done, by its number: messages taken in; in a ring, the paper's query processing load."""
 
@@ -51,6 +57,14 @@ class Simulation:
     def run(self, seconds: float | None = None) -> None:
         """Go on until nothing moves, or for so many seconds."""
         self._world.run(seconds)
+
+    def trace(self, uri: str) -> Trace:
+        """Follow a document from now on: what nodes tell each other of it, in plain words."""
+        return Trace(self._world, uri)
+
+    def hops(self) -> Hops:
+        """Count from now on how far documents, or the parcels of a ring, go."""
+        return Hops(self._world)
 
     def hypercube(self, nodes: int) -> CubeNetwork:
         """A network of so many super-peers."""

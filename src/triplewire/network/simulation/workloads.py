@@ -12,6 +12,7 @@ from random import Random
 
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.simulation import Simulation
+from triplewire.network.simulation.traces import ToldEvent
 
 _PROPERTY = "urn:property/{}"
 
@@ -41,14 +42,22 @@ class Workload:
 class Played:
     """What a workload has led to: the events that were told, and the messages of each stage by kind."""
 
-    told: int
+    events: tuple[ToldEvent, ...]
     stages: dict[str, dict[str, int]]
     seconds: float
+    hops: tuple[int, ...]
+    """Of each document to each hub that it came to; of each parcel on a ring."""
+
+    @property
+    def told(self) -> int:
+        """How many events were told."""
+        return len(self.events)
 
 
 def play(sim: Simulation, net: SimulatedNetwork, workload: Workload, chance: Random) -> Played:
     """Publishers advertise, clients subscribe, documents are published; each time the network comes to rest."""
     stages: dict[str, dict[str, int]] = {}
+    hops = sim.hops()
     counted: Counter[str] = Counter()
 
     def rest(stage: str) -> None:
@@ -64,9 +73,16 @@ def play(sim: Simulation, net: SimulatedNetwork, workload: Workload, chance: Ran
     for number in range(workload.documents if publishers else 0):
         client, properties = chance.choice(publishers)
         said = " ; ".join(f"<{_PROPERTY.format(p)}> {chance.randrange(100)}" for p in properties)
-        client.publish(f"<urn:document/{number}#it> {said} .", uri=f"urn:document/{number}")
+        uri = document_uri(number)
+        client.publish(f"<{uri}#it> {said} .", uri=uri)
     rest("publishing")
-    return Played(sum(len(client.events(sid)) for client, sid in subscribed), stages, sim.now)
+    events = [ToldEvent(client.name, client.at, event) for client, sid in subscribed for event in client.events(sid)]
+    return Played(tuple(events), stages, sim.now, tuple(hops.counts))
+
+
+def document_uri(number: int) -> str:
+    """The uri of a document of a workload."""
+    return f"urn:document/{number}"
 
 
 def _advertised(net: SimulatedNetwork, workload: Workload, chance: Random) -> list[tuple[SimulatedClient, list[int]]]:

@@ -2,7 +2,8 @@
 
 A wire loses, doubles, delays and so reorders frames. A node that crashes loses what is not in its state, and frames of
 its last step may be lost with it. Nodes on two sides of a partition do not reach each other, perhaps one way only. A
-neighbour that cannot be reached for `patience` is reported as silent, as its missing heartbeats would be.
+neighbour that cannot be reached for `patience` is reported as silent, as its missing heartbeats would be. The clocks of
+two places differ by at most `skew`.
 
 Nothing is sent again to a node that cannot be reached before it can be, so a world comes to rest: at rest, every frame
 that could be carried has been, and every timer that could change anything has gone off.
@@ -21,10 +22,11 @@ from triplewire.network.link import LogEntry
 from triplewire.network.node import NodeState, Participant
 
 Pair = tuple[str, str]
+Witness = Callable[[str, str, Any, float | None], None]
 
 
 class World:
-    """Nodes by name, and the time in seconds. `delay` is in milliseconds, from the least to the most."""
+    """Nodes by name, and the time in seconds. `delay` and `skew` are in milliseconds, `delay` from least to most."""
 
     def __init__(
         self,
@@ -34,6 +36,7 @@ class World:
         loss: float = 0.0,
         duplication: float = 0.0,
         patience: float = 5.0,
+        skew: float = 0.0,
     ) -> None:
         if not 0 <= loss < 1:
             raise ValueError(f"loss is a share from 0 to less than 1, and is {loss}")
@@ -41,6 +44,8 @@ class World:
             raise ValueError(f"duplication is a share from 0 to 1, and is {duplication}")
         if not 0 <= delay[0] <= delay[1]:
             raise ValueError(f"delay is from the least to the most milliseconds, and is {delay}")
+        if skew < 0:
+            raise ValueError(f"skew is how many milliseconds clocks differ, and is {skew}")
         self.now = 0.0
         self.chance = Random(seed)
         self.messages: Counter[str] = Counter()
@@ -52,6 +57,8 @@ class World:
         self._queue: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._order = count()
         self._ticks: dict[Pair, float] = {}
+        self._seed, self._skew = seed, skew / 1000
+        self._offsets: dict[str, float] = {}
         self._down: dict[str, tuple[NodeState, Callable[[NodeState], Participant]]] = {}
         self._makers: dict[str, Callable[[NodeState], Participant]] = {}
         self._cut: set[Pair] = set()
@@ -64,6 +71,22 @@ class World:
         """What to do when a node has not heard from a neighbour for `patience`."""
         self.on_failure: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has sent to one that cannot be reached."""
+        self.witnesses: list[Witness] = []
+        """Who sees each frame that is sent: sender, receiver, the frame, and when it arrives; None if it is lost."""
+
+    # -- clocks
+
+    def clock(self, name: str) -> float:
+        """What the clock at the place of a node says now."""
+        return self.now + self._offset(name)
+
+    def _offset(self, name: str) -> float:
+        if not self._skew:
+            return 0.0
+        place = self.place(name)
+        if place not in self._offsets:
+            self._offsets[place] = Random(f"{self._seed} {place}").uniform(0, self._skew)
+        return self._offsets[place]
 
     # -- nodes
 
@@ -82,7 +105,7 @@ class World:
         """Two nodes become neighbours."""
         for one, other in ((a, b), (b, a)):
             if one in self.nodes:
-                self.carry(one, self.nodes[one].connect(other, self.now))
+                self.carry(one, self.nodes[one].connect(other, self.clock(one)))
                 self.miss(one, other)
 
     def crash(self, name: str) -> None:
@@ -104,7 +127,7 @@ class World:
         state, make = self._down.pop(name)
         node = self.nodes[name] = make(state)
         for peer in list(node.neighbours):
-            self.carry(name, node.connect(peer, self.now))
+            self.carry(name, node.connect(peer, self.clock(name)))
             self._wake(peer, name)
             self.miss(name, peer)
         return node
@@ -186,17 +209,25 @@ class World:
             self.messages[_kind(frame)] += 1
             copies = 1 + (self._duplication > 0 and self.chance.random() < self._duplication)
             for _ in range(copies):
-                if self.reaches(sender, peer) and not (self._loss and self.chance.random() < self._loss):
-                    wait = self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
-                    self.at(self.now + wait, self._arrive, sender, peer, frame)
+                arrives = self._arrival(sender, peer)
+                if arrives is not None:
+                    self.at(arrives, self._arrive, sender, peer, frame)
+                for see in self.witnesses:
+                    see(sender, peer, frame, arrives)
             if not self.reaches(sender, peer):
                 self.on_failure(sender, peer)
         for peer in (*touched, sender):
             self._wake(sender, peer)
 
+    def _arrival(self, sender: str, receiver: str) -> float | None:
+        """When a frame that is sent now arrives; None if it is lost."""
+        if not self.reaches(sender, receiver) or (self._loss and self.chance.random() < self._loss):
+            return None
+        return self.now + self.chance.uniform(*self._delay) * self._slow.get(sender, 1)
+
     def _arrive(self, sender: str, receiver: str, frame: Any) -> None:
         if self.reaches(sender, receiver):
-            self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.now))
+            self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.clock(receiver)))
             self._wake(receiver, sender)
             if isinstance(frame, LogEntry):
                 self.on_arrival(receiver)
@@ -211,17 +242,21 @@ class World:
         """See to it that the next timer of an end of a link goes off, if that can change anything."""
         if not (self.reaches(name, peer) and self.reaches(peer, name)):
             return
-        due = self.nodes[name].due(peer)
+        due = self._due(name, peer)
         if due is not None and due < self._ticks.get((name, peer), float("inf")):
             self._ticks[name, peer] = due
             self.at(max(due, self.now), self._tick, name, peer, due)
+
+    def _due(self, name: str, peer: str) -> float | None:
+        """When the next timer of a node that is up goes off, by the time of the world."""
+        due = self.nodes[name].due(peer)
+        return None if due is None else due - self._offset(name)
 
     def _is_idle(self, name: str, peer: str, due: float) -> bool:
         """Whether a timer that was set has nothing to do any more; if that is later, it is set again."""
         if self._ticks.get((name, peer)) != due:
             return True
-        node = self.nodes.get(name)
-        left = None if node is None else node.due(peer)
+        left = self._due(name, peer) if name in self.nodes else None
         if left is not None and left <= due and self.reaches(name, peer):
             return False
         del self._ticks[name, peer]
@@ -230,7 +265,7 @@ class World:
 
     def _tick(self, name: str, peer: str, due: float) -> None:
         del self._ticks[name, peer]
-        self.carry(name, self.nodes[name].tick(peer, self.now))
+        self.carry(name, self.nodes[name].tick(peer, self.clock(name)))
         self._wake(name, peer)
 
     def run(self, seconds: float | None = None) -> None:

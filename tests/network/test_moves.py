@@ -1,4 +1,4 @@
-"""A client that reconnects at another broker gets what it missed, once (N8)."""
+"""A client that reconnects at another hub gets what it missed, once (N8, P7)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from tests.network.histories import ACTIONS, Both, ends_as_in_one_hub, is_told_as_by_one_hub
 from tests.network.pairs import ASKED, THEME
 
+from effort import MANY, examples
 from triplewire.errors import NetworkError
 from triplewire.network import Simulation
 
-SHAPES = [(3,), (2, 2), (2, 1, 2)]
+SHAPES = [2, 5, 8, (3,), (2, 2), (2, 1, 2)]
+"""Nodes of a hypercube, or sub-units at each level of a hierarchy."""
 MOVES = st.one_of(ACTIONS, st.tuples(st.just("move"), st.integers(0, 10), st.integers(0, 10)))
 
 
@@ -40,17 +42,44 @@ class Moving(Both):
         super().publish(at, uri, text)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=20))
 def test_client_that_moves_is_told_as_by_one_hub_when_each_step_has_time(seed, clusters, actions):
-    """Invariant of `network.hierarchy.moves`: what a client has is at one hub, or on one way."""
+    """Invariant of `network.routing.moves`: what a client has is at one hub, or on one way."""
     is_told_as_by_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=25))
 def test_rows_of_clients_that_move_end_as_those_of_one_hub(seed, clusters, actions):
     ends_as_in_one_hub(Moving(seed, clusters, loss=0.1, duplication=0.1), actions)
+
+
+@pytest.mark.slow
+@settings(max_examples=MANY)
+@given(st.integers(0, 2**32), st.sampled_from(SHAPES), st.lists(MOVES, max_size=40))
+def test_many_histories_of_clients_that_move_end_as_in_one_hub(seed, size, actions):
+    ends_as_in_one_hub(Moving(seed, size, loss=0.1, duplication=0.1), actions)
+
+
+@pytest.mark.parametrize("nodes", [4, 8])
+def test_client_whose_super_peer_is_stood_in_for_gets_what_it_missed_when_that_is_back(nodes):
+    """P7: the stand-in has no clients of its own, and keeps the question for the one that has."""
+    sim = Simulation(seed=3)
+    net = sim.hypercube(nodes)
+    writer, reader = net.client(at=3), net.client(at=1)
+    sid = reader.subscribe(ASKED % 1)
+    published(writer, 1)
+    sim.run()
+    net.crash(1)
+    sim.run(seconds=20)  # longer than the neighbours' patience
+    reader.move(to=2)
+    published(writer, 2)
+    sim.run()
+    assert reader.events(sid) == []
+    net.restart(1)
+    sim.run()
+    assert [event.row["d"].value for event in reader.events(sid)] == ["urn:d1", "urn:d2"]
 
 
 def test_client_gets_at_another_broker_what_it_missed_and_nothing_twice():

@@ -1,9 +1,13 @@
-"""Clients that move: a client comes to another hub, and what it has at the old one follows (N8).
+"""Clients that move: a client comes to another hub, and what it has at the old one follows (N8, P7).
 
 The new hub asks the old one over a link between the two, and gets the client's subscriptions with their logs and the
 documents that they were told of; from then on it tells them what has changed since. A client that moves on before
 that is asked for at the new hub by the next one, and sent on when it has arrived: each move has a number, its
 *generation*, so that a hub knows which of them it has seen the end of.
+
+The old hub keeps what it has sent until the new one has confirmed it, and a question stays until it is answered: so
+both are told anew after either hub was stood in for. A stand-in has no clients of its own: it keeps what it is asked
+and sent for the hub that it stands in for.
 """
 
 from __future__ import annotations
@@ -13,10 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from triplewire.network.node import Node, Outbox
-from triplewire.network.routing import RoutesTold, RoutingHub, RoutingState
-from triplewire.network.routing.hubs import OWN, asked_by
-from triplewire.network.routing.messages import Ask, DocumentSent
-from triplewire.network.routing.state import KeptDocument
+from triplewire.network.routing.hubs import OWN, RoutingHub, asked_by
+from triplewire.network.routing.messages import Ask, DocumentSent, RoutesTold
+from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 
@@ -40,37 +43,86 @@ class ClientMoved:
     documents: tuple[DocumentSent, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ClientSettled:
+    """What a client had has arrived, and need not be kept any more where it came from."""
+
+    kind: ClassVar[str] = "settled client"
+    client: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovesTold(RoutesTold):
+    """Everything that a hub should know, and clients that it is asked for, or that are on their way to it."""
+
+    clients: tuple[ClientAsked | ClientMoved, ...] = ()
+
+
 @dataclass(slots=True)
 class ClientMoves:
     """What a hub must not lose of moves: which clients it waits for, who waits for them in turn, and which have come.
 
+    `awaited` has the old hub and what it is asked; `departed` the new hub, and what was sent to it and not confirmed;
+    `held` what companions have said to a hub that only stands in.
+
     Invariant: what a client has is at one hub, or on one way, at any time.
     """
 
-    awaited: dict[str, int] = field(default_factory=dict)
+    awaited: dict[str, tuple[str, ClientAsked]] = field(default_factory=dict)
     wanted: dict[str, tuple[str, ClientAsked]] = field(default_factory=dict)
     settled: dict[str, int] = field(default_factory=dict)
+    departed: dict[str, tuple[str, ClientMoved]] = field(default_factory=dict)
+    held: list[tuple[str, ClientAsked | ClientMoved]] = field(default_factory=list)
 
-    def ask(self, client: str, generation: int) -> ClientAsked:
+    def __bool__(self) -> bool:
+        return bool(self.awaited or self.wanted or self.departed or self.held)
+
+    def ask(self, client: str, generation: int, old: str) -> ClientAsked:
         """A client has come: what to ask its old hub."""
-        self.awaited[client] = generation
-        return ClientAsked(client, generation)
+        asked = ClientAsked(client, generation)
+        self.awaited[client] = old, asked
+        return asked
 
     def is_to_go(self, peer: str, asked: ClientAsked) -> bool:
         """Whether what is here of a client goes to a hub that asks for it now; else it goes later, or has gone."""
-        if asked.generation <= self.settled.get(asked.client, 0):
+        departed = self.departed.get(asked.client)
+        gone = departed[1].generation if departed is not None else 0
+        if asked.generation <= max(gone, self.settled.get(asked.client, 0)):
             return False
-        if self.awaited.get(asked.client, asked.generation) < asked.generation:
+        awaited = self.awaited.get(asked.client)
+        if awaited is not None and awaited[1].generation < asked.generation:
             self.wanted[asked.client] = peer, asked
             return False
         return True
 
     def arrived(self, moved: ClientMoved) -> tuple[str, ClientAsked] | None:
         """What a client has is here; gives the hub that it goes on to."""
-        if self.awaited.get(moved.client) == moved.generation:
+        awaited = self.awaited.get(moved.client)
+        if awaited is not None and awaited[1].generation == moved.generation:
             del self.awaited[moved.client]
         self.settled[moved.client] = moved.generation
         return self.wanted.pop(moved.client, None)
+
+    def confirmed(self, settled: ClientSettled) -> None:
+        """What was sent has arrived."""
+        departed = self.departed.get(settled.client)
+        if departed is not None and departed[1].generation == settled.generation:
+            del self.departed[settled.client]
+
+    def concerning(self, peer: str) -> tuple[ClientAsked | ClientMoved, ...]:
+        """All that a hub should know of clients: a companion, or a neighbour that is asked over the same link."""
+        asked = [question for old, question in self.awaited.values() if old == peer]
+        return (*asked, *(moved for new, moved in self.departed.values() if new == peer))
+
+    def adopt(self, lost: ClientMoves) -> list[tuple[str, ClientAsked | ClientMoved]]:
+        """Go on with the moves of the hub that this one stood in for; gives what was held for it."""
+        self.awaited |= lost.awaited
+        self.wanted |= lost.wanted
+        self.departed |= lost.departed
+        self.settled = {c: max(lost.settled.get(c, 0), self.settled.get(c, 0)) for c in lost.settled | self.settled}
+        held, self.held = [*lost.held, *self.held], []
+        return held
 
 
 @dataclass(slots=True)
@@ -80,6 +132,11 @@ class MovingState(RoutingState):
     companions: set[str] = field(default_factory=set)
     """Hubs with which there is a link for the sake of clients that move, and no routing."""
     moves: ClientMoves = field(default_factory=ClientMoves)
+
+    @property
+    def has_clients(self) -> bool:
+        """Whether clients have registered anything here, ever, or are on their way."""
+        return bool(self.subscriptions or self.advertisements or self.versions or self.moves)
 
 
 class MovingHub(RoutingHub):
@@ -98,28 +155,61 @@ class MovingHub(RoutingHub):
     def hear(self, peer: str, body: Any, now: float) -> None:
         """See `RoutingHub.hear`."""
         match body:
-            case ClientAsked():
-                if self.state.moves.is_to_go(peer, body):
-                    self.tell(peer, self._let_go(body, now), now)
-            case ClientMoved():
-                self._settle(body, now)
+            case ClientAsked() | ClientMoved():
+                self._hear_client(peer, body, now)
+            case ClientSettled():
+                self.state.moves.confirmed(body)
             case _:
                 super().hear(peer, body, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
-        """See `RoutingHub.hear_all`; a companion has nothing to say anew."""
+        """See `RoutingHub.hear_all`; what a companion says anew may have been heard already."""
         if peer not in self.state.companions:
             super().hear_all(peer, body, now)
+        for told in body.clients if isinstance(body, MovesTold) else ():
+            self._hear_client(peer, told, now)
 
     def all_for(self, peer: str) -> RoutesTold:
         """See `RoutingHub.all_for`."""
-        return RoutesTold(frozenset(), (), ()) if peer in self.state.companions else super().all_for(peer)
+        told = RoutesTold(frozenset(), (), ()) if peer in self.state.companions else super().all_for(peer)
+        return MovesTold(told.advertised, told.interests, told.documents, self.state.moves.concerning(peer))
+
+    def adopt(self, lost: RoutingState, now: float) -> Outbox:
+        """See `RoutingHub.adopt`; moves go on where they were."""
+        assert isinstance(lost, MovingState), "its clients may move as well"
+        frames = super().adopt(lost, now)
+        self.state.companions |= lost.companions
+        for companion in sorted(lost.companions):
+            frames += self.connect(companion, now)
+        held = self.state.moves.adopt(lost.moves)
+        for peer in self.neighbours:
+            for told in self.state.moves.concerning(peer):
+                self.tell(peer, told, now)
+        for peer, told in held:
+            self._hear_client(peer, told, now)
+        return [*frames, *self._sent()]
+
+    def _hear_client(self, peer: str, told: ClientAsked | ClientMoved, now: float) -> None:
+        moves = self.state.moves
+        if self.state.stands_in:
+            moves.held.append((peer, told))
+        elif isinstance(told, ClientMoved):
+            if told.generation > moves.settled.get(told.client, 0):
+                self._settle(told, now)
+            self.tell(peer, ClientSettled(told.client, told.generation), now)
+        elif moves.is_to_go(peer, told):
+            self._send_client(peer, told, now)
+
+    def _send_client(self, peer: str, asked: ClientAsked, now: float) -> None:
+        moved = self._let_go(asked, now)
+        self.state.moves.departed[asked.client] = peer, moved
+        self.tell(peer, moved, now)
 
     # -- clients
 
     def welcome(self, client: str, generation: int, old: str, now: float) -> Outbox:
         """A client has come from another hub, which must be a companion: ask for what it has there."""
-        self.tell(old, self.state.moves.ask(client, generation), now)
+        self.tell(old, self.state.moves.ask(client, generation, old), now)
         return self._sent()
 
     def awaits(self, client: str) -> bool:
@@ -153,7 +243,7 @@ class MovingHub(RoutingHub):
                 self._ask(Ask(*key, told.version, ()), now)
         onward = self.state.moves.arrived(moved)
         if onward is not None:
-            self.tell(onward[0], self._let_go(onward[1], now), now)
+            self._send_client(*onward, now)
 
     def _bring_up(
         self,
