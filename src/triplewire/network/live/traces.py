@@ -18,14 +18,14 @@ from triplewire.network.live.federation import Federation
 from triplewire.network.live.status import way
 
 
-class Trace(NamedTuple):
+class EventWay(NamedTuple):
     """The way of an event."""
 
     cursor: int
     lines: list[str]
 
 
-async def trace_of(federation: Federation, hub: Hub, subscription: str, cursor: int | None) -> Trace:
+async def trace_of(federation: Federation, hub: Hub, subscription: str, cursor: int | None) -> EventWay:
     """How an event of a subscription got here; NetworkError if there is none."""
     event = await asyncio.to_thread(_event, hub, subscription, cursor)
     table = federation.node.council.table
@@ -43,7 +43,7 @@ async def trace_of(federation: Federation, hub: Hub, subscription: str, cursor: 
     lines.append(
         f"{subscription} was told at {event.time.isoformat(timespec='milliseconds')}: {event.kind} {told}".rstrip()
     )
-    return Trace(event.cursor, lines)
+    return EventWay(event.cursor, lines)
 
 
 def _event(hub: Hub, subscription: str, cursor: int | None) -> Event:
