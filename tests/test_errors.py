@@ -28,6 +28,7 @@ EXAMPLES = [
     errors.SchemaViolation(["no type", "no name"], uri="urn:d"),
     errors.IndexFileError("damaged"),
     errors.NetworkError("another version"),
+    errors.ChannelRefused("it says that it is another hub"),
     errors.LinkFull("b", 100),
     errors.UnitFull("the network", 32),
     errors.HomeAway("town", "cut", uri="urn:d"),

@@ -21,6 +21,7 @@
     ├── IndexFileError             a saved index could not be opened
     ├── NetworkError               hubs could not work together
     │   ├── SeveralHomes           the documents of a batch belong to several hubs
+    │   ├── ChannelRefused         another hub is not what it says, or says what no hub says
     │   ├── LinkFull               a node does not take what is sent to it, and no more of it is kept
     │   └── UnitFull               a unit of a hierarchy has as many sub-units as it can have
     ├── PipelineError              Spark could not be started, or could not finish a job
@@ -218,6 +219,10 @@ class IndexFileError(TriplewireError):
 
 class NetworkError(TriplewireError):
     """Hubs could not work together; the message says what to do."""
+
+
+class ChannelRefused(NetworkError):
+    """Another hub is not the one that it says it is, or says what no hub says: the channel to it ends."""
 
 
 class LinkFull(NetworkError):

@@ -46,6 +46,10 @@ Start = Annotated[
     StartName,
     typer.Option("--start", help="Count only what is published from now on, or what was there before as well?"),
 ]
+NetworkReach = Annotated[
+    Literal["hub", "network"],
+    typer.Option("--reach", help="Count what is published at this hub, or at any hub of its network?"),
+]
 Backfill = Annotated[
     Literal["auto", "now", "later"],
     typer.Option(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import httpx
 from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, Triple, parse_query_results
@@ -34,6 +35,7 @@ from triplewire.model import (
     InboxItem,
     InboxNews,
     InboxPage,
+    NetworkReach,
     Publish,
     Restrict,
     Row,
@@ -54,6 +56,7 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
+from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -161,6 +164,7 @@ class Client(Connection, AnyHub):
         backfill: Literal["auto", "now", "later"] = "auto",
         title: str | None = None,
         description: str | None = None,
+        reach: NetworkReach = "hub",
     ) -> Subscription:
         """Register a query; an id is made if none is given. Its owner is the account of the token.
 
@@ -174,8 +178,29 @@ class Client(Connection, AnyHub):
             raise BadRequest('a subscription sees what the account that makes it may read; leave viewer out, or say ""')
         wanted = query_as_json(text, language, prefixes) | {"id": id, "scope": scope, "start": start}
         wanted |= {} if viewer is None else {"sees": "everybody"}
-        wanted |= {"title": title, "description": description}
+        wanted |= {"title": title, "description": description, "reach": reach}
         return self._read(SubscriptionTold, "POST", "/subscriptions", json=wanted).subscription
+
+    def network(self) -> NetworkTold:
+        """What the hub knows of its network: members, links, how far it is with its neighbours."""
+        return self._read(NetworkTold, "GET", "/network")
+
+    def network_map(self) -> MapTold:
+        """What every hub of the network says of itself."""
+        return self._read(MapTold, "GET", "/network/map")
+
+    def trace(self, id: str, cursor: int | None = None) -> TraceTold:
+        """How an event of a subscription got here, the last one if none is named; in plain words."""
+        params = {} if cursor is None else {"cursor": cursor}
+        return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
+
+    def expel(self, name: str) -> None:
+        """Have the hub, which must be the one that decides, let another one be a member of the network no more."""
+        self._ask("DELETE", "/network/members/" + quote(name, safe=""))
+
+    def leave_network(self) -> None:
+        """Have the hub leave its network."""
+        self._ask("POST", "/network/leave")
 
     def edit(
         self,

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from triplewire.deliver.capabilities import FeedAddresses, in_topic
 from triplewire.errors import UnknownFeed
+from triplewire.model.access import at_home
 from triplewire.store import EVERYBODY, DeliveryRecord, Store
 
 Roles = Mapping[str, bool]
@@ -87,6 +88,6 @@ def refusal(accounts: Iterable[str | None], viewer: str | None, roles: Roles) ->
             continue
         if account not in roles:
             return f"the account {account} was revoked"
-        if viewer not in (EVERYBODY, account) and not roles[account]:
+        if at_home(viewer) not in (EVERYBODY, account) and not roles[account]:
             return f"the account {account} may not see any more what the subscription sees"
     return None

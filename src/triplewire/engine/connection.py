@@ -20,6 +20,7 @@ from triplewire.engine.workers import SharedFinder
 from triplewire.errors import UnknownSubscription
 from triplewire.matching.incremental import MOST_TRIPLES, load_pattern
 from triplewire.model import Subscription, moment
+from triplewire.model.access import at_home, looks_beyond
 from triplewire.store import QueryRecord, Reader, Store, SubscriptionRecord, Writer
 
 
@@ -134,10 +135,11 @@ def described(record: SubscriptionRecord, query: QueryRecord, stale: Mapping[int
         record.start,  # type: ignore[arg-type]  # and this as well
         record.owner,
         None,
-        query.viewer,
+        at_home(query.viewer),
         moment(since) if since else None,
         record.title,
         record.description,
         moment(record.paused_since) if record.paused_since else None,
         record.tag,
+        "network" if looks_beyond(query.viewer) else "hub",
     )

@@ -17,7 +17,9 @@ from triplewire.store import is_storable
 _REASON = "has a NUL character or half of a surrogate pair, which no store can keep"
 BACKBONE = "backbone"
 """The setting of a store that is part of a backbone."""
-_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "edit-", "edge-", "backbone-")
+NETWORK = "network"
+"""The setting of a store that is part of a network of hubs."""
+_OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "edit-", "edge-", "backbone-", "network-")
 """How names begin that a hub, a service or a stream gives."""
 
 

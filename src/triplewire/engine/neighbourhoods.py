@@ -224,5 +224,6 @@ class Neighbourhoods:
 
     def _lookup(self, view: QueryView) -> StoreLookups:
         if view not in self._lookups:
-            self._lookups[view] = StoreLookups(self._reader.seen_by(view.viewer), view.start)
+            seen = self._reader if view.viewer is None else self._reader.seen_by(view.viewer)
+            self._lookups[view] = StoreLookups(seen, view.start)
         return self._lookups[view]

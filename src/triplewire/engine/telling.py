@@ -13,6 +13,7 @@ from triplewire.engine.inspect.graphs import row_of, terms_of
 from triplewire.errors import BadRequest
 from triplewire.model import EVENTS, Behind, Event, Excerpt, Row, Term, moment, parse_triple
 from triplewire.model.event import DOCUMENT, NODE
+from triplewire.model.foreign import uri_at_origin
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, BatchRecord, EventRecord, Hearer, Reader, Store, triples_of
 from triplewire.tables import RowPage
 
@@ -79,7 +80,9 @@ class Teller:
         batches: Mapping[int, BatchRecord],
     ) -> Event:
         row, batch = row_of(hearer.columns, record.terms, terms), batches[record.batch]
-        behind = tuple(Behind(uris[id], before or None, after or None) for id, before, after in record.documents)
+        behind = tuple(
+            Behind(uri_at_origin(uris[id]), before or None, after or None) for id, before, after in record.documents
+        )
         old = tuple((id, before) for id, before, _ in record.documents if before)
         new = tuple((id, after) for id, _, after in record.documents if after)
         state = self._state_of(row) if record.triples or DOCUMENT not in row else self._state_of_xml(row)

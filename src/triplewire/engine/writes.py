@@ -25,7 +25,7 @@ from triplewire.engine.connection import HubConnection, record_of, subscription_
 from triplewire.engine.edges import holdings, offers, rules
 from triplewire.engine.edges.answers import EdgeAnswering
 from triplewire.engine.names import BACKBONE, new_name, now, refuse_own_name, refuse_unstorable_changes
-from triplewire.engine.subscriptions import edits, registrations
+from triplewire.engine.subscriptions import edits, reaches, registrations
 from triplewire.engine.workers import OneWorker, Workers
 from triplewire.errors import DocumentError, MatchLimitExceeded, StoreError, SubscriptionError, UnknownDocument
 from triplewire.intake.entries import Handled, entry_of
@@ -34,6 +34,7 @@ from triplewire.model import (
     Change,
     Document,
     Event,
+    NetworkReach,
     Publish,
     Restrict,
     Retract,
@@ -75,6 +76,7 @@ class HubWrites(HubConnection, AnyHub):
         backfill: backfills.When = "auto",
         title: str | None = None,
         description: str | None = None,
+        reach: NetworkReach = "hub",
     ) -> Subscription:
         """Register a query; with start "ever", what answers it already is in its events first.
 
@@ -83,11 +85,11 @@ class HubWrites(HubConnection, AnyHub):
         answers already is looked for: "now", before this returns; "later", by a stream or by `backfill`, and nothing is
         heard until then; "auto" is later if the store is large and a stream runs on it. With a `viewer`, it sees the
         documents that this one may read; "" sees those that are for everybody, and without one it sees all. `title` and
-        `description` are for people.
+        `description` are for people. With the `reach` "network", what other hubs of the network publish counts too.
         """
         given = text if isinstance(text, Pattern) else None
         wanted = Subscription(_id(id), str(text), language, scope, start, owner, given, viewer)
-        wanted = replace(wanted, title=title or None, description=description or None)
+        wanted = replace(wanted, title=title or None, description=description or None, reach=reach)
         with self._writing() as writer:
             return self._subscribed(writer, wanted, prefixes, later=backfills.is_for_later(writer, backfill))
 
@@ -97,6 +99,7 @@ class HubWrites(HubConnection, AnyHub):
         registration = registrations.Registration(writer, self._standing, later=later)
         registration.add([wanted], prefixes)
         registration.tell()
+        reaches.note(writer, [wanted])
         return subscription_of(writer, record_of(writer, wanted.id), {})
 
     def edit(
@@ -123,7 +126,10 @@ class HubWrites(HubConnection, AnyHub):
         wanted = edits.Edit(text, language, scope, start, title, description, paused)
         with self._writing() as writer:
             record = edits.edit(writer, self._standing, record_of(writer, id), wanted, prefixes, revision)
-            return subscription_of(writer, record, recovery.stale(writer, [record.query]))
+            edited = subscription_of(writer, record, recovery.stale(writer, [record.query]))
+            if start is not None:
+                reaches.note(writer, [edited])
+            return edited
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         with self._writing() as writer:
@@ -138,6 +144,7 @@ class HubWrites(HubConnection, AnyHub):
             registration = registrations.Registration(writer, self._standing, later=later)
             while some := list(islice(coming, _PAGE)):
                 registration.add(some)
+                reaches.note(writer, some)
                 count += len(some)
             registration.tell()
         if self.store.url != ":memory:":
@@ -294,8 +301,9 @@ class HubWrites(HubConnection, AnyHub):
 
         With an id, `batch` is applied once: the same id again changes nothing, and gives the events that it gave.
         ValueError if the id begins as those that a hub gives itself (`b-`, `stream-`, `recovery-`, `taxonomy-`,
-        `subscribe-`, `backfill-`, `edit-`, `edge-`, `backbone-`). `handled` is what the batch takes off the intake log,
-        and sets aside: what waits there was not applied, and is applied under another name if the batch's is taken.
+        `subscribe-`, `backfill-`, `edit-`, `edge-`, `backbone-`, `network-`). `handled` is what the batch takes off the
+        intake log, and sets aside: what waits there was not applied, and is applied under another name if the batch's
+        is taken.
         """
         name, changes = batch or new_name(), list(changes)
         refuse_own_name(name)
@@ -312,6 +320,7 @@ class HubWrites(HubConnection, AnyHub):
             if known is not None:
                 return self._again(writer, name, told_again(writer, known.number))
             parts, refused = spread(writer, changes)
+            reaches.refuse_foreign(parts)
             revisions = revise(writer, holdings.admitted(writer, parts))
             warnings = self._book.check(writer, revisions)
             meaning = self._meaning(writer, revisions)
@@ -337,6 +346,7 @@ class HubWrites(HubConnection, AnyHub):
                 "this store is part of a backbone: send changes to its service (triplewire serve --backbone), "
                 "or open it as a BackboneHub"
             )
+        reaches.tell_others(writer, revisions)
 
     def _meaning(self, writer: Writer, revisions: Sequence[Revision], *, is_given: bool = False) -> Meaning | None:
         """What the batch does to the taxonomy; `is_given` if another one was given with it."""

@@ -27,6 +27,7 @@ from triplewire.hub.routes import (
     events,
     feeds,
     metadata,
+    networks,
     page,
     questions,
     subscriptions,
@@ -50,6 +51,7 @@ _ROUTES = (
     deliveries,
     edges,
     backbones,
+    networks,
     questions,
     metadata,
     browsing,
@@ -88,6 +90,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.service = service
     for module in _ROUTES:
         app.include_router(module.router)
+    app.include_router(networks.channels)
     service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from triplewire.engine import Source
 from triplewire.languages import LANGUAGES
-from triplewire.model import Scope, Start
+from triplewire.model import NetworkReach, Scope, Start
 from triplewire.wire.events import RowTerms
 
 Language = Literal["sparql", "rules", "gql", "qel", "conjunctive", "xpath"]
@@ -72,6 +72,9 @@ class NewSubscription(QueryText):
         Literal["mine", "everybody"],
         Field(description="The documents that the caller may read; or those that everybody may read."),
     ] = "mine"
+    reach: Annotated[
+        NetworkReach, Field(description="Whose documents count: this hub's, or also those of its whole network.")
+    ] = "hub"
     title: Title = None
     description: Description = None
 
@@ -339,6 +342,7 @@ class Whoami(BaseModel):
     role: Literal["reader", "publisher", "admin"]
     tenant: str
     is_edge: Annotated[bool, Field(description="Whether this hub is an edge of another one.")] = False
+    is_networked: Annotated[bool, Field(description="Whether this hub is of a network.")] = False
 
 
 # -- deliveries

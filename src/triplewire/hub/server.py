@@ -15,6 +15,7 @@ from triplewire.errors import ServiceError
 from triplewire.hub.app import create_app
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.settings import Settings, refuse_open
+from triplewire.network.live.channels import MOST_BYTES
 from triplewire.store import Store
 
 _GRACE = 10
@@ -45,6 +46,10 @@ class Server(uvicorn.Server):
                 limit_concurrency=settings.streams + 2_000,
                 ssl_certfile=settings.certificate,
                 ssl_keyfile=settings.certificate_key,
+                ws="websockets-sansio" if settings.network is not None else "none",
+                ws_max_size=MOST_BYTES,
+                ws_ping_interval=min(20.0, max(1.0, settings.network_patience / 3)),
+                ws_ping_timeout=min(20.0, max(1.0, settings.network_patience / 3)),
             )
         )
 
@@ -61,6 +66,7 @@ class Server(uvicorn.Server):
             raise ServiceError(
                 f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; choose another with --port"
             ) from None
+        self._app.state.service.url = url_of(found, settings)
         return found
 
     def stop(self) -> None:

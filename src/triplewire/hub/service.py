@@ -35,6 +35,9 @@ from triplewire.hub.tenancy.slots import Slots
 from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access
+from triplewire.model.access import at_home
+from triplewire.network.live import Federation, NetworkHub
+from triplewire.network.live.handshake import fingerprint_of
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
@@ -70,6 +73,9 @@ class Service:
         self.pipeline: Child | None = None
         self._pulse: Pulse | None = None
         self._hurrying: asyncio.Task[None] | None = None
+        self.url = ""
+        """Where the service listens; there once it is bound."""
+        self.federation: Federation | None = None
 
     @property
     def pulse(self) -> Pulse:
@@ -91,6 +97,15 @@ class Service:
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=self.settings.asks_who)
         self._pulse = Pulse(lambda: main.hub.batches(limit=1))
+        if isinstance(main.hub, NetworkHub):
+            self.federation = Federation(
+                main.hub,
+                self.settings.address or self.url,
+                join=self.settings.join,
+                patience=self.settings.network_patience,
+                certificate=fingerprint_of(self.settings.certificate),
+            )
+            await self.federation.start()
         if self.settings.deliver:
             self.deliverer = deliverer_of(self.settings, accounts)
             self.deliverer.start()
@@ -139,6 +154,8 @@ class Service:
         self.stop()
         if self._hurrying is not None:
             await ended(self._hurrying)
+        if self.federation is not None:
+            await self.federation.stop()
         if self._pulse is not None:
             self._pulse.close()
         if self._gate is not None:
@@ -201,7 +218,7 @@ class Admission:
             return
         with self.tenant.hub.store.reading() as reader:
             (query,) = reader.queries.by_ids([record_of(reader, id).query])
-            is_own = query is not None and query.viewer in (EVERYBODY, self.viewer)
+            is_own = query is not None and at_home(query.viewer) in (EVERYBODY, self.viewer)
             if not is_own and (for_good or reader.access.number()):
                 raise NotAllowed(
                     f"{id}: some documents are not for everybody, so what a subscription finds is for who made it and "
@@ -211,7 +228,7 @@ class Admission:
     def sight(self, reader: Reader) -> Callable[[str | None], bool]:
         """Whether the caller may have what was found on behalf of a viewer, in this state: see `require_sight`."""
         all_see_all = self.viewer is None or not reader.access.number()
-        return lambda viewer: all_see_all or viewer in (EVERYBODY, self.viewer)
+        return lambda viewer: all_see_all or at_home(viewer) in (EVERYBODY, self.viewer)
 
     def require_sights(self, ids: Iterable[str]) -> None:
         """NotAllowed if a list has come meanwhile that hides what was read of one of these subscriptions."""

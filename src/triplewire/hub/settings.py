@@ -19,6 +19,7 @@ MAIN = "main"
 
 PIPELINES = ("engine", "spark", "none")
 AWAY = ("refuse", "queue")
+NETWORKS = ("hypercube",)
 _PREFIX = "TRIPLEWIRE_"
 _OF_OTHERS = frozenset(["config", "token", "account", "key"])
 """Variables of the commands that use a hub."""
@@ -64,6 +65,14 @@ class Settings:
     """What this hub is called there; some letters are added, so that the name is its own."""
     backbone_token: str | None = None
     """The token of an admin of the other hubs, if they want one."""
+    network: str | None = None
+    """The kind of network that this hub is part of: `hypercube`."""
+    join: str | None = None
+    """The address of a hub of that network, which takes this one in; without, it begins a network."""
+    network_name: str = "hub"
+    """How the name of this hub in the network begins; the fingerprint of its key follows."""
+    network_patience: float = 30.0
+    """How long a hub of the network may be silent before others stand in for it."""
     when_away: str = "refuse"
     """What becomes of a change of a document whose home cannot be reached: `refuse`, or `queue`."""
     pipeline: str = "engine"
@@ -176,8 +185,15 @@ class Settings:
             raise ServiceError(f"{source}: pipeline is {plain['pipeline']!r}; it must be one of {', '.join(PIPELINES)}")
         if plain.get("when_away", AWAY[0]) not in AWAY:
             raise ServiceError(f"{source}: when_away is {plain['when_away']!r}; it must be one of {', '.join(AWAY)}")
-        if plain.get("edge_of") and plain.get("backbone"):
-            raise ServiceError(f"{source}: a hub is an edge or part of a backbone, not both; leave one of them out")
+        if sum(bool(plain.get(each)) for each in ("edge_of", "backbone", "network")) > 1:
+            raise ServiceError(
+                f"{source}: a hub is an edge, or part of a backbone, or of a network, not several of them; leave the "
+                "others out"
+            )
+        if plain.get("network", NETWORKS[0]) not in NETWORKS:
+            raise ServiceError(f"{source}: network is {plain['network']!r}; it must be {' or '.join(NETWORKS)}")
+        if plain.get("join") and not plain.get("network"):
+            raise ServiceError(f"{source}: join names a hub of a network; say which kind as well: --network hypercube")
         return replace(cls(), **plain, quotas=quotas, tenants=tenants)
 
     @property

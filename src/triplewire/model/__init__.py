@@ -3,7 +3,8 @@
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
 
 There are `terms` (`natives`, `numbers`) and their spelling (`spelling`, `flat`, `characters`, `prefixes`); `document`,
-`feed`, `access` and `change` for publishers; `subscription`, `row`, `event` and `inbox` for subscribers; and `times`.
+`feed`, `access`, `foreign` and `change` for publishers; `subscription`, `row`, `event` and `inbox` for subscribers; and
+`times`.
 """
 
 from triplewire.model.access import Access
@@ -14,7 +15,7 @@ from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.inbox import InboxItem, InboxNews, InboxPage
 from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
-from triplewire.model.subscription import Scope, Sort, Start, Subscription, Summary, SummaryPage
+from triplewire.model.subscription import NetworkReach, Scope, Sort, Start, Subscription, Summary, SummaryPage
 from triplewire.model.terms import RDF, RDFS, XSD, Term, parse_term, parse_triple
 from triplewire.model.times import Time, bound, moment, spelled
 
@@ -37,6 +38,7 @@ __all__ = [
     "InboxPage",
     "Matched",
     "Native",
+    "NetworkReach",
     "Publish",
     "Restrict",
     "Retract",

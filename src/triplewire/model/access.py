@@ -3,6 +3,9 @@
 A document without a list is for everybody of its hub. Names in a list are those of accounts, or those that
 a program that embeds a hub gives its people; they are compared letter by letter. One of them, EVERY_ACCOUNT, stands for
 all accounts of the hub: such a document is for all who belong to it, and for nobody who only passes by.
+
+Another one, FOREIGN, marks a document that came from another hub of the network. It is there for a viewer who looks at
+the whole network (`beyond`), and for no other, not even for the operator: what was published here is what the hub has.
 """
 
 from __future__ import annotations
@@ -17,11 +20,56 @@ EVERYBODY = ""
 """A viewer whom no list names: it sees what is for everybody. Nobody has this name."""
 
 
-def sight_among(viewer: str, named: Collection[str]) -> str:
-    """A viewer who sees the same, where lists name these: so that what is done for each is done for few of them."""
-    if viewer in named or viewer == EVERYBODY:
-        return viewer
-    return EVERY_ACCOUNT if EVERY_ACCOUNT in named else EVERYBODY
+FOREIGN = "@network"
+"""In a list: those who look at the whole network. No account has this name."""
+
+OWN = "@hub"
+"""A viewer who sees everything but what came from other hubs, as the operator does."""
+
+EVERYTHING = f"{FOREIGN} {OWN}"
+"""A viewer who sees all that is there."""
+
+
+def beyond(viewer: str | None) -> str:
+    """Who sees what a viewer sees, and what came from other hubs.
+
+    >>> beyond("maja"), beyond(None) == EVERYTHING
+    ('@network maja', True)
+    """
+    return f"{FOREIGN} {OWN if viewer is None else viewer}"
+
+
+def looks_beyond(viewer: str | None) -> bool:
+    """Whether a viewer sees what came from other hubs."""
+    return viewer is not None and viewer.startswith(f"{FOREIGN} ")
+
+
+def at_home(viewer: str | None) -> str | None:
+    """The viewer who sees of this hub what a viewer sees, and nothing of others.
+
+    >>> at_home("@network maja"), at_home(EVERYTHING), at_home("maja")
+    ('maja', None, 'maja')
+    """
+    found = viewer.removeprefix(f"{FOREIGN} ") if viewer is not None else None
+    return None if found == OWN else found
+
+
+def sight_among(viewer: str | None, named: Collection[str]) -> str | None:
+    """A viewer who sees the same, where lists name these: so that what is done for each is done for few of them.
+
+    None where all is seen.
+    """
+    home = at_home(viewer)
+    sight: str | None
+    if home is None or home in named or home == EVERYBODY:
+        sight = home
+    else:
+        sight = EVERY_ACCOUNT if EVERY_ACCOUNT in named else EVERYBODY
+    if FOREIGN not in named:
+        return sight
+    if looks_beyond(viewer):
+        return beyond(sight)
+    return OWN if sight is None else sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +95,10 @@ class Access:
 
     def may_read(self, viewer: str | None) -> bool:
         """Whether the document is there for a viewer; None is the operator of the hub, who may do everything."""
-        return viewer is None or _has(self.readers, viewer) or _has(self.writers, viewer)
+        if FOREIGN in self.readers:
+            return looks_beyond(viewer)
+        home = at_home(viewer)
+        return home is None or _has(self.readers, home) or _has(self.writers, home)
 
     def may_write(self, writer: str | None) -> bool:
         """Whether an account may change the document, or this list."""

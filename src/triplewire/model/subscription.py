@@ -7,12 +7,16 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
 from triplewire.errors import SubscriptionError
+from triplewire.model.access import beyond
 
 Scope = Literal["document", "graph"]
 """Where the triples of one answer come from: one document, or all of them together, whenever they arrived."""
 
 Start = Literal["now", "ever"]
 """What counts: only triples published since the subscription was made (S4), or what was there before as well."""
+
+NetworkReach = Literal["hub", "network"]
+"""Whose documents count: those published at the hub of the subscription, or at any hub of its network."""
 
 Sort = Literal[
     "id", "-id", "title", "-title", "created", "-created", "answers", "-answers", "last_event", "-last_event"
@@ -25,7 +29,7 @@ class Subscription:
     """A query that stands: its text and language, where it looks, since when, and who asked.
 
     `viewer` is on whose behalf it looks: it sees the documents that this one may read. None sees everything, and ""
-    what is for everybody.
+    what is for everybody. `reach` says whether it also sees what other hubs of the network publish for everybody.
     `stale_since` says since when its rows may be out of date, because finding them took more than a limit allows; they
     are found again as soon as that can be done. None: they are what they should be.
     `title` and `description` are for people; feeds, digests and lists call it by its title.
@@ -47,10 +51,17 @@ class Subscription:
     description: str | None = None
     paused_since: datetime | None = field(default=None, compare=False)
     revision: str | None = field(default=None, compare=False)
+    reach: NetworkReach = "hub"
 
     def __post_init__(self) -> None:
         self._check("scope", self.scope, get_args(Scope))
         self._check("start", self.start, get_args(Start))
+        self._check("reach", self.reach, get_args(NetworkReach))
+
+    @property
+    def sight(self) -> str | None:
+        """The viewer whose documents it sees, beyond its hub if it reaches further."""
+        return beyond(self.viewer) if self.reach == "network" else self.viewer
 
     @property
     def name(self) -> str:

@@ -39,6 +39,7 @@ from triplewire.store.intake import (
 )
 from triplewire.store.leases import Lease
 from triplewire.store.log import ALL_EVENTS, CHANGED, MATCHED, UNMATCHED, EventRecord, NewEvent, Only
+from triplewire.store.network import OutgoingRecord
 from triplewire.store.packing import Triple, digest
 from triplewire.store.queries import NewQuery, QueryRecord
 from triplewire.store.rows import NewRow, RowRecord
@@ -81,6 +82,7 @@ __all__ = [
     "NewRejection",
     "NewRow",
     "Only",
+    "OutgoingRecord",
     "Queries",
     "QueryRecord",
     "Reader",

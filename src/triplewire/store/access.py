@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from triplewire.model.access import EVERY_ACCOUNT, EVERYBODY, Access, sight_among
+from triplewire.model.access import (
+    EVERY_ACCOUNT,
+    EVERYBODY,
+    EVERYTHING,
+    FOREIGN,
+    OWN,
+    Access,
+    at_home,
+    looks_beyond,
+    sight_among,
+)
 from triplewire.store import schema
 from triplewire.store.sql import Sql, StorePart
 
@@ -17,13 +27,19 @@ _COUNTER = "access"
 
 def seen(viewer: str | None, document: str) -> tuple[str, tuple[str, ...]]:
     """What to add to a WHERE clause, and its values, so that only documents are left that a viewer may read."""
-    if viewer is None:
+    if viewer is None or viewer == EVERYTHING:
         return "", ()
+    entries = f"SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account"
+    if viewer == OWN:
+        return f" AND NOT EXISTS ({entries} = ?)", (FOREIGN,)
     unlisted = f"NOT EXISTS (SELECT 1 FROM access_lists al WHERE al.document = {document})"
-    if viewer == EVERYBODY:
+    home = at_home(viewer)
+    assert home is not None, "the operator was looked at before"
+    names = [] if home == EVERYBODY else [home, EVERY_ACCOUNT]
+    names += [FOREIGN] if looks_beyond(viewer) else []
+    if not names:
         return f" AND {unlisted}", ()
-    named = f"EXISTS (SELECT 1 FROM access_entries ae WHERE ae.document = {document} AND ae.account IN (?, ?))"
-    return f" AND ({unlisted} OR {named})", (viewer, EVERY_ACCOUNT)
+    return f" AND ({unlisted} OR EXISTS ({entries} IN ({', '.join('?' * len(names))})))", tuple(names)
 
 
 class AccessReader(StorePart):
@@ -54,7 +70,7 @@ class AccessReader(StorePart):
 
     def sight_of(self, viewer: str | None) -> str | None:
         """A viewer who sees the same, as `sight_among` has it; None where all is seen."""
-        if viewer is None or not self.has_lists:
+        if not self.has_lists:
             return None
         return sight_among(viewer, self.named())
 
@@ -85,7 +101,10 @@ class AccessWriter(AccessReader):
         self._sql.insert(schema.publishers, publishers)
 
     def set(self, changes: Sequence[tuple[int, Access | None]]) -> None:
-        """Other lists for documents; without one, a document is for everybody. Each document is named once."""
+        """Other lists for documents; without one, a document is for everybody. Each document is named once.
+
+        Those of documents that come from other hubs do not count as changes: they take nothing from a viewer here.
+        """
         if not changes:
             return
         documents = [(document,) for document, _ in changes]
@@ -96,5 +115,6 @@ class AccessWriter(AccessReader):
         entries = [(document, account, 1) for document, access in lists for account in access.writers]
         entries += [(document, account, 0) for document, access in lists for account in access.readers]
         self._sql.insert(schema.access_entries, sorted(entries))
-        self._sql.take(_COUNTER, 1)
+        if any(access is None or FOREIGN not in access.readers for _, access in changes):
+            self._sql.take(_COUNTER, 1)
         self._has_lists = self._named = None

@@ -123,6 +123,11 @@ def _add_homes(sql: Sql) -> None:
     schema.tables.create_all(sql.connection, tables=[schema.homes, schema.replications, schema.passed_on])
 
 
+def _add_network(sql: Sql) -> None:
+    """What a hub of a network keeps; there was none before."""
+    schema.tables.create_all(sql.connection, tables=[schema.outgoing, schema.reaches, schema.node_state])
+
+
 def _has_column(sql: Sql, column: Column[Any]) -> bool:
     return any(found["name"] == column.name for found in inspect(sql.connection).get_columns(column.table.name))
 
@@ -144,6 +149,7 @@ MIGRATIONS: tuple[Callable[[Sql], None], ...] = (
     _let_subscriptions_change,
     _add_registrations,
     _add_homes,
+    _add_network,
 )
 """The first leads from version 1 to version 2, and so on."""
 

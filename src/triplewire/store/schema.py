@@ -253,6 +253,14 @@ passed_on = _table(
     _bytes("content", nullable=True),
 )
 
+# In a network: what was published here and other hubs must hear of; since when each subscription that reaches beyond
+# this hub counts, in microseconds; and what the node of this hub must not lose, part by part, as `network` spells it.
+outgoing = _table("outgoing", _numbers("number", key=True), _numbers("document", "version", "time"))
+
+reaches = _table("reaches", _texts("subscription", key=True), _numbers("since"), rowid=False)
+
+node_state = _table("node_state", _texts("part", "name", key=True), _texts("value"), rowid=False)
+
 # What became of a delivery is written far more often than what it is: the two never change in one statement.
 deliveries = _table(
     "deliveries",

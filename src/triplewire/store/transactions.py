@@ -16,6 +16,7 @@ from triplewire.store.documents import DocumentReader, DocumentWriter
 from triplewire.store.homes import HomeReader, HomeWriter
 from triplewire.store.intake import IntakeReader, IntakeWriter
 from triplewire.store.log import LogReader, LogWriter, MarkReader, MarkWriter
+from triplewire.store.network import NetworkReader, NetworkWriter
 from triplewire.store.queries import QueryReader, QueryWriter
 from triplewire.store.registrations import RegistrationReader, RegistrationWriter
 from triplewire.store.rows import RowReader, RowWriter
@@ -59,6 +60,7 @@ class Reader:
         self.settings = SettingReader(sql)
         self.registrations = RegistrationReader(sql)
         self.homes = HomeReader(sql)
+        self.network = NetworkReader(sql)
         self.surveys = SurveyReader(sql)
 
     def stamp(self, settings: Sequence[str]) -> tuple[object, ...]:
@@ -130,4 +132,5 @@ class Writer(Reader):
         self.settings: SettingWriter = SettingWriter(sql)
         self.registrations: RegistrationWriter = RegistrationWriter(sql)
         self.homes: HomeWriter = HomeWriter(sql)
+        self.network: NetworkWriter = NetworkWriter(sql)
         self.surveys = SurveyReader(sql)

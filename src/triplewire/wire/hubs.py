@@ -18,6 +18,7 @@ from triplewire.model import (
     Event,
     InboxNews,
     InboxPage,
+    NetworkReach,
     Row,
     Scope,
     Sort,
@@ -98,6 +99,7 @@ class AnyHub(Protocol):
         backfill: Literal["auto", "now", "later"] = "auto",
         title: str | None = None,
         description: str | None = None,
+        reach: NetworkReach = "hub",
     ) -> Subscription:
         """Register a query; an id is made if none is given."""
 

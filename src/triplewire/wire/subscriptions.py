@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Annotated
 
-from triplewire.model import Scope, Start, Subscription, Summary
+from triplewire.model import NetworkReach, Scope, Start, Subscription, Summary
 from triplewire.wire.messages import Described
 
 
@@ -35,6 +35,9 @@ class SubscriptionTold:
     title: Annotated[str | None, Described("What people call it.")] = None
     description: Annotated[str | None, Described("What it is for, in words.")] = None
     paused_since: Annotated[datetime | None, Described("Since when nothing of it is told; null: it is.")] = None
+    reach: Annotated[NetworkReach, Described("Whose documents count: this hub's, or those of its network, too.")] = (
+        "hub"
+    )
     revision: Annotated[str, Described("Another one after every change; its entity tag.")]
     answers: Annotated[
         int | None, Described("How many there are, counted up to 1,000; null for a caller who may not see them.")

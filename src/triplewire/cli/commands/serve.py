@@ -92,6 +92,14 @@ def run(
             "The token of an admin of them is in TRIPLEWIRE_BACKBONE_TOKEN.",
         ),
     ] = [],
+    network: Annotated[
+        Literal["hypercube"] | None,
+        typer.Option("--network", help="Be a hub of a network: subscriptions may reach what its other hubs publish."),
+    ] = None,
+    join: Annotated[
+        str | None,
+        typer.Option("--join", metavar="URL", help="A hub of the network, which takes this one in; else, begin one."),
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="FILE", envvar="TRIPLEWIRE_CONFIG", help="Settings, in TOML."),
@@ -116,6 +124,8 @@ def run(
       triplewire serve hub.db --role deliver
       triplewire serve edge.db --edge-of https://hub.example --port 8081
       triplewire serve town.db --backbone https://harbour.example --backbone https://hill.example
+      triplewire serve first.db --network hypercube
+      triplewire serve second.db --network hypercube --join http://127.0.0.1:8080 --port 8081
     """
     store_class()
     with needing("a service needs more packages: pip install 'triplewire[hub]'"):
@@ -133,6 +143,8 @@ def run(
         "reach": reach,
         "edge_of": edge_of,
         "backbone": ",".join(backbone) or None,
+        "network": network,
+        "join": join,
     }
     roles = frozenset(role or Role)
     with usage_for(TriplewireError):

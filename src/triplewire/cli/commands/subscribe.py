@@ -39,6 +39,7 @@ def subscribe(
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="What people call the one subscription.")] = None,
     description: Annotated[str | None, typer.Option("--description", help="What it is for, in words.")] = None,
+    reach: options.NetworkReach = "hub",
     prefix: options.Prefixes = [],
 ) -> None:
     """Register subscriptions in a hub, and print their ids.
@@ -77,6 +78,7 @@ def subscribe(
                     backfill=backfill,
                     title=title,
                     description=description,
+                    reach=reach,
                 )
             except TriplewireError as error:
                 problems.report(each.source, error)

@@ -42,6 +42,7 @@ from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.finder import Key, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.model import Access, Document
+from triplewire.model.access import EVERYTHING
 from triplewire.store import CHANGED, MATCHED, UNMATCHED, NewEvent, Reader, RowRecord, Writer
 
 
@@ -300,7 +301,7 @@ class _Application:
         if not bound:
             return []
         if sights.is_one:
-            changed = sights.of(None).changed(bound)
+            changed = sights.of(EVERYTHING).changed(bound)
             return [record for record in records if changed.intersection(record.terms)]
         changed_for = sights.changed((record.query for record in records), bound)
         return [record for record in records if changed_for[record.query].intersection(record.terms)]

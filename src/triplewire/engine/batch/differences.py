@@ -20,6 +20,7 @@ from triplewire.matching.findings import DocumentFindings, Matcher
 from triplewire.matching.incremental import Seed, Triple, thinned
 from triplewire.matching.pages import Terms
 from triplewire.model import Document
+from triplewire.model.foreign import uri_at_origin
 from triplewire.store import DocumentRecord, NewRow, Queries, Reader, Writer, triples_of
 
 _FEW_PREDICATES = 64
@@ -353,5 +354,5 @@ def stored_documents(reader: Reader, records: Sequence[DocumentRecord]) -> dict[
 
 def _spelled(document: int, uri: str, content: bytes, xml: bytes) -> Document:
     if b"_:" not in content:
-        return Document(uri, content, xml)
+        return Document(uri_at_origin(uri), content, xml)
     return spelled_document(uri, triples_of(document, content), xml)

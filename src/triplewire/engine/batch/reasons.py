@@ -10,7 +10,8 @@ from triplewire.engine.standing import Standing
 from triplewire.matching.finder.finder import Derivation, Reason, Rows
 from triplewire.matching.incremental import Triple
 from triplewire.matching.pages import Terms
-from triplewire.model.access import sight_among
+from triplewire.model.access import EVERYTHING, sight_among
+from triplewire.model.foreign import uri_at_origin
 from triplewire.store import Writer
 
 Documents = tuple[tuple[int, int, int], ...]
@@ -42,7 +43,7 @@ class Touched:
         self.resources = self._climbed(origins)
         """The resources in whose content a statement changed, with the documents of these statements."""
         with_xml = [revision for revision in revisions if revision.old_xml or revision.new_xml]
-        names = writer.terms.find([f"<{revision.uri}>" for revision in with_xml])
+        names = writer.terms.find([f"<{uri_at_origin(revision.uri)}>" for revision in with_xml])
         for revision, number in zip(with_xml, names, strict=True):  # rows of XML name the document itself
             if number:
                 self.resources.setdefault(number, set()).add(revision.id)
@@ -140,11 +141,11 @@ class Sights:
         self._writer, self._standing, self._revisions, self._strong = writer, standing, revisions, strong
         self._named = named
         self._touched: dict[str | None, Touched] = {}
-        self.resources: Collection[int] = self.of(None).resources
+        self.resources: Collection[int] = self.of(EVERYTHING).resources
         """Resources in whose content a statement changed for some viewer."""
         if any(revision.is_relisted for revision in revisions):
             loud = [replace(r, removed=r.stated_before, added=r.statements) if r.is_relisted else r for r in revisions]
-            self.resources = Touched(writer, loud, strong).resources
+            self.resources = Touched(writer, loud, strong, EVERYTHING).resources
 
     @property
     def is_one(self) -> bool:
@@ -161,14 +162,12 @@ class Sights:
     def viewer_of(self, query: int) -> str | None:
         """The viewer of a query, or one who sees the same before and after."""
         viewer = self._standing.viewer_of(query)
-        if viewer is None or self._named is None:
-            return None
-        return sight_among(viewer, self._named)
+        return None if self._named is None else sight_among(viewer, self._named)
 
     def split(self, rows: Rows) -> Iterator[tuple[Touched, Rows]]:
         """Rows by what their viewers see."""
         if self.is_one:
-            yield self.of(None), rows
+            yield self.of(EVERYTHING), rows
             return
         found: dict[str | None, Rows] = {}
         for key, why in rows.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from triplewire.engine.batch.permissions import AccessLists
 from triplewire.model import Access, Change, Document, Publish, Restrict
+from triplewire.model.foreign import uri_at_origin
 from triplewire.store import DocumentRecord, Triple, Writer, digest, triples_of
 
 Spelled = tuple[str, str, str]
@@ -72,7 +73,7 @@ class Revision:
 
 def spelled_document(uri: str, triples: Iterable[Spelled], xml: bytes = b"") -> Document:
     """A document of triples whose terms are spelled out."""
-    document = Document.from_lines(uri, "\n".join([f"{s} {p} {o} ." for s, p, o in triples]).encode())
+    document = Document.from_lines(uri_at_origin(uri), "\n".join([f"{s} {p} {o} ." for s, p, o in triples]).encode())
     return replace(document, xml=xml) if xml else document
 
 

@@ -166,7 +166,7 @@ class Registration:
             refuse_unstorable(one)
         patterns = self._compiled(wanted, prefixes)
         asked = [
-            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern), viewer=one.viewer)
+            NewQuery(one.scope, self._batch if one.start == "now" else 0, dump_pattern(pattern), viewer=one.sight)
             for one, pattern in zip(wanted, patterns, strict=True)
         ]
         queries, new = self._queries(asked, patterns)
@@ -177,7 +177,7 @@ class Registration:
             for one, record, pattern in zip(wanted, records, patterns, strict=True):
                 if one.start == "ever" and not self._is_later:
                     self._untold.asking.append(record)
-                    self._untold.queries[record.query] = StandingQuery(record.query, one.scope, 0, pattern, one.viewer)
+                    self._untold.queries[record.query] = StandingQuery(record.query, one.scope, 0, pattern, one.sight)
             if self._is_later:
                 self._queue(records)
             if len(self._untold.asking) >= _MANY:
@@ -309,6 +309,7 @@ def unregister(writer: Writer, id: str) -> SubscriptionRecord:
     record = writer.subscriptions.remove(id)
     writer.backfills.remove(record.number)
     writer.deliveries.remove_of(id)
+    writer.network.reach_no_more(id)
     drop_unasked(writer, record.query)
     return record
 

@@ -16,6 +16,7 @@ from triplewire.errors import (
     VersionConflict,
 )
 from triplewire.model import Access, Change, Document, Event, Publish, Restrict, Retract
+from triplewire.model.access import at_home
 from triplewire.store import EVERYBODY, DocumentRecord, Reader, SubscriptionRecord
 
 
@@ -170,7 +171,7 @@ def _found(reader: Reader, ids: Iterable[str], by: str) -> list[tuple[Subscripti
     """The subscriptions that there are of these, each with whether an account may see what it finds."""
     records = [record for record in reader.subscriptions.find(list(dict.fromkeys(ids))) if record is not None]
     queries = reader.queries.by_ids([record.query for record in records])
-    seen = [query is not None and query.viewer in (EVERYBODY, by) for query in queries]
+    seen = [query is not None and at_home(query.viewer) in (EVERYBODY, by) for query in queries]
     return list(zip(records, seen, strict=True))
 
 

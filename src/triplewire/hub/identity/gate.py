@@ -116,6 +116,11 @@ class Gate:
         """Whether it was not revoked or changed meanwhile, as far as is known since the last `refresh`."""
         return not self.is_on or self._known.get(account.id) == account
 
+    def is_key_of_publisher(self, public_key: str, tenant: str) -> bool:
+        """Whether an account of a tenant that may publish has this key; as far as is known since `refresh`."""
+        own = [account for account in self._known.values() if account.tenant == tenant and account.may("publisher")]
+        return any(account.public_key == public_key for account in own)
+
     def ids_of(self, names: Iterable[str], tenant: str) -> list[str]:
         """The accounts of a tenant that are meant, each by its id, or by a name that no other has; BadRequest if not.
 

@@ -17,6 +17,7 @@ import { showDashboard } from "./dashboard.js";
 import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
 import { showEdge } from "./edges.js";
+import { showNetwork } from "./network.js";
 import { ago } from "./times.js";
 
 const VIEWS = {
@@ -34,6 +35,7 @@ const VIEWS = {
   dashboard: showDashboard,
   publish: showPublish,
   edge: showEdge,
+  network: showNetwork,
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
@@ -44,6 +46,7 @@ const NAVIGATION = [
   ["dashboard", "Dashboard", []],
   ["publish", "Publish", []],
   ["edge", "Edge", []],
+  ["network", "Network", []],
 ];
 const ROLES = ["reader", "publisher", "admin"];
 
@@ -97,7 +100,10 @@ async function show({ isFirst = false } = {}) {
 
 function navigation(path) {
   const links = NAVIGATION.filter(
-    ([target]) => (target !== "publish" || may("publisher")) && (target !== "edge" || me?.is_edge),
+    ([target]) =>
+      (target !== "publish" || may("publisher")) &&
+      (target !== "edge" || me?.is_edge) &&
+      (target !== "network" || me?.is_networked),
   );
   refill(
     document.getElementById("navigation"),

@@ -106,7 +106,11 @@ async def put(
         await subscribed(access, wanted, id)
         response.status_code = 201
         return await _made(access, id, response)
-    given = wanted.model_dump(include=wanted.model_fields_set - {"id", "sees"})
+    if "reach" in wanted.model_fields_set and wanted.reach != there.reach:
+        raise BadRequest(
+            "how far a subscription reaches cannot be changed, because its past events stay: subscribe anew"
+        )
+    given = wanted.model_dump(include=wanted.model_fields_set - {"id", "sees", "reach"})
     if if_match is None and await run_in_threadpool(_is_same, access, there, wanted, given):
         return await _read(access, id, response)
     if "sees" in wanted.model_fields_set and (wanted.sees == "everybody") != (there.viewer == EVERYBODY):

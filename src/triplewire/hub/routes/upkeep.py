@@ -18,6 +18,7 @@ from triplewire.hub.messages import AskForChallenge, Challenge, Health, Session,
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service, count_refusal, service_of
 from triplewire.hub.settings import MAIN
 from triplewire.hub.sights.messages import IntervalTold, Lag, RequestsTold, Statistics, Totals
+from triplewire.network.live import NetworkHub
 from triplewire.store import Reader
 from triplewire.wire.keys import signed_text
 
@@ -75,8 +76,15 @@ def metrics(access: Administering) -> Response:
 @router.get("/whoami", summary="Who am I?")
 async def whoami(access: Reading) -> Whoami:
     """The account that asks, and what kind of hub it asks."""
-    account, is_edge = access.account, isinstance(access.hub, Edge)
-    return Whoami(id=account.id, name=account.name, role=account.role, tenant=account.tenant, is_edge=is_edge)
+    account, hub = access.account, access.hub
+    return Whoami(
+        id=account.id,
+        name=account.name,
+        role=account.role,
+        tenant=account.tenant,
+        is_edge=isinstance(hub, Edge),
+        is_networked=isinstance(hub, NetworkHub),
+    )
 
 
 @router.post("/challenges", summary="Begin to prove a key", status_code=201)

@@ -1,4 +1,4 @@
-"""The hub of a tenant: one by itself, an edge of another, or part of a backbone; as the settings say."""
+"""The hub of a tenant: one by itself, an edge of another, part of a backbone or of a network; as the settings say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from triplewire.documents import Limits
 from triplewire.edge import Edge
 from triplewire.engine import Hub
 from triplewire.hub.settings import MAIN, Settings
+from triplewire.network.live.hub import NetworkHub
 
 
 def hub_of(settings: Settings, name: str, store: str) -> Hub:
@@ -22,6 +23,8 @@ def hub_of(settings: Settings, name: str, store: str) -> Hub:
             limits=limits,
             durable=True,
         )
+    if settings.network is not None and name == MAIN:
+        return NetworkHub(store, label=settings.network_name, limits=limits, durable=True)
     if settings.edge_of is not None and name == MAIN:
         return Edge(store, hub=settings.edge_of, token=settings.edge_token, limits=limits, durable=True)
     return Hub(store, limits=limits, durable=True)

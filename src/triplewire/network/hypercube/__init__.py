@@ -7,5 +7,15 @@ at several. No IO, no clock, no chance.
 """
 
 from triplewire.network.hypercube.cube import CubeTopology, corner, neighbours, position_of, stand_in
+from triplewire.network.hypercube.membership import CubeMember, Membership, Seat
 
-__all__ = ["CubeTopology", "corner", "neighbours", "position_of", "stand_in"]
+__all__ = [
+    "CubeMember",
+    "CubeTopology",
+    "Membership",
+    "Seat",
+    "corner",
+    "neighbours",
+    "position_of",
+    "stand_in",
+]

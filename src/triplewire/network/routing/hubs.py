@@ -83,11 +83,13 @@ class RoutingHub(Node):
         """A client registers a query; it counts what is published from `since` on."""
         if id in self.state.subscriptions:
             raise DuplicateSubscription(id)
-        subscription = ClientSubscription(id, client, compile_query(text, language=language), since, reach)
-        self.state.subscriptions[id] = subscription
-        self._watches.watch_own(subscription)
-        self._change_interests(OWN, [asked_by(subscription)], [], since)
+        self._begin(ClientSubscription(id, client, compile_query(text, language=language), since, reach), since)
         return self._sent()
+
+    def _begin(self, subscription: ClientSubscription, now: float) -> None:
+        self.state.subscriptions[subscription.id] = subscription
+        self._watches.watch_own(subscription)
+        self._change_interests(OWN, [asked_by(subscription)], [], now)
 
     def unsubscribe(self, id: str, now: float) -> Outbox:
         """A client's query ends; with it, its log."""

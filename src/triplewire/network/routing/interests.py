@@ -116,6 +116,11 @@ class NeighbourInterests:
             del self.wanted[interest]
         self._settle(interest, step)
 
+    def restore(self, told: dict[Interest, float]) -> None:
+        """Go on with what the neighbour was told of before, as a store has kept it."""
+        for interest, since in told.items():
+            self._note(interest, since)
+
     def advertise(self, items: frozenset[Advertised], step: InterestStep) -> None:
         """The neighbour advertises something else: interests that waited for it go, others are called back."""
         self.advertised = items
@@ -138,10 +143,13 @@ class NeighbourInterests:
             return
         else:
             self._forget(interest)
-            self.told[interest] = since
-            for sign in _signs(interest.pattern):
-                self._signed.setdefault(sign, {})[interest] = None
+            self._note(interest, since)
             step.add(interest, since)
+
+    def _note(self, interest: Interest, since: float) -> None:
+        self.told[interest] = since
+        for sign in _signs(interest.pattern):
+            self._signed.setdefault(sign, {})[interest] = None
 
     def _could_match(self, interest: Interest) -> bool:
         return self.advertised is None or could_match(self.advertised, interest.pattern)

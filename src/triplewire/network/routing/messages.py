@@ -44,6 +44,8 @@ class DocumentSent:
     time: float
     document: Document | None
     reach: int = NETWORK
+    signature: str = ""
+    """Between processes, the origin's: those on the way pass a document on, and cannot make one or change it."""
 
 
 @dataclass(frozen=True, slots=True)

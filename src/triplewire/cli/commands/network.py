@@ -1,0 +1,159 @@
+"""`triplewire network`: a network of hubs, asked at any of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from triplewire.cli import options
+from triplewire.cli.hubs import HubUrl, StoreUrl, client_of, is_address, store_at
+from triplewire.cli.listing import print_records
+from triplewire.cli.problems import Problems, counted, usage
+from triplewire.cli.terminal import print_json, print_text
+
+if TYPE_CHECKING:
+    from triplewire.wire.networks import LinkTold, NetworkTold
+
+app = options.group("Look at a network of hubs, from any of them.")
+
+
+@app.command()
+def status(hub: HubUrl, format: options.OutputFormat = None, json: options.AsJson = False) -> None:
+    """Say who the members are, where each stands, and how far this hub is with its neighbours.
+
+    A lag is a number of messages that are missing here. It is "unknown" while a neighbour is
+    silent: then there may be more.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network status http://127.0.0.1:8080
+    """
+    with client_of(_address(hub)) as client:
+        told = client.network()
+    if options.chosen(format, json) == "jsonl":
+        print_json(asdict(told))
+        return
+    columns = ("name", "corner", "stands_at", "is_away", "url")
+    print_records(map(asdict, told.members), columns, options.chosen(format, json), {})
+    for link in told.links:
+        print_text(_link(link))
+    Problems().note(_summary(told))
+
+
+@app.command("map")
+def map_of(hub: HubUrl, json: options.AsJson = False) -> None:
+    """Draw the whole network: each hub with its corner, its links, and what waits on them.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network map http://127.0.0.1:8080
+    """
+    with client_of(_address(hub)) as client:
+        told = client.network_map()
+    if json:
+        print_json(asdict(told))
+        return
+    for each in sorted(told.hubs, key=lambda one: (one.corner is None, one.corner)):
+        where = "no corner yet" if each.corner is None else f"corner {each.corner}"
+        print_text(f"{where}: {each.name}{' (decides who is a member)' if each.name == each.decider else ''}")
+        for link in each.links:
+            print_text(f"  {_link(link)}")
+    for name, reason in told.silent.items():
+        Problems().note(f"{name}: {reason}")
+
+
+@app.command()
+def trace(
+    hub: HubUrl,
+    subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The id of a subscription.")],
+    cursor: Annotated[
+        int | None, typer.Argument(metavar="[CURSOR]", min=0, help="The cursor of an event; the last, if not said.")
+    ] = None,
+) -> None:
+    """Tell the way of an event through the network, in plain words.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network trace http://127.0.0.1:8080 water
+    """
+    with client_of(_address(hub)) as client:
+        for line in client.trace(subscription, cursor).lines:
+            print_text(line)
+
+
+@app.command()
+def leave(hub: HubUrl) -> None:
+    """Have a hub take back what it told the others, and leave the network.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network leave http://127.0.0.1:8081
+    """
+    with client_of(_address(hub)) as client:
+        client.leave_network()
+    Problems().note("it takes back what it told the others, and leaves; `triplewire network status` says when it has")
+
+
+@app.command()
+def expel(
+    hub: HubUrl, name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the hub that has to go.")]
+) -> None:
+    """Let a hub be a member no more, one that will not come back. Ask the hub that decides (see status).
+
+    What it published is gone for the others.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network expel http://127.0.0.1:8080 hill-3f2a9c0d1b2e3f4a5b6c7d8e
+    """
+    with client_of(_address(hub)) as client:
+        client.expel(name)
+
+
+@app.command()
+def identity(store: StoreUrl) -> None:
+    """Print the name of a store's hub in its network, and its public key, for an account at the hub that it joins.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network identity hub.db
+    """
+    from triplewire.wire.keys import public_key_of
+
+    with store_at(store) as opened, opened.reading() as reader:
+        kept = reader.settings.get("network")
+    if kept is None:
+        usage(f"{store}: this hub was never part of a network; start it with triplewire serve --network hypercube")
+    print_text(f"{kept['name']} {public_key_of(kept['key'].encode())}")
+
+
+def _address(hub: str) -> str:
+    if not is_address(hub):
+        usage(
+            f"{hub}: a network is asked over HTTP: name the address of a hub that runs, such as http://127.0.0.1:8080"
+        )
+    return hub
+
+
+def _link(link: LinkTold) -> str:
+    state = "open" if link.is_open else "closed"
+    lag = "unknown" if link.lag is None else str(link.lag)
+    flows = f"{counted(link.interests, 'interest')} from there"
+    return (
+        f"corner {link.corner} to corner {link.to} ({link.member}): {state}, {link.waiting} waiting, lag {lag}, "
+        f"silent for {link.silence:g} s, {flows}"
+    )
+
+
+def _summary(told: NetworkTold) -> str:
+    problem = f"; {told.problem}" if told.problem else ""
+    asked = f"{counted(told.subscriptions, 'interest')} of its own, {counted(told.documents, 'document')} kept"
+    return f"{told.name}: {asked}; {told.decider} decides who is a member{problem}"

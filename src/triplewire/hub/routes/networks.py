@@ -1,0 +1,150 @@
+"""A network of hubs: the channels to others, and what this hub knows of the network (P3, P6)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests
+from triplewire.hub.identity.loopback import refuse_strangers
+from triplewire.hub.messages import Name
+from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service
+from triplewire.hub.settings import MAIN
+from triplewire.network.live import Federation
+from triplewire.network.live.channels import WireClosed
+from triplewire.network.live.federation import LINK
+from triplewire.network.live.traces import trace_of
+from triplewire.wire.messages import read
+from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
+
+router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["network"])
+channels = APIRouter()
+
+
+class AnsweredWire:
+    """A connection of a hub that dialled, as a wire."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def send(self, text: str) -> None:
+        """See `Wire.send`."""
+        try:
+            await self._socket.send_text(text)
+        except (WebSocketDisconnect, RuntimeError) as error:
+            raise WireClosed(str(error)) from None
+
+    async def receive(self) -> str:
+        """See `Wire.receive`."""
+        try:
+            return await self._socket.receive_text()
+        except (WebSocketDisconnect, RuntimeError, KeyError) as error:
+            raise WireClosed(str(error)) from None
+
+    async def close(self, reason: str) -> None:
+        """See `Wire.close`."""
+        try:
+            await self._socket.close(reason=reason.encode()[:100].decode("utf-8", "ignore"))
+        except (WebSocketDisconnect, RuntimeError) as error:
+            raise WireClosed(str(error)) from None
+
+
+@channels.websocket(LINK)
+async def link(socket: WebSocket) -> None:
+    """The channel of another hub: both prove who they are, then messages go both ways until one of them ends it."""
+    service: Service = socket.app.state.service
+    federation = service.federation
+    machine = socket.client.host if socket.client is not None else ""
+    try:
+        if federation is None or service.is_stopping:
+            raise NotAllowed("this hub is of no network")
+        if not service.settings.asks_who:
+            refuse_strangers(socket.headers)
+        if "origin" in socket.headers:
+            raise NotAllowed("this is for hubs, and no page of a browser")
+    except NotAllowed:
+        await socket.close()
+        return
+    await socket.accept()
+
+    def admits(name: str, key: str) -> None:
+        """A hub that is no member yet comes in if its key is that of an account here; without identity, any may."""
+        if service.settings.asks_who and not service.gate.is_key_of_publisher(key, MAIN):
+            _count(service, machine)
+            raise ChannelRefused(
+                f"{name} is no member of the network, and its key is that of no account here; to let it join, make "
+                f"one: `triplewire token create STORE NAME --role publisher --public-key {key}`"
+            )
+
+    await service.gate.catch_up()
+    await federation.serve(AnsweredWire(socket), admits)
+
+
+def _count(service: Service, machine: str) -> None:
+    try:
+        service.refusals.spend(machine)
+    except TooManyRequests as error:
+        raise ChannelRefused(str(error)) from None
+
+
+@router.get("/network", summary="What does this hub know of its network?")
+async def status(access: Reading) -> NetworkTold:
+    """The members, where each stands, and how far this hub is with its neighbours."""
+    federation = _federation(access)
+    return read(NetworkTold, await federation.ask(federation.identity_name, {"kind": "status"}))
+
+
+@router.get("/network/map", summary="What does every hub of the network say?")
+async def map_of(access: Reading) -> MapTold:
+    """What each member says of itself and of its links."""
+    federation = _federation(access)
+    own = await federation.ask(federation.identity_name, {"kind": "status"})
+    others = [each["name"] for each in own["members"] if each["name"] != own["name"]]
+    told = await asyncio.gather(*(_told(federation, name) for name in others))
+    hubs = [read(NetworkTold, own), *(read(NetworkTold, each) for _, each, reason in told if not reason)]
+    return MapTold(hubs, {name: reason for name, _, reason in told if reason})
+
+
+async def _told(federation: Federation, member: str) -> tuple[str, dict[str, Any], str]:
+    try:
+        return member, await federation.ask(member, {"kind": "status"}), ""
+    except NetworkError as error:
+        return member, {}, str(error)
+
+
+@router.get("/network/trace/{subscription}", summary="How did an event get here?")
+async def trace(
+    access: Reading,
+    subscription: Annotated[Name, Path(description="The id of the subscription.")],
+    cursor: Annotated[
+        int | None, Query(ge=0, le=2**60, description="The event; the last one, if none is named.")
+    ] = None,
+) -> TraceTold:
+    """The way of an event through the network, in plain words."""
+    federation = _federation(access)
+    await run_in_threadpool(access.require_sight, subscription)
+    found = await trace_of(federation, access.hub, subscription, cursor)
+    return TraceTold(subscription, found.cursor, found.lines)
+
+
+@router.post("/network/leave", summary="Leave the network", status_code=202)
+async def leave(access: Administering) -> None:
+    """Take back what this hub has told the others, and be a member no more; serve it without --network then."""
+    await run_in_threadpool(_federation(access).node.leave)
+
+
+@router.delete("/network/members/{name}", summary="Expel a hub", status_code=204)
+async def expel(access: Administering, name: Annotated[Name, Path(description="The name of a member.")]) -> None:
+    """Let a hub be a member no more, one that will not come back; what it published is gone for the others."""
+    await run_in_threadpool(_federation(access).node.expel, name)
+
+
+def _federation(access: Admission) -> Federation:
+    found = access.service.federation
+    if found is None or access.tenant.name != MAIN:
+        raise BadRequest("this hub is of no network; triplewire serve --network hypercube makes it part of one")
+    return found

@@ -1,0 +1,117 @@
+"""A corner of a live cube: the routing of the simulation, whose clients are those of an ordinary hub.
+
+The hub's store has the subscriptions, the documents and the log; the corner only decides which documents of others must
+be there (`arrivals`), and tells others of the hub's own. So subscribers use the hub as always: events, deliveries,
+feeds, `why`, and everything else, whoever published a document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from triplewire.algebra.pattern import Pattern
+from triplewire.model import Document
+from triplewire.network.hypercube import CubeTopology, position_of
+from triplewire.network.link import LinkLag, Timing
+from triplewire.network.node import Outbox
+from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState
+from triplewire.network.routing.messages import Ask
+from triplewire.network.routing.subscriptions import ClientSubscription, Key
+from triplewire.network.routing.watches import Rows
+
+
+def signed_text(sent: DocumentSent) -> bytes:
+    """What the origin of a document signs: everything that it says of this version."""
+    content = None if sent.document is None else sent.document.digest
+    said = ["triplewire document", sent.origin, sent.uri, sent.version, sent.time, content, sent.reach]
+    return json.dumps(said).encode()
+
+
+class LiveCorner(RoutingHub):
+    """A corner that a hub stands at, its own or one that it stands in at; `sign` signs what it publishes."""
+
+    def __init__(self, state: RoutingState, sign: Callable[[bytes], str], *, timing: Timing | None = None) -> None:
+        super().__init__(state, CubeTopology(position_of(state.name)), timing=timing)
+        self._sign = sign
+        self._coming = 0, 0.0
+        self.arrivals: list[DocumentSent] = []
+        """Documents of other hubs that this hub must have, or have no more, in the order in which they came."""
+        self.passages: list[tuple[DocumentSent, str]] = []
+        """Versions that were taken in, each with the neighbour that it came from."""
+
+    # -- the hub's own
+
+    def watch(self, id: str, pattern: Pattern, since: float, now: float) -> Outbox:
+        """A subscription of the hub reaches into the network; it counts what is published after `since`."""
+        self._begin(ClientSubscription(id, "", pattern, since), now)
+        return self._sent()
+
+    def unwatch(self, id: str, now: float) -> Outbox:
+        """It is gone; documents that nobody else here wants are to go."""
+        subscription = self.subscription(id)
+        self._end(subscription, now)
+        for key in subscription.given:
+            kept = self.state.documents.get(key)
+            if kept is not None and not self._watches.holders(key):
+                self.arrivals.append(replace(kept.told, document=None))
+                if not kept.sent:
+                    del self.state.documents[key]
+        return self._sent()
+
+    def put(self, uri: str, document: Document | None, version: int, time: float, now: float) -> Outbox:
+        """A document of the hub has another version; None: it is not for other hubs, or not there any more."""
+        self._coming = version, time
+        if document is not None:
+            return self.publish(document, now)
+        return self.retract(uri, now) if (self.name, uri) in self.state.documents else []
+
+    def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
+        version, time = self._coming
+        self.state.versions[uri] = version
+        sent = DocumentSent(self.name, uri, version, time, document, reach)
+        return replace(sent, signature=self._sign(signed_text(sent)))
+
+    # -- what others tell
+
+    def _take(self, came: str, told: DocumentSent, now: float) -> None:
+        self.passages.append((told, came))
+        super()._take(came, told, now)
+
+    def _tell_clients(self, key: Key, before: DocumentSent | None, told: DocumentSent, rows: Rows, now: float) -> None:
+        """Note that the hub must have it, or has it no more; of what was published here, the hub knows by itself."""
+        if key[0] == self.name:
+            return
+        held = self._watches.holders(key)
+        was_wanted = bool(held)
+        for id in dict.fromkeys([*rows, *held]):
+            subscription = self.state.subscriptions[id]
+            subscription.given.pop(key, None)
+            if id in rows:
+                subscription.given[key] = {}
+            self._watches.note(subscription, key)
+        if rows:
+            self.arrivals.append(told)
+        elif was_wanted:
+            self.arrivals.append(replace(told, document=None))
+
+    def take_question(self, question: Ask, now: float) -> Outbox:
+        """A question that another one was asked, who stood in here."""
+        self._hear_question(question, now)
+        return self._sent()
+
+    def forget_origin(self, origin: str, now: float) -> Outbox:
+        """The hub at a corner is no member any more: its documents are gone, here and for those behind."""
+        for key, kept in [*self.state.documents.items()]:
+            if key[0] == origin:
+                super()._take(kept.came, replace(kept.told, document=None), now)
+        return self._sent()
+
+    def lag(self, peer: str, now: float) -> LinkLag:
+        """How far this end of a link is behind."""
+        return self._links[peer].lag(now)
+
+    def is_open(self, peer: str) -> bool:
+        """Whether a neighbour answers."""
+        return peer in self._links and self._links[peer].is_open

@@ -1,0 +1,358 @@
+"""The council: how the members of a live cube agree who they are, by messages.
+
+The table of members (`hypercube.Membership`) is decided by one member at a time, the decider of a term. It signs each
+table; all others take the one with the highest stamp, and pass it on. Time is handed in; there is no IO.
+
+    pulse      the decider asks each member whether it is there, and each answers
+    members    a table, with the decider's signature and the votes that its term began with
+    join       a hub wants to be a member; the member that it asks vouches for it, and passes it to the decider
+    back       a member for which others stand in is there again
+    leave      a member goes
+    elect      a member that has not heard the decider for long wants to decide, in a new term
+    vote       another member has not heard the decider either, and agrees: once for each term
+
+The decider decides only while more than half of the members have answered it lately. A member votes only when it has
+not heard the decider for longer than that. So there are never two who decide, as long as clocks run at about the same
+speed. What follows: while half of the members or more are away, nobody joins, and nobody is stood in for; documents
+flow between those that are there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from triplewire.errors import ChannelRefused, NetworkError
+from triplewire.network.hypercube import Membership
+from triplewire.network.live.identities import HubIdentity, is_name_of, is_signed
+from triplewire.network.live.spelling import UNREADABLE
+
+Message = dict[str, Any]
+
+
+class Council:
+    """A member's part in it. `patience` is how many seconds a member may be silent before others stand in for it."""
+
+    def __init__(self, identity: HubIdentity, url: str, *, patience: float, now: float) -> None:
+        self._identity, self._url, self._patience = identity, url, patience
+        self.name = identity.name
+        self.table: Membership | None = None
+        self._signature, self._votes = "", dict[str, str]()
+        self._voted = 0
+        self._open: set[str] = set()
+        self._keys: dict[str, str] = {}
+        self._answered: dict[str, float] = {}
+        self._heard_decider = self._began = now
+        self._next_pulse = self._next_election = now
+        self._candidacy: tuple[int, dict[str, str]] | None = None
+        self.outbox: list[tuple[str, Message]] = []
+        self.joins_by: str | None = None
+        """The hub that is asked to take this one in."""
+        self.log: Callable[[str], None] = lambda line: None
+
+    # -- what is durable
+
+    def plain(self) -> Message | None:
+        """What must not be lost; None if there is nothing yet."""
+        if self.table is None:
+            return None
+        return {"table": self.table.plain(), "signature": self._signature, "votes": self._votes, "voted": self._voted}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Go on with what was kept."""
+        self.table = Membership.read(kept["table"])
+        self._signature, self._votes, self._voted = kept["signature"], dict(kept["votes"]), kept["voted"]
+
+    def found(self) -> None:
+        """Be the first member."""
+        self._decide(Membership.founded(self.name, self._url, self._identity.public_key))
+
+    # -- what others may know
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this hub has a place in the table."""
+        return self.table is not None and self.table.member(self.name) is not None
+
+    @property
+    def is_decider(self) -> bool:
+        """Whether this member decides."""
+        return self.table is not None and self.table.decider == self.name
+
+    def key_of(self, name: str) -> str | None:
+        """The public key of a member."""
+        member = self.table.member(name) if self.table is not None else None
+        return None if member is None else member.key
+
+    def wanted(self) -> dict[str, str]:
+        """The members to have a channel to, and where they are: neighbours, the decider; for that one, everybody."""
+        table = self.table
+        if table is None or not self.is_member:
+            return {}
+        is_for_all = self.is_decider or self._candidacy is not None
+        names = {each.name for each in table.members} if is_for_all else table.next_to(self.name) | {table.decider}
+        return {each.name: each.url for each in table.members if each.name in names and each.name != self.name}
+
+    # -- channels
+
+    def opened(self, member: str, key: str, now: float) -> None:
+        """There is a channel to a hub, which has proved its key."""
+        self._open.add(member)
+        self._keys[member] = key
+        if self.table is not None:
+            self._tell(member)
+        self._ask_to_join()
+        self._greet_decider(member, now)
+        if self.is_decider and self.key_of(member) is not None:
+            self._answered[member] = now
+
+    def _ask_to_join(self) -> None:
+        if self.joins_by is not None and not self.is_member:
+            self._send(self.joins_by, {"about": "join", "url": self._url})
+
+    def closed(self, member: str) -> None:
+        """There is none any more."""
+        self._open.discard(member)
+
+    def _greet_decider(self, member: str, now: float) -> None:
+        if self.table is None or member != self.table.decider:
+            return
+        self._heard_decider = now
+        own = self.table.member(self.name)
+        if own is not None and (own.is_away or own.url != self._url):
+            self._send(member, {"about": "back", "url": self._url})
+
+    # -- messages
+
+    def hear(self, member: str, message: Message, now: float) -> None:
+        """A message of another hub; ChannelRefused for one that it may not send."""
+        about = message.get("about")
+        if about != "join" and about != "members" and self.key_of(member) is None:
+            if self.is_member:
+                raise ChannelRefused(f"{member} is no member of the network, and may only ask to join")
+            return
+        try:
+            _HEARD[str(about)](self, member, message, now)
+        except UNREADABLE as error:
+            if isinstance(error, NetworkError):
+                raise
+            raise ChannelRefused(f"it sent a message about {str(about)[:20]!r} that is none: {error}"[:300]) from None
+
+    def _hear_join(self, member: str, message: Message, now: float) -> None:
+        if self.key_of(member) is None or "name" not in message:  # it asks for itself, and has proved its key
+            name, key = member, self._keys[member]
+        else:
+            name, key = str(message["name"]), str(message["key"])
+        url = str(message["url"])
+        if not is_name_of(name, key) or not url.startswith(("http://", "https://")):
+            raise ChannelRefused(f"{name[:80]!r} cannot join: its name, key or address is none")
+        if self.is_decider:
+            self._decide_if_may(lambda table: table.joined(name, url, key), now)
+            self._answered.setdefault(name, now)
+        elif self.table is not None:
+            self._send(self.table.decider, {"about": "join", "name": name, "key": key, "url": url})
+
+    def _hear_back(self, member: str, message: Message, now: float) -> None:
+        url, key = str(message["url"]), self._keys[member]
+        if not url.startswith(("http://", "https://")):
+            raise ChannelRefused("its address is none")
+        if self.is_decider:
+            self._answered[member] = now
+            self._decide_if_may(lambda table: table.joined(member, url, key).back(member), now)
+
+    def _hear_leave(self, member: str, message: Message, now: float) -> None:
+        if self.is_decider:
+            self._decide_if_may(lambda table: table.left(member), now)
+
+    def _hear_pulse(self, member: str, message: Message, now: float) -> None:
+        if self.table is None:
+            return
+        stamp = tuple(message["stamp"])
+        if message.get("is_answer"):
+            self._answered[member] = max(self._answered.get(member, 0.0), float(message["time"]))
+        elif member == self.table.decider:
+            self._heard_decider = now
+            self._greet_decider(member, now)
+            self._send(member, {**message, "is_answer": True, "stamp": [*self.table.stamp]})
+        if stamp < self.table.stamp:
+            self._tell(member)
+
+    def _hear_elect(self, member: str, message: Message, now: float) -> None:
+        term = int(message["term"])
+        is_silent = now - self._heard_decider > 2 * self._patience
+        if self.table is None or self.is_decider or not is_silent or term <= max(self._voted, self.table.term):
+            return
+        self._voted = term
+        vote = self._identity.sign(_ballot(term, member))
+        self._send(member, {"about": "vote", "term": term, "vote": vote})
+
+    def _hear_vote(self, member: str, message: Message, now: float) -> None:
+        if self._candidacy is None or self.table is None or message["term"] != self._candidacy[0]:
+            return
+        term, votes = self._candidacy
+        key = self.key_of(member)
+        if key is None or not is_signed(_ballot(term, self.name), str(message["vote"]), key):
+            raise ChannelRefused("its vote is not signed by it")
+        votes[member] = str(message["vote"])
+        if self.table.is_majority(votes):
+            self._candidacy, self._votes = None, votes
+            self._answered = dict.fromkeys(votes, now)
+            self.log(f"{self.name} decides from now on, in term {term}: {self.table.decider} was silent for too long")
+            self._decide(self.table.decided_by(self.name, term))
+
+    # -- tables
+
+    def _hear_members(self, member: str, message: Message, now: float) -> None:
+        coming = Membership.read(message["table"])
+        signature, votes = str(message["signature"]), dict(message["votes"])
+        known = self.table
+        if known is not None and self.is_member and coming.stamp <= known.stamp:
+            if coming.stamp < known.stamp:
+                self._tell(member)
+            return
+        self._refuse_unlawful(member, coming, signature, votes)
+        self.table, self._signature, self._votes = coming, signature, votes
+        self._candidacy, self._heard_decider = None, now
+        for other in sorted(self._open - {member}):
+            self._tell(other)
+        if coming.decider in self._open:
+            self._greet_decider(coming.decider, now)
+
+    def _refuse_unlawful(self, member: str, coming: Membership, signature: str, votes: Mapping[str, Any]) -> None:
+        """ChannelRefused for a table that was not decided as the council decides.
+
+        A hub takes the word of the one that it joins by, whose address its operator has given it.
+        """
+        for each in coming.members:
+            if not is_name_of(each.name, each.key):
+                raise ChannelRefused(f"its table says that {each.name[:80]!r} has a key that is not its own")
+        judge = self.table if self.table is not None and self.is_member and member != self.joins_by else coming
+        decider = judge.member(coming.decider)
+        if decider is None or not is_signed(_resolution(coming), signature, decider.key):
+            raise ChannelRefused("its table of members is not signed by the one who decides")
+        if (coming.term, coming.decider) == (judge.term, judge.decider):
+            return
+        ballot = _ballot(coming.term, coming.decider)
+        signed = {n for n, vote in votes.items() if (m := judge.member(n)) and is_signed(ballot, str(vote), m.key)}
+        if not judge.is_majority(signed):
+            raise ChannelRefused("its table of members is of a term that too few have voted for")
+
+    def _decide_if_may(self, change: Callable[[Membership], Membership], now: float) -> None:
+        assert self.table is not None, "a decider has one"
+        made = change(self.table)
+        if made == self.table:
+            return
+        lately = [name for name, at in self._answered.items() if now - at <= self._patience]
+        if not self.table.is_majority([self.name, *lately]):
+            self.log("fewer than half of the members answer, so nothing is decided about members now")
+            return
+        self._decide(made)
+
+    def _decide(self, made: Membership) -> None:
+        self.table, self._signature = made, self._identity.sign(_resolution(made))
+        for member in sorted(self._open):
+            self._tell(member)
+
+    def _tell(self, member: str) -> None:
+        assert self.table is not None, "there is one to tell"
+        told = {"table": self.table.plain(), "signature": self._signature, "votes": self._votes}
+        self._send(member, {"about": "members", **told})
+
+    def _send(self, member: str, message: Message) -> None:
+        if member in self._open:
+            self.outbox.append((member, message))
+
+    # -- time
+
+    def tick(self, now: float) -> None:
+        """Time has passed."""
+        if now < self._next_pulse:
+            return
+        self._next_pulse = now + min(5.0, self._patience / 6)
+        if self.table is None or not self.is_member:
+            self._ask_to_join()
+        elif self.is_decider:
+            self._pulse(now)
+        elif now - self._heard_decider > 2 * self._patience:
+            self._stand(now)
+
+    def _pulse(self, now: float) -> None:
+        assert self.table is not None, "a decider has one"
+        for member in sorted(self._open):
+            if self.key_of(member) is not None:
+                self._send(member, {"about": "pulse", "time": now, "stamp": [*self.table.stamp]})
+        for each in self.table.members:
+            silent_for = now - self._answered.get(each.name, self._began)
+            if each.name != self.name and not each.is_away and silent_for > self._patience:
+                before = self.table
+                self._decide_if_may(lambda table, name=each.name: table.away(name), now)  # type: ignore[misc]
+                if self.table != before:
+                    self.log(f"{each.name} was silent for {silent_for:.0f} seconds: others stand in for it")
+
+    def _stand(self, now: float) -> None:
+        """Be a candidate; those that come later in the table wait longer, so that one of them is first."""
+        assert self.table is not None, "a member has one"
+        up = [each.name for each in self.table.members if not each.is_away and each.name != self.table.decider]
+        rank = up.index(self.name) if self.name in up else len(up)
+        if now < self._next_election or now - self._heard_decider < (2 + rank / 2) * self._patience:
+            return
+        self._next_election = now + (1 + len(up) / 2) * self._patience
+        term = max(self._voted, self.table.term) + 1
+        self._voted = term
+        self._candidacy = term, {self.name: self._identity.sign(_ballot(term, self.name))}
+        for member in sorted(self._open):
+            self._send(member, {"about": "elect", "term": term})
+
+    def canvass(self, member: str) -> None:
+        """Ask a member for its vote that could not be asked before."""
+        if self._candidacy is not None:
+            self._send(member, {"about": "elect", "term": self._candidacy[0]})
+
+    # -- this member
+
+    def refuse_to_leave(self) -> None:
+        """NetworkError if this hub cannot leave."""
+        if not self.is_member:
+            raise NetworkError("this hub is no member of its network")
+        if self.is_decider:
+            raise NetworkError(
+                "this hub decides who is a member of the network, and cannot leave while it does: stop it, and another "
+                "one decides after a while; then start it, and it can leave"
+            )
+
+    def expel(self, name: str, now: float) -> None:
+        """Let a hub be a member no more; NetworkError if this one does not decide that."""
+        if self.table is None or not self.is_decider:
+            where = self.table.member(self.table.decider) if self.table is not None else None
+            raise NetworkError(f"another hub decides who is a member: ask {where.url if where else 'it'}")
+        if name == self.name or self.table.member(name) is None:
+            raise NetworkError(f"{name!r} is no other member of the network")
+        before = self.table
+        self._decide_if_may(lambda table: table.left(name), now)
+        if self.table == before:
+            raise NetworkError("fewer than half of the members answer, so nothing is decided about members now")
+
+    def leave(self) -> None:
+        """Go, by the decider's decision."""
+        assert self.table is not None, "a member has one"
+        self._send(self.table.decider, {"about": "leave"})
+
+
+def _ballot(term: int, name: str) -> bytes:
+    return json.dumps(["triplewire network vote", term, name]).encode()
+
+
+def _resolution(table: Membership) -> bytes:
+    return json.dumps(["triplewire network members", table.plain()], sort_keys=True).encode()
+
+
+_HEARD: Mapping[str, Callable[[Council, str, Message, float], None]] = {
+    "join": Council._hear_join,
+    "back": Council._hear_back,
+    "leave": Council._hear_leave,
+    "pulse": Council._hear_pulse,
+    "elect": Council._hear_elect,
+    "vote": Council._hear_vote,
+    "members": Council._hear_members,
+}

@@ -1,0 +1,287 @@
+"""The federation, as one hub sees it: its node, the channels to other hubs, and dialling them.
+
+Of two members the one whose name comes first dials; if it does not, the other one does after a while. What fails is
+tried again, later each time, and not by all at the same moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidHandshake, InvalidURI, WebSocketException
+
+from triplewire.errors import ChannelRefused, NetworkError
+from triplewire.network.live.channels import MOST_BYTES, HubChannel, Wire, WireClosed, answer, dial
+from triplewire.network.live.council import Message
+from triplewire.network.live.hub import NetworkHub
+from triplewire.network.live.node import LiveNode
+from triplewire.network.live.questions import Questions
+
+log = logging.getLogger("triplewire.network")
+
+LINK = "/v1/network/link"
+_BACK_OFF = 0.2, 10.0
+_OTHER_DIALS = 2.0
+"""Seconds that the one whose name comes later waits to be dialled."""
+_BUSY = 5_000
+"""While so many messages wait for the node, no more are read."""
+
+
+class Federation:
+    """A hub among others. `url` is where they find it, `join` one of them; without, and new, it is the first."""
+
+    def __init__(self, hub: NetworkHub, url: str, *, join: str | None, patience: float, certificate: str = "") -> None:
+        self._hub, self._join, self._certificate = hub, join, certificate
+        self.node = LiveNode(hub, url, self, patience=patience, founds=join is None)
+        self._patience = patience
+        self._channels: dict[str, HubChannel] = {}
+        self._dialling: dict[str, asyncio.Task[None]] = {}
+        self._wanted: dict[str, str] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._refused: dict[str, str] = {}
+        self._is_stopping = False
+        self._questions = Questions(self.node, self._send)
+
+    async def ask(self, member: str, question: Message) -> Message:
+        """What a member answers; NetworkError if it does not."""
+        return await self._questions.ask(member, question)
+
+    @property
+    def identity_name(self) -> str:
+        """What other hubs call this one."""
+        return self._hub.identity.name
+
+    # -- beginning and end
+
+    async def start(self) -> None:
+        """Let the node run, and dial those that it needs."""
+        self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self.node.start)
+        if self._join is not None:
+            self._keep(asyncio.create_task(self._dial_first(self._join)))
+
+    async def stop(self) -> None:
+        """End the channels, then the node."""
+        self._is_stopping = True
+        for channel in [*self._channels.values()]:
+            channel.close("this hub stops")
+        tasks = [*self._tasks, *self._dialling.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self.node.stop)
+
+    def _keep(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- for the node, from its thread
+
+    def send(self, member: str, message: Message) -> None:
+        """See `MemberPost.send`."""
+        self._in_loop(self._send, member, message)
+
+    def want(self, members: dict[str, str]) -> None:
+        """See `MemberPost.want`."""
+        self._in_loop(self._want, members)
+
+    def close(self, member: str, reason: str) -> None:
+        """See `MemberPost.close`."""
+        self._in_loop(self._close, member, reason)
+
+    def _in_loop(self, do: Callable[..., None], *about: Any) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            with suppress(RuntimeError):  # it was closed meanwhile
+                self._loop.call_soon_threadsafe(do, *about)
+
+    def _send(self, member: str, message: Message) -> None:
+        if member in self._channels:
+            self._channels[member].send(message)
+
+    def _close(self, member: str, reason: str) -> None:
+        if member in self._channels:
+            self._channels[member].close(reason)
+
+    def _want(self, members: dict[str, str]) -> None:
+        self._wanted = members
+        for member in [*self._dialling]:
+            if member not in members:
+                self._dialling.pop(member).cancel()
+        for member in members:
+            if member not in self._dialling and not self._is_stopping:
+                self._dialling[member] = asyncio.create_task(self._keep_dialling(member))
+
+    # -- channels
+
+    async def serve(self, wire: Wire, admits: Callable[[str, str], None]) -> None:
+        """Serve a hub that dials, until the channel ends."""
+
+        def may(name: str, key: str) -> None:
+            if self.node.council.key_of(name) is None:
+                admits(name, key)
+
+        channel = await answer(wire, self._hub.identity, certificate=self._certificate, admits=may)
+        if channel is not None:
+            await self._run(channel)
+
+    async def _run(self, channel: HubChannel) -> None:
+        peer = channel.peer
+        before = self._channels.get(peer)
+        if before is not None and not before.is_over:
+            first = min(peer, self.identity_name)
+            if before.dialled_by == first != channel.dialled_by:
+                channel.close("there is a channel between these hubs already")
+                await channel.run(lambda message: None, lambda: False)
+                return
+            before.close("there is a newer channel between these hubs")
+        self._channels[peer] = channel
+        self.node.opened(peer, channel.key)
+        try:
+            reason = await channel.run(lambda message: self._received(peer, message), lambda: self.node.waiting > _BUSY)
+            log.info("the channel to %s has ended: %s", peer, reason)
+        finally:
+            if self._channels.get(peer) is channel:
+                del self._channels[peer]
+                self.node.closed(peer)
+
+    def _received(self, peer: str, message: Message) -> None:
+        if message.get("about") in ("question", "answer"):
+            self._questions.hear(peer, message)
+        else:
+            self.node.received(peer, message)
+
+    async def _keep_dialling(self, member: str) -> None:
+        pause = _BACK_OFF[0]
+        if self.identity_name > member:
+            await asyncio.sleep(_OTHER_DIALS)
+        while True:
+            channel = self._channels.get(member)
+            if channel is None or channel.is_over:
+                began = asyncio.get_running_loop().time()
+                await self._dial(self._wanted[member], member)
+                lasted = asyncio.get_running_loop().time() - began
+                pause = _BACK_OFF[0] if lasted > _OTHER_DIALS else min(2 * pause, _BACK_OFF[1])
+            else:
+                pause = max(pause, _BACK_OFF[0])
+            wait = pause * random.uniform(0.5, 1.5)  # so that not all dial at once
+            await asyncio.sleep(wait + (_OTHER_DIALS if self.identity_name > member else 0.0))
+
+    async def _dial_first(self, url: str) -> None:
+        """Ask the hub at an address to take this one in, until it is a member."""
+        pause = _BACK_OFF[0]
+        while True:
+            if not self.node.council.is_member or self._is_alone:
+                await self._dial(url, None)
+            pause = min(2 * pause, 2.0)
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # so that not all dial at once
+
+    @property
+    def _is_alone(self) -> bool:
+        return not self._channels
+
+    async def _dial(self, url: str, member: str | None) -> None:
+        """Dial a hub, and serve the channel until it ends."""
+        try:
+            address, is_secret = address_of(url)
+            beat = min(20.0, max(1.0, self._patience / 3))
+            async with connect(
+                address,
+                max_size=MOST_BYTES,
+                max_queue=64,
+                open_timeout=10,
+                ping_interval=beat,
+                ping_timeout=beat,
+                proxy=None,
+                user_agent_header=None,
+            ) as connection:
+                wire = DialledWire(connection)
+                seen = wire.certificate if is_secret else ""
+                channel = await dial(wire, self._hub.identity, expected=member, certificate=seen)
+                if member is None:
+                    self.node.council.joins_by = channel.peer
+                self._refused.pop(url, None)
+                await self._run(channel)
+        except ChannelRefused as error:
+            self._tell_once(url, f"{member or 'the hub'} at {url} is not taken for one of the network: {error}")
+        except (OSError, TimeoutError, WebSocketException, InvalidURI, WireClosed) as error:
+            reason = f"{member or 'the hub'} at {url} cannot be reached: {_brief(error)}"
+            self._tell_once(url, reason) if member is None else log.info("%s", reason)
+        except NetworkError as error:
+            self._tell_once(url, str(error))
+        except Exception:  # to dial is tried again, whatever went wrong
+            log.exception("%s at %s could not be dialled", member or "the hub", url)
+
+    def _tell_once(self, url: str, reason: str) -> None:
+        """A reason that stays the same is told once."""
+        if self._refused.get(url) != reason:
+            self._refused[url] = reason
+            log.warning("%s", reason)
+
+
+class DialledWire:
+    """A connection that was dialled, as a wire."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    @property
+    def certificate(self) -> str:
+        """The fingerprint of the server's certificate."""
+        secret = self._connection.transport.get_extra_info("ssl_object")
+        found = secret.getpeercert(binary_form=True) if secret is not None else None
+        return hashlib.sha256(found).hexdigest() if found else ""
+
+    async def send(self, text: str) -> None:
+        """See `Wire.send`."""
+        try:
+            await self._connection.send(text)
+        except WebSocketException as error:
+            raise WireClosed(str(error)) from None
+
+    async def receive(self) -> str:
+        """See `Wire.receive`."""
+        try:
+            found = await self._connection.recv()
+        except WebSocketException as error:
+            raise WireClosed(str(error)) from None
+        return found if isinstance(found, str) else found.decode("utf-8", "replace")
+
+    async def close(self, reason: str) -> None:
+        """See `Wire.close`."""
+        await self._connection.close(reason=reason.encode()[:100].decode("utf-8", "ignore"))
+
+
+def address_of(url: str) -> tuple[str, bool]:
+    """Where to dial a hub, and whether that is encrypted; NetworkError for an address without a hub."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise NetworkError(f"{url!r} is no address of a hub; write https://HOST, or http://127.0.0.1:PORT")
+    is_secret = parts.scheme == "https"
+    if not is_secret and not _is_this_machine(parts.hostname):
+        raise NetworkError(
+            f"{url} is another machine, and nothing on the way there would be encrypted: serve that hub with "
+            "--certificate, or behind a proxy that does, and write https"
+        )
+    path = parts.path.rstrip("/") + LINK
+    return urlunsplit(("wss" if is_secret else "ws", parts.netloc, path, "", "")), is_secret
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _brief(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if not isinstance(error, InvalidHandshake) else str(error)

@@ -1,0 +1,356 @@
+"""A live node: the corners at which a hub stands, run step by step in one thread, with the hub's store below them.
+
+    in     channels open and close, messages come, time passes, the hub's own documents and subscriptions change
+    step   all of that is handed to the corners and to the council; corners of one node talk to each other at once
+    out    when everything is durable: messages to other members
+
+Invariant: no message of a step leaves before the step is durable.
+
+A step that fails, whatever another hub has sent, is as if it had not been: the corners are made anew of what was
+written, and the channel whose message it was is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from queue import Empty, Queue
+from typing import Any, NamedTuple, Protocol
+
+from triplewire.errors import ChannelRefused, StoreError, TriplewireError
+from triplewire.network.hypercube import position_of
+from triplewire.network.link import Timing
+from triplewire.network.live.corners import LiveCorner
+from triplewire.network.live.council import Council, Message
+from triplewire.network.live.hub import NetworkHub
+from triplewire.network.live.passages import PassageLog
+from triplewire.network.live.stands import CubeStand
+from triplewire.network.live.states import Place, StateBook, read_records
+
+log = logging.getLogger("triplewire.network")
+
+_LOOK = 0.1
+"""Seconds between two looks at what has changed in the store."""
+_AT_ONCE = 500
+"""Messages, and documents of the hub, that one step takes."""
+_FULL = 50_000
+"""So many messages may wait for a neighbour; then what is published here waits in the hub's store."""
+_REST = 1.0
+"""Seconds of rest after a step that failed."""
+_STATE = "council", "table"
+
+
+class MemberPost(Protocol):
+    """What carries messages to other members."""
+
+    def send(self, member: str, message: Message) -> None:
+        """Carry a message; from the node's thread."""
+
+    def want(self, members: dict[str, str]) -> None:
+        """These members should have channels, at these addresses."""
+
+    def close(self, member: str, reason: str) -> None:
+        """End the channel to a member."""
+
+
+class Input(NamedTuple):
+    """Something that happens to a node: a member's channel opens or closes, a message, or a call."""
+
+    kind: str
+    member: str = ""
+    about: Any = None
+
+
+class LiveNode:
+    """The node of a hub; `start` lets it run until `stop`."""
+
+    def __init__(self, hub: NetworkHub, url: str, post: MemberPost, *, patience: float, founds: bool = True) -> None:
+        self._hub, self._post, self._founds = hub, post, founds
+        self._inputs: Queue[Input] = Queue()
+        timing = Timing(retry=1.0, longest_retry=10.0, heartbeat=min(5.0, max(1.0, patience / 6)))
+        self.council = Council(hub.identity, url, patience=patience, now=time.monotonic())
+        self.council.log = log.warning
+        self._book = StateBook()
+        self._kept_council: str | None = None
+        self.channels: dict[str, str] = {}
+        """The hubs that there is a channel to, with their keys."""
+        self._stand = CubeStand(hub.identity, timing, self.channels)
+        self._seen_change = -1
+        self._told: list[int] = []
+        self._wanted: dict[str, str] | None = None
+        self.passages = PassageLog()
+        self._thread = threading.Thread(target=self._run, name="triplewire network", daemon=True)
+        self._stopping = threading.Event()
+        self._is_leaving = False
+        self._is_stale = False
+        """Whether what is in memory is not what is written: then it is read before the next step."""
+        self.problem = ""
+        """Why the last step could not be taken."""
+
+    @property
+    def corners(self) -> dict[int, LiveCorner]:
+        """Where it stands, by position."""
+        return self._stand.corners
+
+    @property
+    def name(self) -> str:
+        """What other hubs call this one."""
+        return self.council.name
+
+    # -- from other threads
+
+    def start(self) -> None:
+        """Run, in a thread."""
+        self._load()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; what is durable is what there is when it starts again."""
+        self._stopping.set()
+        self._inputs.put(Input("wake"))
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def opened(self, member: str, key: str) -> None:
+        """There is a channel to a hub that has proved its name."""
+        self._inputs.put(Input("opened", member, key))
+
+    def closed(self, member: str) -> None:
+        """There is none any more."""
+        self._inputs.put(Input("closed", member))
+
+    def received(self, member: str, message: Message) -> None:
+        """A message came."""
+        self._inputs.put(Input("message", member, message))
+
+    @property
+    def waiting(self) -> int:
+        """How many inputs wait for their turn."""
+        return self._inputs.qsize()
+
+    def call(self, do: Callable[[float], Any]) -> Any:
+        """Have something done in the node's thread, as a step of its own; gives what it gives."""
+        done = threading.Event()
+        found: list[Any] = []
+
+        def run(now: float) -> None:
+            try:
+                found.append((True, do(now)))
+            except TriplewireError as error:
+                found.append((False, error))
+            done.set()
+
+        self._inputs.put(Input("call", about=run))
+        if not done.wait(30):
+            raise StoreError("the node of this hub does not answer; its log says why")
+        is_well, value = found[0]
+        if not is_well:
+            raise value
+        return value
+
+    def leave(self) -> None:
+        """Take back what this hub has told the network, then be a member no more."""
+        self.call(self._leave)
+
+    def expel(self, name: str) -> None:
+        """Let a hub be a member no more; this member must be the one that decides."""
+        self.call(lambda now: self.council.expel(name, now))
+
+    # -- the loop
+
+    def _run(self) -> None:
+        pause = _LOOK
+        while not self._stopping.is_set():
+            inputs = self._waiting_inputs(pause)
+            now = time.monotonic()
+            pause = _LOOK
+            try:
+                if self._is_stale:
+                    self._load()
+                self.problem = self._step(inputs, now)
+            except Exception as error:  # a hub goes on, whatever others send, and whatever its store does
+                log.exception("a step of the network node failed and is taken back: %s", error)
+                self.problem = f"{type(error).__name__}: {error}"
+                pause = self._taken_back(inputs, now)
+
+    def _waiting_inputs(self, pause: float) -> list[Input]:
+        found: list[Input] = []
+        try:
+            found.append(self._inputs.get(timeout=pause))
+            while len(found) < _AT_ONCE:
+                found.append(self._inputs.get_nowait())
+        except Empty:
+            pass
+        return found
+
+    def _taken_back(self, inputs: Iterable[Input], now: float) -> float:
+        """Go back to what is durable; channels whose messages were lost by that are to begin anew."""
+        for member in {each.member for each in inputs if each.kind == "message"}:
+            self._post.close(member, "a message could not be taken in; the log of this hub says why")
+        self.council.outbox.clear()
+        for each in inputs:
+            if each.kind in ("opened", "closed"):
+                self._handle(each, now)
+        self._is_stale = True
+        return _REST
+
+    def _load(self) -> None:
+        """Make everything anew of what is written."""
+        rows = self._hub.node_state()
+        kept = rows.get(_STATE)
+        if kept is not None:
+            self.council.restore(json.loads(kept))
+        elif self._founds and self.council.table is None:
+            self.council.found()
+        self._kept_council = kept
+        records = read_records(rows)
+        self._book = StateBook()
+        self._book.difference(records)
+        self._book.wrote()
+        self._stand.load(records)
+        self._seen_change, self._told, self._is_stale = -1, [], False
+
+    # -- a step
+
+    def _step(self, inputs: Iterable[Input], now: float) -> str:
+        """One step; gives why not all of it could be done, nothing if it was."""
+        for each in inputs:
+            self._handle(each, now)
+        self.council.tick(now)
+        self._follow_table(now)
+        problem = self._take_own(now)
+        self._stand.tick(now)
+        self._stand.talk_inside(now)
+        self._commit()
+        return problem
+
+    def _follow_table(self, now: float) -> None:
+        table = self.council.table
+        if table is not None and self.council.is_member:
+            self._stand.follow(table, now, self._begin)
+        elif self._stand.stand_nowhere():
+            self._is_leaving = False
+        wanted = self.council.wanted()
+        if wanted != self._wanted:
+            self._post.want(wanted)
+            self._wanted = wanted
+
+    def _begin(self) -> None:
+        """This hub stands at its corner for the first time: all that it has is new to the others."""
+        self._hub.tell_all()
+        self._seen_change = -1
+
+    def _handle(self, each: Input, now: float) -> None:
+        match each.kind:
+            case "opened":
+                self.channels[each.member] = each.about
+                self.council.opened(each.member, each.about, now)
+                self.council.canvass(each.member)
+                self._stand.cut(each.member)
+            case "closed":
+                self.channels.pop(each.member, None)
+                self.council.closed(each.member)
+                self._stand.cut(each.member)
+            case "call":
+                each.about(now)
+            case "message":
+                try:
+                    self._hear(each.member, each.about, now)
+                except ChannelRefused as error:
+                    self._refuse(each.member, str(error))
+
+    def _refuse(self, member: str, reason: str) -> None:
+        log.warning("the channel to %s is closed: %s", member, reason)
+        self._post.close(member, reason)
+
+    def _hear(self, member: str, message: Message, now: float) -> None:
+        match message.get("about"):
+            case "frame" | "handed" if self.council.key_of(member) is None:
+                raise ChannelRefused(f"{member} is no member of the network, and may only ask to join")
+            case "frame":
+                for reason in self._stand.hear_frame(member, message, now):
+                    self._refuse(member, reason)
+            case "handed":
+                self._stand.hear_handed(message, now)
+            case _:
+                self.council.hear(member, message, now)
+
+    # -- the hub's own
+
+    def _take_own(self, now: float) -> str:
+        """Tell the network of what has changed in the hub: documents, and subscriptions that reach beyond it.
+
+        Gives why it cannot be told now.
+        """
+        home = self._stand.home
+        if home is None:
+            return ""
+        if self._is_leaving:
+            if not any(link.waiting for link in home.state.links.values()):
+                self.council.leave()
+            return ""
+        position = position_of(home.name)
+        change = self._hub.last_change()
+        if change != self._seen_change:
+            self._watch(home, self._hub.reaching(), now)
+            self._seen_change = change
+        fullest = max((len(link.waiting) for link in home.state.links.values()), default=0)
+        if fullest > _FULL:
+            return f"a neighbour has not taken the last {fullest:,} messages: what is published here waits"
+        for each in self._hub.outgoing(_AT_ONCE):
+            if each.is_kept:
+                self._stand.carry(position, home.put(each.uri, each.document, each.number, each.time, now))
+            self._told.append(each.number)
+        if self._told:
+            self._inputs.put(Input("wake"))  # there may be more
+        return ""
+
+    def _watch(self, home: LiveCorner, wanted: dict[str, tuple[Any, float]], now: float) -> None:
+        position = position_of(home.name)
+        known = home.state.subscriptions
+        for id in [*known]:
+            if id not in wanted or wanted[id] != (known[id].pattern, known[id].since):
+                self._stand.carry(position, home.unwatch(id, now))
+        for id, (pattern, since) in wanted.items():
+            if id not in known:
+                self._stand.carry(position, home.watch(id, pattern, since, now))
+
+    def _leave(self, now: float) -> None:
+        self.council.refuse_to_leave()
+        home = self._stand.home
+        if home is not None:
+            position = position_of(home.name)
+            for id in [*home.state.subscriptions]:
+                self._stand.carry(position, home.unwatch(id, now))
+            for origin, uri in [*home.state.documents]:
+                if origin == home.name:
+                    version = home.state.versions[uri] + 1
+                    self._stand.carry(position, home.put(uri, None, version, time.time(), now))
+        self._is_leaving = True
+
+    # -- the end of a step
+
+    def _commit(self) -> None:
+        """Make it durable, then let messages go."""
+        stand = self._stand
+        arrivals = [sent for own in stand.corners.values() for sent in own.arrivals]
+        changes: dict[Place, str | None] = self._book.difference(stand.records)
+        plain = self.council.plain()
+        council = None if plain is None else json.dumps(plain)
+        if council != self._kept_council:
+            changes[_STATE] = council
+        if arrivals or changes or self._told:
+            self._hub.take_step(arrivals, changes, self._told)
+        self._book.wrote()
+        self._kept_council, self._told = council, []
+        for own in stand.corners.values():
+            own.arrivals.clear()
+        outgoing, stand.outgoing = [*self.council.outbox, *stand.outgoing], []
+        self.council.outbox.clear()
+        self.passages.note(stand.corners.values(), outgoing)
+        for member, message in outgoing:
+            if member in self.channels:
+                self._post.send(member, message)

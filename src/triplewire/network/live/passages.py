@@ -1,0 +1,59 @@
+"""Passages: what a node remembers of the documents that went by, so that the way of an event can be told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from triplewire.network.hypercube import corner
+from triplewire.network.live.corners import LiveCorner
+from triplewire.network.live.council import Message
+
+_MOST = 10_000
+"""So many versions of documents are remembered, in memory."""
+
+
+@dataclass
+class Passage:
+    """A version of a document that was here: where it came from, and where it went."""
+
+    origin: str
+    uri: str
+    version: int
+    is_there: bool
+    came: str
+    at: float
+    to: list[str] = field(default_factory=list)
+
+
+class PassageLog:
+    """What went by lately, the oldest first."""
+
+    def __init__(self) -> None:
+        self._passages: dict[tuple[str, str, int, bool], Passage] = {}
+
+    def note(self, corners: Iterable[LiveCorner], outgoing: Iterable[tuple[str, Message]]) -> None:
+        """A step has taken in what its corners say, and these messages go."""
+        moment = time.time()
+        for own in corners:
+            for sent, came in own.passages:
+                about = sent.origin, sent.uri, sent.version
+                passage = Passage(*about, sent.document is not None, came, moment)
+                self._passages[*about, passage.is_there] = passage
+            own.passages.clear()
+        while len(self._passages) > _MOST:
+            del self._passages[next(iter(self._passages))]
+        for _, message in outgoing:
+            self._note_going(message)
+
+    def _note_going(self, message: Message) -> None:
+        entry = message.get("frame", {}).get("entry") if message["about"] == "frame" else None
+        told = entry[2].get("document") if entry else None
+        passage = None if told is None else self._passages.get((told[0], told[1], told[2], told[4] is not None))
+        if passage is not None and corner(message["to"]) not in passage.to:
+            passage.to.append(corner(message["to"]))
+
+    def of(self, origin: str, uri: str) -> list[Passage]:
+        """What is remembered of a document, the last first."""
+        return [each for each in reversed([*self._passages.values()]) if (each.origin, each.uri) == (origin, uri)]

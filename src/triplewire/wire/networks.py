@@ -1,0 +1,68 @@
+"""A network of hubs, as any of them tells it: members, links, and the way of an event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from triplewire.wire.messages import Described
+
+
+@dataclass(frozen=True)
+class MemberTold:
+    """A hub of the network."""
+
+    name: str
+    url: Annotated[str, Described("Where other hubs find it.")]
+    corner: Annotated[int, Described("Its own corner of the cube.")]
+    stands_at: Annotated[list[int], Described("The corners at which it stands now: its own, vacant ones, others'.")]
+    is_away: Annotated[bool, Described("Whether it was silent for so long that others stand in for it.")]
+    is_connected: Annotated[bool, Described("Whether the hub that tells this has a channel to it.")]
+
+
+@dataclass(frozen=True)
+class LinkTold:
+    """One end of a link between two corners."""
+
+    corner: int
+    to: Annotated[int, Described("The corner at the other end.")]
+    member: Annotated[str, Described("The hub that stands there.")]
+    is_open: Annotated[bool, Described("Whether the other end answers.")]
+    waiting: Annotated[int, Described("Messages to the other end that it has not acknowledged.")]
+    lag: Annotated[int | None, Described("Messages of the other end that are missing here; null: that is not known.")]
+    silence: Annotated[float, Described("Seconds since anything was heard of the other end.")]
+    interests: Annotated[int, Described("What the other end wants to hear of.")]
+    advertised: Annotated[int, Described("What the other end says it has to tell.")]
+
+
+@dataclass(frozen=True)
+class NetworkTold:
+    """A network, as one of its hubs sees it."""
+
+    name: Annotated[str, Described("The hub that tells this.")]
+    corner: Annotated[int | None, Described("Its corner; null while it is no member yet.")]
+    decider: Annotated[str | None, Described("The member that decides who is one.")]
+    term: int
+    number: Annotated[int, Described("Which table of members this is, in its term.")]
+    members: list[MemberTold]
+    links: list[LinkTold]
+    subscriptions: Annotated[int, Described("What subscriptions here ask of the network.")]
+    documents: Annotated[int, Described("Documents that are kept here for the network, its own and others'.")]
+    problem: Annotated[str, Described("Why the node cannot work; empty if it does.")] = ""
+
+
+@dataclass(frozen=True)
+class MapTold:
+    """The whole network: what each member says of itself; `silent` are those that did not answer, and why."""
+
+    hubs: list[NetworkTold]
+    silent: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TraceTold:
+    """The way of one event through the network, in plain words, one line for each step."""
+
+    subscription: str
+    cursor: int
+    lines: list[str]
