@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from time import perf_counter_ns, sleep
+from time import perf_counter_ns
 
+from benchmarks.edge.far import far_away
 from benchmarks.edge.workload import TRIPLES, EdgeWorkload
 from benchmarks.report import Line, Progress
 from triplewire import Edge, Hub, Publish
@@ -147,18 +148,20 @@ def _caught_up(
 
 
 def _asked(workload: EdgeWorkload, hub: Hub, edge: Edge) -> list[Line]:
-    """The same question at the edge, and at the hub behind a delay; the first one, which loads, is not counted."""
-    lines = []
-    for name, store, delay in (("query", edge, 0.0), ("remote", hub, DELAY)):
-        times = []
-        for turn in range(_QUESTIONS + 1):
-            before = perf_counter_ns()
-            sleep(delay)
-            answer = list(store.query(workload.question(0, turn)))
-            times.append(perf_counter_ns() - before)
-            assert len(answer) == 1, "every key that an edge follows has an answer"
-        lines.append(_line(workload, 1, name, median(times[1:]) / 1_000))
-    return lines
+    """The same question at the edge, and at the hub over loopback with a delay; the first one loads."""
+    with far_away(hub, DELAY) as remote:
+        asked = {"query": edge.query, "remote": remote.query}
+        return [_line(workload, 1, name, _median(workload, ask)) for name, ask in asked.items()]
+
+
+def _median(workload: EdgeWorkload, ask: Callable[[str], Iterable[object]]) -> float:
+    times = []
+    for turn in range(_QUESTIONS + 1):
+        before = perf_counter_ns()
+        answer = list(ask(workload.question(0, turn)))
+        times.append(perf_counter_ns() - before)
+        assert len(answer) == 1, "every key that an edge follows has an answer"
+    return median(times[1:]) / 1_000
 
 
 def _line(

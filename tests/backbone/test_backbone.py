@@ -227,6 +227,37 @@ def test_names_of_the_backbone_are_refused_for_batches(world):
         world.hubs[TOWN].publish(said("x"), uri="urn:x", batch="backbone-x-1")
 
 
+def test_a_document_that_was_gone_and_listed_before_a_hub_heard_of_it_does_not_stop_that_hub(world, tmp_path):
+    world.hubs[TOWN].publish(said("one"), uri="urn:doc")
+    world.hubs[TOWN].retract("urn:doc")
+    world.hubs[TOWN].restrict("urn:doc", Access(["maja"]))
+    world.hubs[TOWN].publish(said("other"), uri="urn:other")
+    late = world.join("island", f"sqlite:///{tmp_path}/island.db")
+    late.sync()
+    assert held(late).keys() == {"urn:other"}
+    world.hubs[TOWN].publish(said("back"), uri="urn:doc")
+    late.sync()
+    assert late.access("urn:doc") == Access(["maja"])
+
+
+def test_a_change_that_waits_finds_its_home_when_that_was_decided_otherwise(tmp_path):
+    world = World([TOWN, HARBOUR, HILL], lambda name: f"sqlite:///{tmp_path}/{name}.db", when_away="queue")
+    world.partition([HARBOUR], [TOWN, HILL])
+    world.hubs[TOWN].publish(said("town"), uri="urn:doc")
+    world.hubs[HARBOUR].publish(said("harbour"), uri="urn:doc")
+    world.hubs[HILL].sync()
+    world.partition([HARBOUR, TOWN], [HILL])
+    world.hubs[HILL].publish(said("hill"), uri="urn:doc")
+    assert [waiting.home for waiting in world.hubs[HILL].waiting_changes()] == [world.hubs[TOWN].name]
+    world.heal()
+    world.rest()
+    assert world.hubs[HILL].backbone().waiting == 0
+    for hub in world.hubs.values():
+        assert held(hub)["urn:doc"][0] == ['<urn:d> <urn:title> "hill"']
+        assert hub.home("urn:doc") == world.hubs[HARBOUR].name
+    world.close()
+
+
 def test_a_question_may_be_asked_again_and_has_the_same_answer(world):
     """Invariant of `wire.backbones`: an answer depends on the question and on the hub's state alone."""
     hub = world.hubs[TOWN]

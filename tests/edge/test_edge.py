@@ -228,6 +228,21 @@ def test_rule_built_on_a_rule_follows_when_documents_go(world):
     world.check()
 
 
+def test_rule_that_comes_and_goes_several_times_while_the_hub_is_away_is_gone_when_it_is_back():
+    world = World()
+    world.publish("urn:doc", "<urn:r0> a <urn:C> .")
+    for _ in range(3):
+        world.follow("rule", "SELECT ?x { ?x a <urn:C> }")
+        world.edge.sync()
+        for _ in range(2):
+            world.unfollow("rule")
+            world.follow("rule", "SELECT ?x { ?x a <urn:C> }")
+        world.unfollow("rule")
+    world.edge.sync()
+    world.check()
+    assert list(world.hub.subscriptions()) == []
+
+
 # -- the first load, positions, resync
 
 

@@ -98,6 +98,18 @@ def _xml_rows(pattern, documents):
     return [row for document in documents for match in index.match(document) for row in match.rows]
 
 
+def replayed(hub, id: str) -> set:
+    """The rows that a subscriber knows who has heard every event; each is told once."""
+    found = set()
+    for event in hub.events(id):
+        if event.kind == "matched":
+            assert event.row not in found
+            found.add(event.row)
+        elif event.kind == "unmatched":
+            found.remove(event.row)
+    return found
+
+
 class World:
     """A hub with its documents, and an edge with its rules, to which things happen."""
 

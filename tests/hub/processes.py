@@ -53,9 +53,10 @@ class Running:
 
 
 @contextmanager
-def running(folder, *arguments, **environment) -> Iterator[Running]:
+def running(folder, *arguments, command=("serve",), **environment) -> Iterator[Running]:
+    """A service; or another command that goes on until it is killed."""
     process = subprocess.Popen(
-        [*COMMAND, "serve", *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | environment
+        [*COMMAND, *command, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | environment
     )
     found = Running(process)
     try:

@@ -35,7 +35,7 @@ from triplewire.errors import (
 from triplewire.intake.entries import Handled, change_of, entry_of
 from triplewire.model import Change, parse_triple
 from triplewire.schema import Schema
-from triplewire.store import HomeRecord, NewRejection, Reader, Writer
+from triplewire.store import HomeRecord, NewEntry, NewRejection, Reader, Store, Writer
 from triplewire.tables import Outcome
 from triplewire.wire.backbones import HomeBatch, MemberAnswer, MemberQuestion, digests_of_ranges, range_of
 
@@ -75,7 +75,7 @@ class BackboneHub(Hub):
 
     def __init__(
         self,
-        url: str | Path = ":memory:",
+        url: str | Path | Store = ":memory:",
         *,
         name: str = "",
         others: Iterable[str | BackboneMember] = (),
@@ -172,8 +172,7 @@ class BackboneHub(Hub):
         return Outcome(batch or "", 0, list, [reason])
 
     def _waits_for(self, home: str) -> bool:
-        with self._reading() as reader:
-            return any(at == home for _, at, _ in reader.homes.waiting())
+        return any(waiting.home == home for waiting in self.waiting_changes())
 
     def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
         if not revisions:
@@ -239,7 +238,7 @@ class BackboneHub(Hub):
 
         With `verify`, digests of all documents are compared with those of their homes, and what differs is repaired.
         """
-        found: list[_Relayed] = []
+        found: list[RelayedBatch] = []
         repaired: list[str] = []
         for member in self._others:
             with self._reaching(member):
@@ -259,21 +258,27 @@ class BackboneHub(Hub):
         else:
             self._away.pop(called, None)
 
-    def _ask(self, member: BackboneMember, *, wait: float = 0.0) -> list[_Relayed]:
+    def _ask(self, member: BackboneMember, *, wait: float = 0.0) -> list[RelayedBatch]:
         """Take over all that another hub has to tell; gives what the batches led to."""
-        found: list[_Relayed] = []
+        found: list[RelayedBatch] = []
         while True:
-            question = self._stamped().question(wait=wait)
-            told = member.serve_member(question)
+            told = member.serve_member(self.member_question(wait=wait))
             self._names[told.member] = member
-            with self._syncing:
-                found += self._take(told)
+            found += self.take(told)
             if not told.is_more:
                 return found
             wait = 0.0
 
-    def _take(self, told: MemberAnswer) -> list[_Relayed]:
+    def member_question(self, *, wait: float = 0.0) -> MemberQuestion:
+        """What this hub has to ask another one now."""
+        return self._stamped().question(wait=wait)
+
+    def take(self, told: MemberAnswer) -> list[RelayedBatch]:
         """Take over an answer; each batch is one transaction, with the position that it leads to."""
+        with self._syncing:
+            return self._take(told)
+
+    def _take(self, told: MemberAnswer) -> list[RelayedBatch]:
         self._take_meaning(told)
         found = [relayed for batch in told.batches if (relayed := self._relay(batch)) is not None]
         with self._writing() as writer:
@@ -282,7 +287,7 @@ class BackboneHub(Hub):
                 further.write(writer)
         return found
 
-    def _relay(self, batch: HomeBatch, *, again: bool = False) -> _Relayed | None:
+    def _relay(self, batch: HomeBatch, *, again: bool = False) -> RelayedBatch | None:
         """Apply a batch of another home, unless that was done; `again` says that it is not the next one of its home."""
         with self._writing() as writer:
             state = _state(writer)
@@ -302,7 +307,7 @@ class BackboneHub(Hub):
             note(writer, batch, replication)
             state = state.decided(tuple(replication.conflicts))
             (state if again else state.reached({batch.home: batch.number})).write(writer)
-            return _Relayed(outcome, len(revisions))
+            return RelayedBatch(outcome, len(revisions))
 
     def _take_meaning(self, told: MemberAnswer) -> None:
         """Take over the schema and the taxonomy, if they are later ones."""
@@ -327,30 +332,44 @@ class BackboneHub(Hub):
 
     def _pass_waiting(self) -> int:
         """Pass on what waits for homes that are there again, one after the other; gives how many it were."""
-        with self._reading() as reader:
-            name, waiting = _state(reader).name, reader.homes.waiting()
+        waiting, name = self.waiting_changes(), self.name
         passed, away = 0, set[str]()
-        for number, home, entry in waiting:
-            if home in away:
+        for each in waiting:
+            if each.home in away:
                 continue
             try:
-                member = self._member(home)
-                member.apply([change_of(entry)], batch=f"passed-{name}-{number}")
+                if each.home == name:
+                    self.take_passed([each.change], batch=each.batch)
+                else:
+                    self._member(each.home).apply([each.change], batch=each.batch)
             except _AWAY:
-                away.add(home)
+                away.add(each.home)
                 continue
             except TriplewireError as error:
-                refused = [NewRejection(entry, f"{home} refused it: {error}")]
+                self.settle(each, str(error))
             else:
-                refused = []
+                self.settle(each)
                 passed += 1
-            with self._writing() as writer:
-                writer.homes.passed([number])
-                writer.intake.reject(refused)
-        for home in {home for _, home, _ in waiting} - away:
+        for home in {each.home for each in waiting} - away - {name}:
             with self._reaching(self._names[home]):
                 self._ask(self._names[home])
         return passed
+
+    def waiting_changes(self) -> list[WaitingChange]:
+        """What waits for homes, in its order. Which home that is may have been decided otherwise meanwhile."""
+        with self._reading() as reader:
+            name, waiting = _state(reader).name, reader.homes.waiting()
+            homes = _homes(reader, name, [entry.uri for _, _, entry in waiting])
+        return [
+            WaitingChange(number, homes[entry.uri], entry, f"passed-{name}-{number}") for number, _, entry in waiting
+        ]
+
+    def settle(self, change: WaitingChange, refusal: str = "") -> None:
+        """A change waits no longer: its home has applied it, or refuses it; then it is set aside with the reason."""
+        with self._writing() as writer:
+            writer.homes.passed([change.number])
+            if refusal:
+                writer.intake.reject([NewRejection(change.entry, f"{change.home} refused it: {refusal}")])
 
     def _member(self, home: str) -> BackboneMember:
         """The hub of this name; asks all that are known, if none of them has said yet that it is."""
@@ -438,7 +457,21 @@ class BackboneHub(Hub):
             )
 
 
-class _Relayed(NamedTuple):
+class WaitingChange(NamedTuple):
+    """A change that waits for its home, which applies it once: by its `batch`."""
+
+    number: int
+    home: str
+    entry: NewEntry
+    batch: str
+
+    @property
+    def change(self) -> Change:
+        """What is to be done."""
+        return change_of(self.entry)
+
+
+class RelayedBatch(NamedTuple):
     """A batch of another home: what it led to here, and how many documents it changed."""
 
     outcome: Outcome

@@ -21,7 +21,10 @@ class Replication:
 
 
 def replicate(writer: Writer, name: str, batch: HomeBatch) -> Replication:
-    """What a hub of this name does with a batch; documents of which another home counts are left out."""
+    """What a hub of this name does with a batch; documents of which another home counts are left out.
+
+    So is one that was retracted before this hub ever heard of it: its list comes with it, should it come back.
+    """
     found = Replication()
     records = writer.documents.current([told.uri for told in batch.documents])
     known = [record for record in records if record is not None]
@@ -34,7 +37,8 @@ def replicate(writer: Writer, name: str, batch: HomeBatch) -> Replication:
             found.conflicts.append(HomeConflict(told.uri, first.home, other.home))
         if here is None or counts(coming, here):
             found.taken[told.uri] = coming
-            found.changes += _changes(told, None if record is None else lists.get(record.id))
+            is_there = record is not None or (told.is_content and told.content is not None)
+            found.changes += _changes(told, None if record is None else lists.get(record.id)) if is_there else ()
     return found
 
 

@@ -243,11 +243,11 @@ class Client(Connection, AnyHub):
 
     def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
         """See `AnyHub`; the edge's rules are the account's, and see what this may read."""
-        return self._read(EdgeAnswer, "POST", "/edges", json=as_json(question))
+        return self._read_bounded(EdgeAnswer, "/edges", as_json(question))
 
     def serve_member(self, question: MemberQuestion) -> MemberAnswer:
         """What another hub of the backbone lacks; the account must be an admin's."""
-        return self._read(MemberAnswer, "POST", "/backbone", json=asdict(question))
+        return self._read_bounded(MemberAnswer, "/backbone", asdict(question))
 
     def pass_on(self, changes: PassedChanges) -> PassedTold:
         """Have the home of documents apply changes that came to another hub of the backbone."""

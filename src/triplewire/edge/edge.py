@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.edge.cache import Cache, CacheChanges
+from triplewire.edge.checking import refuse_nonsense
 from triplewire.edge.rules import EdgeState, new_state
 from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
 from triplewire.engine import Hub, taxonomies
@@ -36,7 +37,7 @@ from triplewire.errors import (
 from triplewire.languages import read
 from triplewire.model import Term, parse_triple
 from triplewire.schema import Schema
-from triplewire.store import EVERYBODY, Reader, Writer
+from triplewire.store import EVERYBODY, Reader, Store, Writer
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 
 _ROUNDS = 20
@@ -45,9 +46,15 @@ _ROUNDS = 20
 _NODES = 5_000
 """So many resources are asked for at a time."""
 
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, RecursionError)
+"""What an answer leads to that is not one of a hub; nothing of it is kept, because the transaction ends."""
+
 _AGAIN = 0.1
 _PATIENCE = 20.0
 _BACK_OFF = 0.5, 30.0
+
+
+Conversation = Generator[EdgeQuestion, EdgeAnswer, Synced]
 
 
 class Uplink(Protocol):
@@ -79,7 +86,7 @@ class Edge(Hub):
 
     def __init__(
         self,
-        url: str | Path = ":memory:",
+        url: str | Path | Store = ":memory:",
         *,
         hub: str | Hub | Uplink | None = None,
         account: str | None = None,
@@ -176,41 +183,71 @@ class Edge(Hub):
             try:
                 done = self._sync(verify, wait)
             except TriplewireError as error:
-                if not self._problem[0]:
-                    self._problem = str(error), datetime.now().astimezone()
+                self._note_problem(error)
                 raise
+            except _UNREADABLE as error:
+                problem = NetworkError(
+                    f"the hub's answer is none that an edge can use ({type(error).__name__}: {error})"
+                )
+                self._note_problem(problem)
+                raise problem from error
             self._problem = "", None
             return done
 
+    def _note_problem(self, error: Exception) -> None:
+        """Remember what the link suffers from, and since when."""
+        since = self._problem[1] or datetime.now().astimezone()
+        self._problem = str(error), since
+
     def _sync(self, verify: bool, wait: float) -> Synced:
+        talk = self.conversation(verify=verify, wait=wait)
+        try:
+            question = next(talk)
+            while True:
+                answer = self._uplink.serve_edge(question)
+                refuse_nonsense(answer)
+                question = talk.send(answer)
+                time.sleep(_AGAIN if answer.waiting else 0)
+        except StopIteration as end:
+            done: Synced = end.value
+            return done
+
+    def conversation(self, *, verify: bool = False, wait: float = 0.0) -> Conversation:
+        """A `sync` without its uplink: it gives one question after the other, is sent the answers, and ends.
+
+        It may be left at any time, and another one begun: what was taken over is written.
+        """
         rounds = 0
         while rounds < _ROUNDS:
-            question = self._question(verify, wait)
-            answer = self._uplink.serve_edge(question)
-            if answer.rules is not None:
+            answer = yield self._question(verify, wait)
+            if answer.resync or answer.drifted:
                 rounds += 1
-                self._note_rules(answer)
-            elif answer.resync or answer.drifted:
-                rounds += 1
-                done = self._resync(answer)
+                done = yield from self._resync(answer)
                 if done is not None:
                     return done
+            elif answer.rules is not None:
+                rounds += 1
+                self._note_rules(answer)
             else:
                 done = self._take([answer])
                 is_more = self._accept(answer.offered)
                 if not is_more and not answer.waiting and not self._has_more(answer):
                     return done
-                time.sleep(_AGAIN if answer.waiting else 0)
         raise NetworkError("the hub was another one with each question; the cache is as of the last answer")
 
     def _accept(self, offered: Sequence[EdgeRule]) -> bool:
         """Follow the rules that a person made for this edge at the hub; whether there were new ones."""
         with self._reading() as reader:
             known = self._state(reader).rules
-        coming = [rule for rule in offered if rule.id not in known]
-        for rule in coming:
+        return bool([rule for rule in offered if rule.id not in known and self._has_followed(rule)])
+
+    def _has_followed(self, rule: EdgeRule) -> bool:
+        """False for a rule that cannot be followed here: it is the hub's to know better."""
+        try:
             self.follow(rule.text, language=rule.language, id=rule.id)
-        return bool(coming)
+        except TriplewireError:
+            return False
+        return True
 
     def _has_more(self, answer: EdgeAnswer) -> bool:
         """Whether there are rules that the hub has not been asked for, because they are many."""
@@ -241,13 +278,15 @@ class Edge(Hub):
         with self._writing() as writer:
             self._state(writer).compared(answer.rules or {}, answer.refused).write(writer)
 
-    def _resync(self, reason: EdgeAnswer) -> Synced | None:
+    def _resync(self, reason: EdgeAnswer) -> Generator[EdgeQuestion, EdgeAnswer, Synced | None]:
         """Compare everything with the hub, and take what differs; None if the hub has changed meanwhile."""
-        with self._reading() as reader:
-            question = self._state(reader).question()
-        everything = self._uplink.serve_edge(replace(question, resync=True))
-        assert everything.manifest is not None, "it was asked for"
-        assert everything.rules is not None, "and so was this"
+        everything = reason
+        if reason.manifest is None:
+            with self._reading() as reader:
+                question = self._state(reader).question()
+            everything = yield replace(question, resync=True)
+        if everything.manifest is None or everything.rules is None:
+            raise NetworkError("the hub was asked for everything, and did not tell it")
         with self._reading() as reader:
             missing = self._differing(reader, everything.manifest)
             state = self._state(reader).compared(everything.rules, everything.refused)
@@ -263,7 +302,7 @@ class Edge(Hub):
             asked = replace(
                 rest, load=sorted(known), nodes=missing[first : first + _NODES], position=answers[-1].position
             )
-            answers.append(self._uplink.serve_edge(asked))
+            answers.append((yield asked))
             if answers[-1].rules is not None or answers[-1].resync:
                 return None
         done = self._take(answers, whole=True)
@@ -286,7 +325,8 @@ class Edge(Hub):
                 state = state.loaded(answer.whole, answer.waiting, answer.refused)
                 state = self._with_meaning(writer, state, answer)
             state = replace(state, position=last.position, number=last.number, time=last.time, heard=now())
-            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole)
+            is_other = any(answer.schema is not None for answer in answers)  # what was held may not be any more
+            changes = Cache(writer, self._book.schema.strong).follow(answers, whole=whole or is_other)
             is_given = any(answer.taxonomy is not None for answer in answers)
             self._commit(writer, changes, number=last.number, is_given=is_given)
             state.write(writer)
@@ -368,19 +408,19 @@ class Edge(Hub):
         with self._reading() as reader:
             return self._state(reader).as_of
 
-    def status(self) -> EdgeStatus:
-        """What is followed and kept, how old it is, and what the link to the hub does."""
+    def status(self, *, viewer: str | None = None) -> EdgeStatus:
+        """What is followed and kept, how old it is, and what the link does; of what is private, what a viewer sees."""
         with self._reading() as reader:
             state = self._state(reader)
             cached = reader.seen_by(EVERYBODY).documents.count()
-            private = reader.documents.count() - cached
+            private = reader.seen_by(viewer).documents.count() - cached
             unheard = [rule.id for rule in state.rules.values() if rule.state in ("new", "loading")]
             pending = (*unheard, *state.dropped)
             known = state.name, self._hub, state.as_of, tuple(_rules(reader, state)), cached, private
             return EdgeStatus(*known, *self._problem, pending)
 
-    def cause(self, iri: str | Term) -> Cause:
-        """Why something is said of a resource here, or why not."""
+    def cause(self, iri: str | Term, *, viewer: str | None = None) -> Cause:
+        """Why something is said of a resource here, or why not; of private documents those that the viewer may read."""
         node = str(resource_of(iri))
         with self._reading() as reader:
             cached = reader.seen_by(EVERYBODY)
@@ -390,7 +430,9 @@ class Edge(Hub):
                 return Cause(node, tuple(rules), (), (), is_cached=False)
             parents = _parents(cached, node, number, self._book.strong(reader))
             stated = bool(cached.triples.statements([number]))
-            return Cause(node, tuple(rules), parents, _private(reader, cached, number), is_cached=stated)
+            return Cause(
+                node, tuple(rules), parents, _private(reader.seen_by(viewer), cached, number), is_cached=stated
+            )
 
 
 def _uplink(

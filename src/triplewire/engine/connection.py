@@ -33,7 +33,7 @@ class HubConnection:
 
     def __init__(
         self,
-        url: str | Path = ":memory:",
+        url: str | Path | Store = ":memory:",
         *,
         timeout: float = 60.0,
         limits: Limits | None = None,
@@ -41,7 +41,8 @@ class HubConnection:
         finder: SharedFinder | None = None,
         durable: bool = False,
     ) -> None:
-        self.store = Store.open(url, timeout=timeout, durable=durable)
+        """`url` is where the store is, or a store that is open; that one is closed with the hub."""
+        self.store = url if isinstance(url, Store) else Store.open(url, timeout=timeout, durable=durable)
         self._limits = limits
         self._finder = finder
         self._lock = threading.RLock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -44,7 +44,7 @@ from triplewire.model import (
     Unread,
 )
 from triplewire.schema import Schema
-from triplewire.store import EVERYBODY, EventRecord, Hearer, Writer
+from triplewire.store import EVERYBODY, EventRecord, Hearer, StateMoved, Writer
 from triplewire.tables import Outcome
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 from triplewire.wire.hubs import AnyHub
@@ -186,6 +186,7 @@ class HubWrites(HubConnection, AnyHub):
         What an edge tells is of its cache alone, whoever asks. NotAllowed for an edge of another owner.
         """
         edge, refused = question.edge, {}
+        rules.refuse_too_much(question)
         if question.follow or question.unfollow:
             refused = self.change_rules(edge, question.follow, question.unfollow, owner=owner, viewer=viewer)
         rules.refuse_bad_name(edge)
@@ -193,12 +194,17 @@ class HubWrites(HubConnection, AnyHub):
             self._note_edge(edge, owner)
         until = time.monotonic() + question.wait
         while True:
-            with self._lock, self.store.reading() as reader:
-                answer = EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
-                answer = replace(answer, offered=offers.offered(reader, edge))
+            answer = self._edge_answer(question, refused, owner, viewer)
             if answer.is_news or answer.position != question.position or time.monotonic() >= until:
                 return answer
             time.sleep(min(_BETWEEN_LOOKS, question.wait))
+
+    def _edge_answer(
+        self, question: EdgeQuestion, refused: Mapping[str, str], owner: str | None, viewer: str | None
+    ) -> EdgeAnswer:
+        while True:
+            with suppress(StateMoved), self._lock, self._steps.reading(self.store) as reader:
+                return EdgeAnswering(reader, self._steps, question, viewer).answer(refused, owner)
 
     def change_rules(
         self,
@@ -216,6 +222,7 @@ class HubWrites(HubConnection, AnyHub):
         with self._writing() as writer:
             viewer = EVERYBODY if holdings.is_edge(writer) else viewer
             rules.refuse_stranger(writer, edge, owner)
+            offers.KnownEdges(writer).refuse_other_owner(edge, owner)
             replaced = rules.replaced(writer, edge, follow, owner=owner, viewer=viewer)
             rules.unfollow(writer, edge, [*unfollow, *replaced])
         with self._writing() as writer:

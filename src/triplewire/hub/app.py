@@ -15,7 +15,7 @@ from starlette.responses import Response
 from triplewire.errors import TriplewireError
 from triplewire.hub.answers import answer, answer_of
 from triplewire.hub.description import describe
-from triplewire.hub.headers import Guarded, OwnMachine
+from triplewire.hub.headers import Aged, Guarded, OwnMachine
 from triplewire.hub.metrics import Measured
 from triplewire.hub.routes import (
     access,
@@ -95,6 +95,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
     app.add_middleware(Guarded)
+    app.add_middleware(Aged)
     _handle_errors(app)
     describe(app)
     return app

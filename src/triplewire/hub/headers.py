@@ -10,9 +10,11 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from triplewire.edge import AsOf
 from triplewire.errors import NotAllowed
 from triplewire.hub.answers import answer_of
 from triplewire.hub.identity.loopback import refuse_strangers
+from triplewire.wire.edges import AS_OF
 
 _POLICY = b"content-security-policy"
 _ALWAYS = [(b"x-content-type-options", b"nosniff")]
@@ -41,6 +43,31 @@ class Guarded:
             await send(message)
 
         await self._app(scope, receive, guarding)
+
+
+class Aged:
+    """Around an application: what an edge answers says which batch of its hub that is of, and how old it may be.
+
+    `Triplewire-As-Of` is the number of the batch, 0 where nothing was ever told; `Age` is how many seconds ago the hub
+    said that this is its newest one, as HTTP has it for every cache (RFC 9111).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def ageing(message: Message) -> None:
+            as_of: AsOf | None = scope.get("state", {}).get("as_of")
+            if message["type"] == "http.response.start" and as_of is not None:
+                message["headers"] = [*message["headers"], *_age(as_of)]
+            await send(message)
+
+        await self._app(scope, receive, ageing)
+
+
+def _age(as_of: AsOf) -> list[tuple[bytes, bytes]]:
+    position = (AS_OF.lower().encode(), b"%d" % as_of.position)
+    return [position] if as_of.age is None else [position, (b"age", b"%d" % as_of.age.total_seconds())]
 
 
 class OwnMachine:

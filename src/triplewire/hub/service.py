@@ -17,6 +17,7 @@ from triplewire.deliver import Deliverer
 from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
 from triplewire.deliver.vault import Vault
+from triplewire.edge import Edge
 from triplewire.engine import Hub
 from triplewire.engine.connection import record_of
 from triplewire.errors import NotAllowed, NotAuthenticated, UnknownDocument, UnknownFeed, UnknownSubscription
@@ -301,9 +302,17 @@ def _access(role: Role) -> Callable[[Request], Coroutine[Any, Any, Admission]]:
             if not account.may(role):
                 raise NotAllowed(f"this needs the role {role}, and {account.name} is {account.standing}")
             found = request.state.access = Admission(service, account, await service.tenants.get(account.tenant))
+            await _note_age(request, found)
         return found
 
     return access
+
+
+async def _note_age(request: Request, access: Admission) -> None:
+    """How old what an edge answers may be: as it is before it is asked, so that no answer is older than it says."""
+    hub = access.hub
+    if isinstance(hub, Edge):
+        request.state.as_of = await asyncio.to_thread(lambda: hub.as_of)
 
 
 async def by_capability(request: Request, text: str) -> tuple[Admission, str]:
@@ -323,7 +332,9 @@ async def by_capability(request: Request, text: str) -> tuple[Admission, str]:
         raise
     service.pace.spend(f"feed {capability.handle}")
     bearer = Account("", "a reader with the address of a feed", "reader", tenant.name, "")
-    return Admission(service, bearer, tenant, granted=id), id
+    found = Admission(service, bearer, tenant, granted=id)
+    await _note_age(request, found)
+    return found, id
 
 
 def _refuse_revoked(service: Service, tenant: Tenant, id: str, by: str | None) -> None:

@@ -46,7 +46,7 @@ from triplewire.store.rows import NewRow, RowRecord
 from triplewire.store.sql import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
-from triplewire.store.transactions import Reader, Writer
+from triplewire.store.transactions import LateReader, Reader, StateMoved, Writer
 from triplewire.store.triples import TripleSpan
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "EventRecord",
     "Hearer",
     "HomeRecord",
+    "LateReader",
     "Lease",
     "NewEntry",
     "NewEvent",
@@ -90,6 +91,7 @@ __all__ = [
     "Repeat",
     "ReplicationRecord",
     "RowRecord",
+    "StateMoved",
     "Store",
     "Stretch",
     "SubscriptionRecord",

@@ -94,6 +94,10 @@ class Database(ABC):
     def settle(self) -> None:  # noqa: B027 - most have nothing to do
         """Called once when the database is known to be a store of ours."""
 
+    def edition(self) -> int | None:
+        """A number that is another one after each commit, whoever made it; None where that is not known cheaply."""
+        return None
+
     def damage(self, sql: Sql) -> list[str]:
         """What the database itself finds wrong with its files."""
         return []
@@ -117,6 +121,31 @@ class Database(ABC):
 
 class SqliteDatabase(Database):
     """A file."""
+
+    def __init__(self, name: str, engine: Engine, timeout: float) -> None:
+        super().__init__(name, engine, timeout)
+        self._witness: sqlite3.Connection | None = None
+        self._witnessing = RLock()
+
+    def edition(self) -> int | None:
+        """See `Database.edition`: a connection that never writes is told of all that others commit."""
+        with self._witnessing:
+            try:
+                if self._witness is None:
+                    address = f"{Path(self.name).absolute().as_uri()}?mode=ro"
+                    self._witness = sqlite3.connect(address, uri=True, check_same_thread=False)
+                (found,) = self._witness.execute("PRAGMA data_version").fetchone()
+            except sqlite3.Error:
+                return None
+            return int(found)
+
+    def close(self) -> None:
+        """See `Database.close`."""
+        with self._witnessing:
+            if self._witness is not None:
+                self._witness.close()
+                self._witness = None
+        super().close()
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Sql]:
@@ -198,6 +227,11 @@ class MemoryDatabase(SqliteDatabase):
         super().__init__(name, engine, timeout)
         self._turn = RLock()
         self._open: Sql | None = None
+        self._commits = 0
+
+    def edition(self) -> int | None:
+        """See `Database.edition`."""
+        return self._commits
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Sql]:
@@ -210,6 +244,7 @@ class MemoryDatabase(SqliteDatabase):
                         yield sql
                     finally:
                         self._open = None
+                        self._commits += writes
             elif not writes:
                 yield self._open
             else:

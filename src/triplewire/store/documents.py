@@ -87,6 +87,13 @@ class DocumentReader(StorePart):
         kept = self._kept("xml", versions)
         return [kept.get(version, b"") for version in versions]
 
+    def having_xml(self, versions: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those (document, version) that have XML; it is not read."""
+        text = "SELECT v.document, v.version FROM k CROSS JOIN versions v"
+        where = "WHERE v.document = k.a AND v.version = k.b AND v.xml IS NOT NULL"
+        found = self._sql.keyed(f"WITH k(a, b) AS ({{keys}}) {text} {where}", versions)
+        return {(document, version) for document, version in found}
+
     def _kept(self, column: str, versions: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes]:
         found = self._sql.keyed(
             f"WITH k(a, b) AS ({{keys}}) SELECT v.document, v.version, v.{column} FROM k CROSS JOIN versions v"

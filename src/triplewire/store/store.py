@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -14,7 +14,7 @@ from triplewire.store.intake import IntakeWriter
 from triplewire.store.leases import Lease
 from triplewire.store.migrations import prepare
 from triplewire.store.terms import Generations
-from triplewire.store.transactions import Reader, Writer
+from triplewire.store.transactions import LateReader, Reader, StateMoved, Writer
 from triplewire.store.urls import url_of
 
 
@@ -62,6 +62,23 @@ class Store:
         """One state of the store to read; no writer holds it up."""
         with self._database.reading() as sql:
             yield Reader(sql, Generations() if sql.writes else self._generations)
+
+    def edition(self) -> int | None:
+        """A number that is another one after each change, whoever made it; None where that is not known cheaply."""
+        return self._database.edition()
+
+    @contextmanager
+    def reading_late(self, is_same: Callable[[Reader], bool]) -> Iterator[Reader]:
+        """A state of the store that is opened when something is read of it; StateMoved if it is not the same then."""
+        with ExitStack() as stack:
+
+            def opened() -> Reader:
+                reader = stack.enter_context(self.reading())
+                if not is_same(reader):
+                    raise StateMoved
+                return reader
+
+            yield LateReader(opened)
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:

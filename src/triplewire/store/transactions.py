@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
+from typing import Any
 
 from triplewire.store.access import AccessReader, AccessWriter
 from triplewire.store.atoms import AtomReader, AtomWriter
@@ -82,6 +83,27 @@ class Reader:
         found.triples = TripleReader(self._sql, found.documents, sight)
         found.surveys = SurveyReader(self._sql, sight)
         return found
+
+    def uris_of(self, documents: Sequence[int]) -> dict[int, str]:
+        """The uris of documents by number, whether a viewer may read them or not."""
+        return {record.id: record.uri for record in DocumentReader(self._sql).by_ids(documents)}
+
+
+class StateMoved(Exception):
+    """What was to be read is of another state than the one that was known."""
+
+
+class LateReader(Reader):
+    """A state of the store that is opened when something is read of it: where all is known, nothing is."""
+
+    def __init__(self, opened: Callable[[], Reader]) -> None:
+        self._opened = opened
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_opened":
+            raise AttributeError(name)
+        self.__dict__.update(vars(self._opened()))
+        return self.__dict__[name]
 
 
 class Writer(Reader):

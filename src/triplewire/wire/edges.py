@@ -15,7 +15,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from datetime import datetime
 from hashlib import blake2b
@@ -24,6 +24,33 @@ from typing import Any
 _BLANK = re.compile(r"_:d(\d+)x(.*)", re.DOTALL)
 _DIGEST = 8
 _WORTH_PACKING = 200
+
+
+AS_OF = "Triplewire-As-Of"
+"""The header of an edge's answers that names the batch of its hub; `Age` says how old that may be."""
+
+
+@dataclass(frozen=True)
+class AnswerAge:
+    """How old an answer of an edge may be: the batch of its hub that it is of, and for how many seconds it may not be.
+
+    Without seconds, the hub has never told anything.
+    """
+
+    position: int
+    seconds: int | None
+
+
+def age_in(headers: Mapping[str, str]) -> AnswerAge | None:
+    """What the headers of an answer say of its age; None: it is not of an edge.
+
+    >>> age_in({"Triplewire-As-Of": "42", "Age": "7"})
+    AnswerAge(position=42, seconds=7)
+    """
+    position, seconds = headers.get(AS_OF, ""), headers.get("Age", "")
+    if not position.isdecimal():
+        return None
+    return AnswerAge(int(position), int(seconds) if seconds.isdecimal() else None)
 
 
 @dataclass(frozen=True)
@@ -172,7 +199,7 @@ class EdgeTold:
 
 def as_json(message: EdgeQuestion | EdgeAnswer) -> dict[str, Any]:
     """A message as it is sent: what is as it usually is, is left out, because most answers tell little."""
-    usual = {each.name: _usual(each) for each in fields(message)}
+    usual = _USUAL[type(message)]
     told = {name: value for name, value in vars(message).items() if value != usual[name]}
     return {name: _plain(value) for name, value in told.items()}
 
@@ -189,12 +216,19 @@ def _usual(member: Field[Any]) -> object:
     return member.default if member.default_factory is MISSING else member.default_factory()
 
 
+_USUAL = {kind: {each.name: _usual(each) for each in fields(kind)} for kind in (EdgeQuestion, EdgeAnswer)}
+"""What the members of a message are if nothing is said; nobody changes them."""
+
+
 def _plain(value: Any) -> Any:
-    return (
-        [asdict(each) if isinstance(each, EdgeRule | Description) else each for each in value]
-        if isinstance(value, list)
-        else value
-    )
+    return [_plain_member(each) for each in value] if isinstance(value, list) else value
+
+
+def _plain_member(each: Any) -> Any:
+    if isinstance(each, Description):
+        parts = [{"document": part.document, "lines": part.lines} for part in each.parts]
+        return {"node": each.node, "parts": parts} | ({"xml": each.xml} if each.xml else {})
+    return asdict(each) if isinstance(each, EdgeRule) else each
 
 
 def node_of(text: str, uri_of: dict[int, str]) -> str:

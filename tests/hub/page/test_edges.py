@@ -41,6 +41,7 @@ def test_what_is_picked_on_the_hubs_page_is_kept_at_the_edge_and_its_page_says_w
     near.go("resource?iri=%3Chttps%3A%2F%2Ftown.example%2Fpool%3E")
     near.heading("Pools")
     expect(near.page.get_by_role("complementary", name="Why it is here")).to_contain_text("registers it")
+    expect(near.page.locator("#age")).to_contain_text("that of its hub, confirmed just now")
     assert near.complaints == []
     context.close()
 
@@ -49,3 +50,4 @@ def test_where_there_is_no_edge_the_page_offers_none_and_has_no_place_for_one(vi
     page = visit.go("resource?iri=%3Chttps%3A%2F%2Ftown.example%2Fbeach%3E").page
     visit.heading("Bathing water at the beach")
     expect(page.get_by_role("link", name="Edge", exact=True)).to_have_count(0)
+    expect(page.locator("#age")).to_be_empty()

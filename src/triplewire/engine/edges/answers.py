@@ -7,7 +7,9 @@ number of changes of access lists: where these changed, a viewer's past cannot b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from triplewire.engine.edges.contents import Contents
@@ -20,6 +22,9 @@ FORGOTTEN = "the hub does not keep any more what happened since"
 OTHER_SCHEMA = "the schema has changed, and with it what resources hold"
 
 
+_POSITION = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})\.([0-9a-f]*)")
+
+
 class HubPosition(NamedTuple):
     """A batch, and the number of changes of access lists until then."""
 
@@ -30,9 +35,8 @@ class HubPosition(NamedTuple):
     @classmethod
     def read(cls, text: str) -> HubPosition:
         """The position that was told; one that nobody told is none of this hub."""
-        number, _, rest = text.partition(".")
-        lists, _, mark = rest.partition(".")
-        return cls(int(number), int(lists), mark) if number.isdecimal() and lists.isdecimal() else cls(0, 0, text)
+        told = _POSITION.fullmatch(text)
+        return cls(0, 0, text) if told is None else cls(int(told[1]), int(told[2]), told[3])
 
     def __str__(self) -> str:
         return f"{self.number}.{self.lists}.{self.mark}"
@@ -52,8 +56,14 @@ class EdgeAnswering:
 
     def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
         """What the edge is told; NotAllowed if it is another owner's."""
-        question = self._question
         self._known.refuse_stranger(owner)
+        self._state.edges.refuse_other_owner(self._question.edge, owner)
+        found = self._found(refused)
+        offered = self._state.edges.offered(self._question.edge)
+        return replace(found, offered=offered) if offered else found
+
+    def _found(self, refused: Mapping[str, str]) -> EdgeAnswer:
+        question = self._question
         if not question.resync and self._known.digest_without(question.load) != question.rules:
             return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
         told = self._schema_told() | {"refused": dict(refused)}
@@ -62,7 +72,7 @@ class EdgeAnswering:
         has_loaded = bool(self._tags.keys() - set(question.load))
         reason = self._resync_reason(has_loaded, "schema" in told)
         if reason:
-            return EdgeAnswer(question.position, self._here.number, self._time, resync=reason)
+            return replace(self._everything(told), resync=reason)
         return self._difference(has_loaded, told)
 
     def _resync_reason(self, has_rules: bool, has_other_schema: bool) -> str:
@@ -84,14 +94,15 @@ class EdgeAnswering:
     def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
         question, there = self._question, HubPosition.read(self._question.position)
         after = min(there.number, self._here.number) if has_loaded else self._here.number
-        step = self._steps.since(self._reader, self._state, self._viewer, after)
+        is_relisted = there.lists != self._here.lists
+        step = self._steps.since(self._reader, self._state, self._viewer, after, is_relisted=is_relisted)
         load = set(question.load)
         touched = step.touches(self._known.by_query)
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
-        moves = step.moves(set(queries.values()), trusts_past=there.lists == self._here.lists)
+        moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
-        asked = step.now.numbers(question.nodes)
+        asked = self._asked(step.now)
         more = step.now.closure(set().union(*whole.values())) | set(asked.values())
         described = [*moves.described, *sorted(more.difference(moves.described))]
         return EdgeAnswer(
@@ -108,6 +119,20 @@ class EdgeAnswering:
             drifted=self._drifted(step.now, load),
             **told,  # type: ignore[arg-type]  # each under its own name
         )
+
+    def _asked(self, now: Contents) -> dict[str, int]:
+        """The nodes that the edge asks for, as far as a rule of it reaches them: it is to learn of no others.
+
+        Of the others it is not even said whether they are known.
+        """
+        wanted = now.numbers(self._question.nodes)
+        if not wanted:
+            return {}
+        above = now.holders(wanted.values())
+        rows = self._reader.rows.binding(sorted(above))
+        roots = {term for row in rows if row.query in self._known.by_query for term in row.terms} & above
+        reached = now.closure(roots)
+        return {name: number for name, number in wanted.items() if number in reached}
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""

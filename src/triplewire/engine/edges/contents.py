@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from triplewire.algebra.content import climb
+from triplewire.algebra.content import climb, holders
 from triplewire.engine.inspect.graphs import numbers_of
-from triplewire.store import Reader, triples_of
+from triplewire.store import DocumentRecord, Reader, triples_of
 from triplewire.wire.edges import Description, Part, document_of, local_name, node_of
 
 CACHED = "urn:triplewire:cached:"
@@ -71,10 +71,25 @@ class Contents:
         texts = self.read_texts(wanted)
         return {number for number in wanted if not texts[number].startswith('"')}
 
+    def named(self, documents: Iterable[DocumentRecord]) -> set[int]:
+        """The resources that are documents."""
+        texts = [f"<{origin_of(record.uri)}>" for record in documents]
+        return {number for number in self.reader.terms.find(texts) if number}
+
+    def holders(self, nodes: Iterable[int]) -> set[int]:
+        """The resources that hold one of these nodes, and these themselves."""
+        return holders(nodes, self.reader.triples.backward, self._strong, self._blank)
+
+    def _blank(self, nodes: Sequence[int]) -> list[int]:
+        texts = self.read_texts(nodes)
+        return [node for node in nodes if texts[node].startswith("_:")]
+
     # -- as they are told
 
     def names(self, nodes: Collection[int]) -> list[str]:
         """Nodes as hub and edge spell them."""
+        if not nodes:
+            return []
         texts = self.read_texts(nodes)
         uris = self._uris_of(document for node in nodes if (document := document_of(texts[node])))
         return [node_of(texts[node], uris) for node in nodes]
@@ -95,7 +110,8 @@ class Contents:
     def descriptions(self, nodes: Collection[int]) -> list[Description]:
         """What is stated of each node, as it is told."""
         missing = [node for node in dict.fromkeys(nodes) if node not in self._told]
-        self._told.update(zip(missing, self._described(missing), strict=True))
+        if missing:
+            self._told.update(zip(missing, self._described(missing), strict=True))
         return [self._told[node] for node in nodes]
 
     def _described(self, nodes: Collection[int]) -> list[Description]:
@@ -113,10 +129,10 @@ class Contents:
         return found
 
     def _uris_of(self, documents: Iterable[int]) -> dict[int, str]:
+        """The uris of documents; also of one that the viewer may read no longer, whose blank nodes it has to let go."""
         missing = [document for document in dict.fromkeys(documents) if document not in self._uris]
-        for record in self.reader.documents.current_of(missing) if missing else ():
-            if record is not None:
-                self._uris[record.id] = origin_of(record.uri)
+        found = self.reader.uris_of(missing) if missing else {}
+        self._uris.update((document, origin_of(uri)) for document, uri in found.items())
         return self._uris
 
     def _xml(self, nodes: Iterable[int]) -> dict[int, str]:
@@ -145,13 +161,14 @@ class PastContents(Contents):
         contents = [] if is_much else reader.documents.contents(versions)
         self.is_whole = not is_much and None not in contents
         """False if some version of then is not kept any more, or if it would be too much to read."""
+        self.xml_nodes = self._nodes_with_xml(versions)
+        """The resources that are documents which have changed, and have or had XML."""
         if not self.is_whole:
             return
         spelled = [
             (document, list(triples_of(document, content or b"")))
             for (document, _), content in zip(versions, contents, strict=True)
         ]
-        self._names = self._names_of_documents()
         numbers = numbers_of(reader, (text for _, triples in spelled for triple in triples for text in triple))
         for document, triples in spelled:
             for s, p, o in triples:
@@ -168,13 +185,17 @@ class PastContents(Contents):
 
     def differs(self, node: int, now: frozenset[Statement]) -> bool:
         """Whether what is stated of a node now was not stated then; an XML document differs with every version."""
-        return node in self._names or self.stated([node])[node] != now
+        return node in self.xml_nodes or self.stated([node])[node] != now
 
-    def _names_of_documents(self) -> set[int]:
-        """The resources that are documents which have changed."""
-        records = self.reader.documents.current_of(list(self._changed))
-        texts = [f"<{origin_of(record.uri)}>" for record in records if record is not None]
-        return {number for number in self.reader.terms.find(texts) if number}
+    def _nodes_with_xml(self, then: Sequence[tuple[int, int]]) -> set[int]:
+        """Where the versions of `then` are not all known, every document that has changed may have had XML."""
+        documents = self.reader.documents
+        records = [record for record in documents.current_of(list(self._changed)) if record is not None]
+        if not self.is_whole:
+            return self.named(records)
+        found = documents.having_xml([*then, *((record.id, record.version) for record in records)])
+        with_xml = {document for document, _ in found}
+        return self.named(record for record in records if record.id in with_xml)
 
 
 def origin_of(uri: str) -> str:

@@ -14,10 +14,12 @@ from triplewire.engine.subscriptions import registrations
 from triplewire.errors import BadRequest, NotAllowed, TriplewireError, UnsupportedQuery
 from triplewire.model import Scope, Subscription
 from triplewire.store import Reader, SubscriptionRecord, Writer
-from triplewire.wire.edges import EdgeRule, digest_of_rules
+from triplewire.wire.edges import EdgeQuestion, EdgeRule, digest_of_rules
 
 _BETWEEN = ":"
 _ANOTHERS = "this edge is another account's; an edge asks as the account with which it began"
+_MOST_NODES, _MOST_RULES = 10_000, 1_000
+_WORD = re.compile(r"[\w.-]+")
 _NAME = re.compile(r"edge-[0-9a-z]{1,64}")
 
 
@@ -71,6 +73,14 @@ def refuse_stranger(reader: Reader, edge: str, owner: str | None) -> None:
         raise NotAllowed(_ANOTHERS)
 
 
+def refuse_too_much(question: EdgeQuestion) -> None:
+    """BadRequest for a question that no edge asks: they ask for a part at a time."""
+    if len(question.nodes) > _MOST_NODES:
+        raise BadRequest(f"so many resources are asked for at a time at most: {_MOST_NODES:,}")
+    if len(question.follow) > _MOST_RULES:
+        raise BadRequest(f"so many rules are followed at a time at most: {_MOST_RULES:,}")
+
+
 def scope_of(pattern: Pattern, language: str) -> Scope:
     """The graph of all documents, for what can be asked of that; XPath asks one document."""
     try:
@@ -91,22 +101,42 @@ def follow(
     later: bool,
 ) -> dict[str, str]:
     """Let rules stand; those that an edge has already stay. Gives the refused ones, with the reasons."""
-    space, refused = edge + _BETWEEN, {}
-    known = rules_of(writer, edge)
+    known, refused = rules_of(writer, edge), dict[str, str]()
+    following = _Following(writer, standing, edge + _BETWEEN, owner=owner, viewer=viewer, later=later)
     for rule in rules:
-        if rule.id in known:
-            continue
         try:
-            pattern = registrations.compiled(writer, rule.text, rule.language, None, space=space)
+            if rule.id not in known:
+                following.add(rule)
         except TriplewireError as error:
             refused[rule.id] = str(error)
-            continue
-        scope = scope_of(pattern, rule.language)
-        wanted = Subscription(space + rule.id, rule.text, rule.language, scope, "ever", owner, pattern, viewer)
-        registration = registrations.Registration(writer, standing, later=later)
-        registration.add([wanted])
-        registration.tell()
+    following.register()
     return refused
+
+
+class _Following:
+    """Rules that are let stand together; those that one is built on stand before it is read."""
+
+    def __init__(
+        self, writer: Writer, standing: Standing, space: str, *, owner: str | None, viewer: str | None, later: bool
+    ) -> None:
+        self._writer, self._standing, self._space = writer, standing, space
+        self._owner, self._viewer, self._later = owner, viewer, later
+        self._wanted: dict[str, Subscription] = {}
+
+    def add(self, rule: EdgeRule) -> None:
+        if rule.language == registrations.RULES and self._wanted.keys() & set(_WORD.findall(rule.text)):
+            self.register()
+        pattern = registrations.compiled(self._writer, rule.text, rule.language, None, space=self._space)
+        scope, id = scope_of(pattern, rule.language), self._space + rule.id
+        wanted = Subscription(id, rule.text, rule.language, scope, "ever", self._owner, pattern, self._viewer)
+        self._wanted[rule.id] = wanted
+
+    def register(self) -> None:
+        if self._wanted:
+            registration = registrations.Registration(self._writer, self._standing, later=self._later)
+            registration.add(list(self._wanted.values()))
+            registration.tell()
+            self._wanted = {}
 
 
 def replaced(
@@ -120,7 +150,7 @@ def replaced(
 def unfollow(writer: Writer, edge: str, rules: Sequence[str]) -> None:
     """Let go of rules; of one that is not there, nothing."""
     known = rules_of(writer, edge)
-    for rule in rules:
+    for rule in dict.fromkeys(rules):
         if rule in known:
             registrations.unregister(writer, known[rule].id)
 

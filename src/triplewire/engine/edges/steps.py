@@ -11,17 +11,19 @@ those of what they register at the second one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.edges.contents import Contents, PastContents
 from triplewire.engine.edges.holdings import EDGE, is_edge
+from triplewire.engine.edges.offers import NUMBERED, KnownEdges
 from triplewire.engine.edges.rules import KnownRules
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
-from triplewire.store import MATCHED, UNMATCHED, BatchRecord, Reader
+from triplewire.store import MATCHED, UNMATCHED, BatchRecord, LateReader, Reader, StateMoved, Store
 from triplewire.wire.edges import digest_of
 
 _KEPT = 8
@@ -50,8 +52,12 @@ class Moves(NamedTuple):
 class EdgeStep:
     """The way from the state after one batch to that after another, as a viewer sees it."""
 
-    def __init__(self, reader: Reader, seen: Reader, strong: frozenset[str], after: int, until: int) -> None:
+    def __init__(
+        self, reader: Reader, seen: Reader, strong: frozenset[str], after: int, until: int, *, is_relisted: bool = False
+    ) -> None:
+        """With `is_relisted`, access lists have changed: what the viewer saw before is not known."""
         self.now = Contents(seen, strong)
+        self._is_relisted = is_relisted
         self._reader = reader
         self._past = PastContents(seen, strong, after, until) if after < until else None
         self._rows: dict[int, _Rows] = {}
@@ -60,6 +66,22 @@ class EdgeStep:
             before = own.get(terms)
             was = kind != MATCHED if before is None else before.was
             own[terms] = _Fate(was, kind != UNMATCHED)
+        self._add_rows_of_xml()
+
+    def _add_rows_of_xml(self) -> None:
+        """Rows that stay, and bind what is or holds a document whose XML has changed: the log knows only of triples.
+
+        With other access lists, any XML may have come or gone.
+        """
+        if self._past is None:
+            return
+        nodes = self._past.xml_nodes
+        if self._is_relisted:
+            documents = self._reader.documents
+            nodes = nodes | self.now.named(documents.by_ids(documents.with_xml()))
+        resources = self.now.holders(nodes) if nodes else ()
+        for row in self._reader.rows.binding(sorted(resources)) if resources else ():
+            self._rows.setdefault(row.query, {}).setdefault(row.terms, _Fate(was=True, is_there=True))
 
     def read_with(self, reader: Reader, seen: Reader) -> None:
         """Go on in another transaction, which sees the same state."""
@@ -81,8 +103,8 @@ class EdgeStep:
         """Those of the queries whose rows it touches."""
         return self._rows.keys() & queries
 
-    def moves(self, queries: Iterable[int], *, trusts_past: bool) -> Moves:
-        """What the step does for queries; without trust in what was, all that it touches is described."""
+    def moves(self, queries: Iterable[int]) -> Moves:
+        """What the step does for queries; where it is not known what was, all that it touches is described."""
         before: set[int] = set()
         touched: set[int] = set()
         registered: dict[int, set[int]] = {}
@@ -98,12 +120,18 @@ class EdgeStep:
             before |= was
             touched |= is_there | left
         new = self.now.closure(touched)
-        old = self._past.closure(before) if self._past is not None and self._past.is_whole and trusts_past else set()
+        old = self._past.closure(before) if self._past is not None and self._knows_past else set()
         stated = self.now.stated(new | old)
         described = [n for n in sorted(new) if n not in old or self._differs(n)]
         gone = (old - new).union(*released.values())
         self.now.stated(gone)
-        return Moves(registered, released, described, [node for node in sorted(gone) if not stated[node]])
+        bare = [node for node in sorted(gone) if not stated[node]]
+        deleted = [node for node, told in zip(bare, self.now.descriptions(bare), strict=True) if not told.xml]
+        return Moves(registered, released, described, deleted)
+
+    @property
+    def _knows_past(self) -> bool:
+        return self._past is not None and self._past.is_whole and not self._is_relisted
 
     def _differs(self, node: int) -> bool:
         assert self._past is not None, "there is something of before"
@@ -138,7 +166,7 @@ class HubState:
 
     def __init__(self, reader: Reader, stamp: tuple[object, ...], before: HubState | None) -> None:
         """What has not changed since the state `before` is taken from there."""
-        self.stamp = stamp
+        self.stamp, self.generation = stamp, reader.generation
         self.number, self.lists = reader.batches.last(), reader.access.number()
         record = reader.batches.by_numbers({self.number}).get(self.number)
         self.mark, self.time = mark_of(record), "" if record is None else record.committed
@@ -146,6 +174,7 @@ class HubState:
         self.marks = {**dict(earlier), self.number: self.mark}
         self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
         self.is_edge = is_edge(reader)
+        self.edges = KnownEdges(reader)
         self._sights: dict[str | None, str | None] = {}
         self._taxonomy_number = taxonomies.number_of(reader)
         if before is not None and before._taxonomy_number == self._taxonomy_number:
@@ -179,10 +208,38 @@ class Steps:
         self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
         self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
         self._state: HubState | None = None
+        self._edition: int | None = None
+        """That of the store when the state was read."""
+
+    @contextmanager
+    def reading(self, store: Store) -> Iterator[Reader]:
+        """The state of the store; while that is the one that was asked of last, it is opened only if need be.
+
+        Most questions of edges that keep up are answered by what was looked up for the first of them.
+        """
+        edition = store.edition()
+        if edition is not None and edition == self._edition and self._state is not None:
+            try:
+                with store.reading_late(lambda reader: _stamp(reader) == self._stamp_known) as late:
+                    yield late
+            except StateMoved:
+                self._edition = None
+                raise
+            return
+        with store.reading() as reader:
+            self._edition = None
+            yield reader
+            self._edition = edition
+
+    @property
+    def _stamp_known(self) -> tuple[object, ...] | None:
+        return None if self._state is None else self._state.stamp
 
     def state(self, reader: Reader) -> HubState:
         """What all edges are told of this state; it is read when there is another one."""
-        stamp = reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, EDGE])
+        if isinstance(reader, LateReader) and self._state is not None:
+            return self._state
+        stamp = _stamp(reader)
         if self._state is None or self._state.stamp != stamp:
             self._state = HubState(reader, stamp, self._state)
         return self._state
@@ -198,14 +255,18 @@ class Steps:
             self._rules.popitem(last=False)
         return known
 
-    def since(self, reader: Reader, state: HubState, viewer: str | None, after: int) -> EdgeStep:
-        """The step from one batch to the last, as a viewer sees it."""
+    def since(
+        self, reader: Reader, state: HubState, viewer: str | None, after: int, *, is_relisted: bool = False
+    ) -> EdgeStep:
+        """The step from one batch to the last, as a viewer sees it; see `EdgeStep`."""
         sight = state.sight_of(reader, viewer)
         seen = reader if sight is None else reader.seen_by(viewer)
-        key = after, state.number, sight, state.lists, reader.generation, state.schema.strong
+        key = after, state.number, sight, state.lists, is_relisted, state.generation, state.schema.strong
         step = self._kept.get(key)
         if step is None:
-            step = self._kept[key] = EdgeStep(reader, seen, state.schema.strong, after, state.number)
+            step = self._kept[key] = EdgeStep(
+                reader, seen, state.schema.strong, after, state.number, is_relisted=is_relisted
+            )
             step.look_ahead(query for known in self._rules.values() for query in known.by_query)
         else:
             step.read_with(reader, seen)
@@ -213,6 +274,10 @@ class Steps:
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return step
+
+
+def _stamp(reader: Reader) -> tuple[object, ...]:
+    return reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
 
 
 def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:

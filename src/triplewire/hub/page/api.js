@@ -11,6 +11,15 @@ export const token = {
 
 let prove = null;
 
+/** How old what an edge answers may be, in seconds, or null where the service is none; and what to do when it says. */
+export const age = { seconds: null, told: () => {} };
+
+function noteAge(answer) {
+  if (!answer.headers.has("Triplewire-As-Of")) return;
+  age.seconds = answer.headers.has("Age") ? Number(answer.headers.get("Age")) : Infinity;
+  age.told(age.seconds);
+}
+
 /** How to get another token when the one that there is does not count any more; null where there is no way. */
 export const proveWith = (way) => (prove = way);
 
@@ -66,6 +75,7 @@ async function asked(path, { method = "GET", query, headers = {}, body, signal }
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { detail: "The service cannot be reached. It may have been stopped; try again later." });
   }
+  noteAge(answer);
   if (answer.ok) return answer;
   const told = await answer.json().catch(() => ({}));
   throw new Problem(answer.status, told);

@@ -1,7 +1,7 @@
 // The page: which view is shown, and for whom. Every view is a function that fills a place and stops when it is told.
 
 import { announce, button, el, link, problem, put, refill } from "./dom.js";
-import { get, proveWith, token } from "./api.js";
+import { age, get, proveWith, token } from "./api.js";
 import { resume } from "./keys.js";
 import { showBrowse, showSearch } from "./browse.js";
 import { showInbox } from "./inbox.js";
@@ -18,6 +18,7 @@ import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
 import { showEdge } from "./edges.js";
 import { showNetwork } from "./network.js";
+import { ago } from "./times.js";
 
 const VIEWS = {
   "": showInbox,
@@ -124,6 +125,14 @@ function navigation(path) {
   );
 }
 
+/** What an edge shows may be old: how old is said below everything that it shows. */
+function sayAge(seconds) {
+  const since = Number.isFinite(seconds) ? ago(Date.now() - seconds * 1000) : "never: the hub has told nothing yet";
+  const said = `What this edge keeps is that of its hub, confirmed ${since}.`;
+  const line = document.getElementById("age");
+  if (line.textContent !== said) refill(line, said);
+}
+
 async function enter() {
   me = await get("/v1/whoami");
   if (place().path === "sign-in") location.hash = "#/";
@@ -140,6 +149,7 @@ function leave() {
 }
 
 async function begin() {
+  age.told = sayAge;
   try {
     const health = await get("/v1/health/live");
     wantsIdentity = health.identity;

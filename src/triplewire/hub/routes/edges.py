@@ -136,7 +136,7 @@ def offer(
 @router.get("/edge", summary="What does this edge keep?")
 def status(access: Reading) -> EdgeTold:
     """The rules that this edge follows, how old what it keeps is, and what the link to its hub does."""
-    known = _edge(access).status()
+    known = _edge(access).status(viewer=access.viewer)
     return EdgeTold(
         known.name,
         known.hub,
@@ -153,7 +153,7 @@ def status(access: Reading) -> EdgeTold:
 @router.get("/edge/cause", summary="Why is this here?")
 def cause(access: Reading, iri: str) -> CauseTold:
     """Why something is said of a resource at this edge: rules that register it, what holds it, private documents."""
-    found = _edge(access).cause(iri)
+    found = _edge(access).cause(iri, viewer=access.viewer)
     return CauseTold(found.resource, [*found.rules], [*found.parents], [*found.private], found.is_cached)
 
 

@@ -5,6 +5,7 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 """
 
 from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.edges import EdgeNetwork
 from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
 from triplewire.network.simulation.hosts import HostedNetwork, MovingClient
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
@@ -16,6 +17,7 @@ from triplewire.network.simulation.world import World
 
 __all__ = [
     "CubeNetwork",
+    "EdgeNetwork",
     "FoundQuery",
     "HierarchyClient",
     "HierarchyNetwork",

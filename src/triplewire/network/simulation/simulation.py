@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from triplewire.network.ring import Algorithm, RingSettings
 from triplewire.network.simulation.cubes import CubeNetwork
+from triplewire.network.simulation.edges import EdgeNetwork
 from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.traces import Hops, Trace
@@ -76,6 +77,15 @@ class Simulation:
         It has 1 to 4 levels, and at most 32 sub-units in each unit. The others say what it does without (see there).
         """
         return HierarchyNetwork(self._world, self.loads, clusters, standbys=standbys, short_cut=short_cut)
+
+    def edges(
+        self, edges: int, *, hubs: int = 1, heartbeat: float | None = None, account: str | None = None
+    ) -> EdgeNetwork:
+        """So many edges of a hub, or of several hubs of one backbone; edges ask as an `account`, if one is named.
+
+        With a `heartbeat` (in seconds) links tell of silence, and nothing ever comes to rest: run for some seconds.
+        """
+        return EdgeNetwork(self._world, self.loads, edges, hubs, heartbeat, account)
 
     def ring(
         self,

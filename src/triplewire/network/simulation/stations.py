@@ -1,0 +1,311 @@
+"""Stations: hubs and edges as nodes of a world, each with a store of its own; what they ask and tell goes over links.
+
+They are the hubs and edges of every day. Here a question is a message and so is its answer, and a hub keeps a question
+that has no news yet until it has some: so a change is on its way to an edge when it is committed. What a station has
+written is its store and its `StationState`; all else is gone when it crashes, the conversation of an edge above all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from triplewire.backbone import BackboneHub
+from triplewire.backbone.hub import WaitingChange
+from triplewire.edge import Edge
+from triplewire.engine import Hub
+from triplewire.errors import NetworkError, TriplewireError
+from triplewire.model import Change
+from triplewire.network.link import LinkLag, Timing
+from triplewire.network.node import Node, NodeState
+from triplewire.network.node.node import Outbox
+from triplewire.store import Store
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
+
+_ALWAYS = 1.0
+"""Seconds for which a question may wait: any number but 0, as a hub here keeps it until there is news."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStation:
+    """A question, with a number that only its asker gives; `account` is the one that an edge proves to be."""
+
+    kind = "question"
+    number: int
+    question: EdgeQuestion | MemberQuestion
+    account: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStation:
+    """The answer to the question of a number."""
+
+    kind = "answer"
+    number: int
+    answer: EdgeAnswer | MemberAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class PassedToHome:
+    """A change on its way to the home of its document, which applies it once, by the name of the batch."""
+
+    kind = "change"
+    batch: str
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class SettledByHome:
+    """What became of a change that was passed on: applied, refused, or sent to a hub that is not its home any more."""
+
+    kind = "settled"
+    batch: str
+    refusal: str = ""
+    is_home: bool = True
+
+
+@dataclass(slots=True)
+class StationState(NodeState):
+    """What a station has written besides its store: what it asked last, and what others ask it."""
+
+    store: Store = field(default_factory=lambda: Store.open(":memory:"))
+    number: int = 0
+    asking: dict[str, int] = field(default_factory=dict)
+    """The number of the question that a neighbour has still to answer."""
+    asked: dict[str, AskedStation] = field(default_factory=dict)
+    """The questions of neighbours that wait for news."""
+    homes: dict[str, str] = field(default_factory=dict)
+    """The neighbour that is the home of a name."""
+    passed: dict[str, str] = field(default_factory=dict)
+    """Changes that are on their way to a neighbour, by batch."""
+
+
+class Station(Node):
+    """A hub or an edge that asks others and is asked."""
+
+    state: StationState
+
+    def lag(self, peer: str, now: float) -> LinkLag:
+        """How far it is behind a neighbour, as its link knows."""
+        return self._links[peer].lag(now)
+
+    def look(self, now: float) -> Outbox:
+        """Something was done at it: what has to be told of that, and asked."""
+        self._look(now)
+        return self._sent()
+
+    def _look(self, now: float) -> None:
+        raise NotImplementedError
+
+    def _ask(self, peer: str, question: EdgeQuestion | MemberQuestion, account: str | None = None) -> AskedStation:
+        self.state.number += 1
+        self.state.asking[peer] = self.state.number
+        return AskedStation(self.state.number, question, account)
+
+
+class HubStation(Station):
+    """A hub, alone or of a backbone."""
+
+    def __init__(self, state: StationState, timing: Timing, *, is_member: bool) -> None:
+        super().__init__(state, timing=timing)
+        self.hub = BackboneHub(state.store, name=state.name, when_away="queue") if is_member else Hub(state.store)
+
+    def connect(self, peer: str, now: float) -> Outbox:
+        """See `Node.connect`; another hub is asked what it has."""
+        frames = super().connect(peer, now)
+        self._ask_member(peer, now)
+        return [*frames, *self._sent()]
+
+    def forget(self, peer: str) -> None:
+        """See `Node.forget`."""
+        super().forget(peer)
+        for known in (self.state.asked, self.state.asking):
+            known.pop(peer, None)
+        self._send_elsewhere(peer)
+
+    def let_go(self, edge: str) -> None:
+        """An edge follows another hub from now on; should it come back, the link goes on."""
+        self.state.asked.pop(edge, None)
+        self.disconnect(edge)
+
+    def _send_elsewhere(self, peer: str) -> None:
+        """What was passed on to a neighbour may not have come to it: it is passed on again."""
+        self.state.passed = {batch: each for batch, each in self.state.passed.items() if each != peer}
+
+    def _ask_member(self, peer: str, now: float) -> None:
+        if isinstance(self.hub, BackboneHub) and is_hub(peer):
+            self.tell(peer, self._ask(peer, self.hub.member_question(wait=_ALWAYS)), now)
+
+    # -- what comes
+
+    def hear(self, peer: str, body: Any, now: float) -> None:
+        """See `Node.hear`."""
+        match body:
+            case AskedStation():
+                self.state.asked[peer] = body
+                self._answer(peer, body, now)
+            case ToldStation(number, MemberAnswer() as told) if self.state.asking.get(peer) == number:
+                self._take(peer, told, now)
+            case PassedToHome():
+                self.tell(peer, self._taken(body), now)
+                self._look(now)
+            case SettledByHome():
+                self._settle(body)
+                self._look(now)
+
+    def hear_all(self, peer: str, body: Any, now: float) -> None:
+        """See `Node.hear_all`: what was asked and not answered is asked again."""
+        if body is not None:
+            self.hear(peer, body, now)
+        self._send_elsewhere(peer)
+        self._ask_member(peer, now)
+
+    def all_for(self, peer: str) -> Any:
+        """See `Node.all_for`; an edge asks again by itself."""
+        self._send_elsewhere(peer)
+        if isinstance(self.hub, BackboneHub) and is_hub(peer):
+            return self._ask(peer, self.hub.member_question(wait=_ALWAYS))
+        return None
+
+    # -- what it does
+
+    def _look(self, now: float) -> None:
+        self._pass_on(now)
+        for peer, asked in list(self.state.asked.items()):
+            self._answer(peer, asked, now)
+
+    def _answer(self, peer: str, asked: AskedStation, now: float) -> None:
+        answer, is_due = self._found(asked)
+        if is_due or not asked.question.wait:
+            del self.state.asked[peer]
+            self.tell(peer, ToldStation(asked.number, answer), now)
+
+    def _found(self, asked: AskedStation) -> tuple[EdgeAnswer | MemberAnswer, bool]:
+        """The answer to a question as things are, and whether it is to be told at once."""
+        question, account = replace(asked.question, wait=0.0), asked.account
+        if isinstance(question, MemberQuestion):
+            assert isinstance(self.hub, BackboneHub), "only members of a backbone ask so"
+            told = self.hub.serve_member(question)
+            return told, told.is_news
+        answer = self.hub.serve_edge(question, owner=account, viewer=account)
+        is_told_of_rules = bool(question.follow or question.unfollow)
+        return answer, answer.is_news or is_told_of_rules or answer.position != question.position
+
+    def _take(self, peer: str, told: MemberAnswer, now: float) -> None:
+        assert isinstance(self.hub, BackboneHub), "only members of a backbone are told so"
+        self.hub.take(told)
+        self.state.homes[told.member] = peer
+        self._ask_member(peer, now)
+        self._look(now)
+
+    def _pass_on(self, now: float) -> None:
+        """Send changes that wait to their homes."""
+        if not isinstance(self.hub, BackboneHub):
+            return
+        for waiting in self.hub.waiting_changes():
+            peer = self.state.homes.get(waiting.home)
+            if waiting.home == self.hub.name:
+                self._settle_own(self.hub, waiting)
+            elif waiting.batch not in self.state.passed and peer in self._links:
+                self.state.passed[waiting.batch] = peer
+                self.tell(peer, PassedToHome(waiting.batch, waiting.change), now)
+
+    def _settle_own(self, hub: BackboneHub, waiting: WaitingChange) -> None:
+        """This hub has become the home of what waits."""
+        told = self._taken(PassedToHome(waiting.batch, waiting.change))
+        hub.settle(waiting, told.refusal)
+
+    def _taken(self, passed: PassedToHome) -> SettledByHome:
+        assert isinstance(self.hub, BackboneHub), "only members of a backbone pass changes on"
+        try:
+            self.hub.take_passed([passed.change], batch=passed.batch)
+        except NetworkError:
+            return SettledByHome(passed.batch, is_home=False)
+        except TriplewireError as error:
+            return SettledByHome(passed.batch, str(error))
+        return SettledByHome(passed.batch)
+
+    def _settle(self, told: SettledByHome) -> None:
+        assert isinstance(self.hub, BackboneHub), "only members of a backbone pass changes on"
+        self.state.passed.pop(told.batch, None)
+        for waiting in self.hub.waiting_changes() if told.is_home else ():
+            if waiting.batch == told.batch:
+                self.hub.settle(waiting, told.refusal)
+
+
+class EdgeStation(Station):
+    """An edge, which follows the hub that it is connected to."""
+
+    def __init__(self, state: StationState, timing: Timing, account: str | None) -> None:
+        super().__init__(state, timing=timing)
+        self._account = account
+        self.edge = Edge(state.store, hub=_Nowhere())
+        self._talk = self.edge.conversation(wait=_ALWAYS)
+        self._rules = self._followed()
+
+    @property
+    def hub(self) -> Edge:
+        """The hub that it is."""
+        return self.edge
+
+    def connect(self, peer: str, now: float) -> Outbox:
+        """See `Node.connect`; from now on this is the hub that it asks."""
+        for other in [each for each in self.neighbours if each != peer]:
+            self.forget(other)
+        frames = super().connect(peer, now)
+        self._begin(peer, now)
+        return [*frames, *self._sent()]
+
+    def forget(self, peer: str) -> None:
+        """See `Node.forget`."""
+        super().forget(peer)
+        self.state.asking.pop(peer, None)
+
+    def _followed(self) -> tuple[object, ...]:
+        return tuple((rule.id, rule.text) for rule in self.edge.follows())
+
+    def _look(self, now: float) -> None:
+        """Rules that have changed are told at once."""
+        if self._followed() != self._rules:
+            for peer in list(self.neighbours):
+                self._begin(peer, now)
+
+    def _begin(self, peer: str, now: float) -> None:
+        self.tell(peer, self._first_question(peer), now)
+
+    def _first_question(self, peer: str) -> AskedStation:
+        """A conversation begins; what is told of the one before is passed over."""
+        self._rules = self._followed()
+        self._talk = self.edge.conversation(wait=_ALWAYS)
+        return self._ask(peer, next(self._talk), self._account)
+
+    def hear(self, peer: str, body: Any, now: float) -> None:
+        """See `Node.hear`."""
+        if not isinstance(body, ToldStation) or self.state.asking.get(peer) != body.number:
+            return
+        assert isinstance(body.answer, EdgeAnswer), "edges are told nothing else"
+        try:
+            self.tell(peer, self._ask(peer, self._talk.send(body.answer), self._account), now)
+        except (StopIteration, NetworkError):
+            self._begin(peer, now)
+
+    def hear_all(self, peer: str, body: Any, now: float) -> None:
+        """See `Node.hear_all`."""
+        self._begin(peer, now)
+
+    def all_for(self, peer: str) -> Any:
+        """See `Node.all_for`."""
+        return self._first_question(peer)
+
+
+class _Nowhere:
+    """The uplink of an edge whose questions are messages."""
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        raise NetworkError("an edge of a simulation is told by messages; let time pass with run()")
+
+
+def is_hub(name: str) -> bool:
+    """Whether a station of this name is a hub, and no edge."""
+    return name.startswith("hub-")
