@@ -65,36 +65,35 @@ def test_numbers_of_sub_units_that_are_none_are_refused_in_words(call, clusters,
 
 
 @pytest.mark.parametrize("topology", ["hypercube", "hierarchy", "ring"])
-def test_trace_tells_the_way_of_a_document_from_its_publisher_to_those_who_are_told(topology):
+def test_trace_tells_the_way_of_a_document_from_its_publisher_to_those_who_are_told(call, topology):
     """X13: where the document went, why, and that each event of it was told."""
-    size = "--nodes", "8", "--documents", "6", "--subscriptions", "150"
-    done = simulated(*size, "--trace", "3", "--json", topology=topology)
-    told = json.loads(done.stdout)
+    command = "simulate", topology, "--nodes", "8", "--documents", "6", "--subscriptions", "150", "--trace", "3"
+    told = json.loads(call(*command, "--json").stdout)
     story = [sight["sentence"] for sight in told["trace"]]
     assert any("sends node" in sentence and "urn:document/3" in sentence for sentence in story)
     end = "an answer with a triple of urn:document/3" if topology == "ring" else "tells client-"
     assert any(end in sentence for sentence in story)
     times = [sight["time"] for sight in told["trace"]]
     assert times == sorted(times)
-    assert "The way of urn:document/3" in simulated(*size, "--trace", "3", topology=topology).stdout
+    assert "The way of urn:document/3" in call(*command).stdout
 
 
-def test_trace_of_a_document_that_there_is_not_is_refused():
-    done = simulated("--documents", "6", "--trace", "6")
-    assert done.returncode == 2
+def test_trace_of_a_document_that_there_is_not_is_refused(call):
+    done = call("simulate", "hypercube", "--documents", "6", "--trace", "6")
+    assert done.exit_code == 2
     assert "documents 0 to 5" in done.stderr
 
 
-def test_plot_draws_messages_hops_and_loads(tmp_path):
+def test_plot_draws_messages_hops_and_loads(call, tmp_path):
     pytest.importorskip("matplotlib")
     drawn = tmp_path / "cube.svg"
-    assert simulated("--plot", str(drawn)).returncode == 0
+    assert call("simulate", "hypercube", "--subscriptions", "40", "--plot", drawn).exit_code == 0
     text = drawn.read_text(encoding="utf-8")
     assert text.startswith("<?xml")
     assert text.count("<g id=") > 50
 
 
-def test_plot_of_a_kind_that_is_not_drawn_is_refused_before_anything_is_simulated(tmp_path):
-    done = simulated("--plot", str(tmp_path / "cube.txt"))
-    assert done.returncode == 2
+def test_plot_of_a_kind_that_is_not_drawn_is_refused_before_anything_is_simulated(call, tmp_path):
+    done = call("simulate", "hypercube", "--plot", tmp_path / "cube.txt")
+    assert done.exit_code == 2
     assert ".png" in done.stderr

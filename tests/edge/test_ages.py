@@ -29,9 +29,10 @@ ROUTES = [
 ]
 
 
-@pytest.fixture
-def pair(tmp_path):
-    """A hub with a document, and a served edge that has it."""
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A hub with a document, and a served edge that has it; nothing changes there any more."""
+    tmp_path = tmp_path_factory.mktemp("pair")
     with serving(f"sqlite:///{tmp_path}/hub.db") as hub:
         hub.publish("urn:a", "<urn:1> <urn:theme> <urn:water> .")
         with serving(f"sqlite:///{tmp_path}/edge.db", edge_of=hub.url) as edge:

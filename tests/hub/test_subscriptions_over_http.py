@@ -37,6 +37,7 @@ def test_subscription_is_made_read_listed_and_forgotten(served):
             "language": "sparql",
             "scope": "graph",
             "start": "now",
+            "reach": "hub",
             "owner": None,
             "columns": ["d", "t"],
             "past_columns": [],

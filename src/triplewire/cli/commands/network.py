@@ -20,7 +20,7 @@ app = options.group("Look at a network of hubs, from any of them.")
 
 
 @app.command()
-def status(hub: HubUrl, format: options.OutputFormat = None, json: options.AsJson = False) -> None:
+def status(store: HubUrl, format: options.OutputFormat = None, json: options.AsJson = False) -> None:
     """Say who the members are, where each stands, and how far this hub is with its neighbours.
 
     A lag is a number of messages that are missing here. It is "unknown" while a neighbour is
@@ -31,7 +31,7 @@ def status(hub: HubUrl, format: options.OutputFormat = None, json: options.AsJso
     \b
       triplewire network status http://127.0.0.1:8080
     """
-    with client_of(_address(hub)) as client:
+    with client_of(_address(store)) as client:
         told = client.network()
     if options.chosen(format, json) == "jsonl":
         print_json(asdict(told))
@@ -44,7 +44,7 @@ def status(hub: HubUrl, format: options.OutputFormat = None, json: options.AsJso
 
 
 @app.command("map")
-def map_of(hub: HubUrl, json: options.AsJson = False) -> None:
+def map_of(store: HubUrl, json: options.AsJson = False) -> None:
     """Draw the whole network: each hub with its corner, its links, and what waits on them.
 
     [bold]Example[/bold]
@@ -52,7 +52,7 @@ def map_of(hub: HubUrl, json: options.AsJson = False) -> None:
     \b
       triplewire network map http://127.0.0.1:8080
     """
-    with client_of(_address(hub)) as client:
+    with client_of(_address(store)) as client:
         told = client.network_map()
     if json:
         print_json(asdict(told))
@@ -68,7 +68,7 @@ def map_of(hub: HubUrl, json: options.AsJson = False) -> None:
 
 @app.command()
 def trace(
-    hub: HubUrl,
+    store: HubUrl,
     subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The id of a subscription.")],
     cursor: Annotated[
         int | None, typer.Argument(metavar="[CURSOR]", min=0, help="The cursor of an event; the last, if not said.")
@@ -81,13 +81,13 @@ def trace(
     \b
       triplewire network trace http://127.0.0.1:8080 water
     """
-    with client_of(_address(hub)) as client:
+    with client_of(_address(store)) as client:
         for line in client.trace(subscription, cursor).lines:
             print_text(line)
 
 
 @app.command()
-def leave(hub: HubUrl) -> None:
+def leave(store: HubUrl) -> None:
     """Have a hub take back what it told the others, and leave the network.
 
     [bold]Example[/bold]
@@ -95,14 +95,14 @@ def leave(hub: HubUrl) -> None:
     \b
       triplewire network leave http://127.0.0.1:8081
     """
-    with client_of(_address(hub)) as client:
+    with client_of(_address(store)) as client:
         client.leave_network()
     Problems().note("it takes back what it told the others, and leaves; `triplewire network status` says when it has")
 
 
 @app.command()
 def expel(
-    hub: HubUrl, name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the hub that has to go.")]
+    store: HubUrl, name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the hub that has to go.")]
 ) -> None:
     """Let a hub be a member no more, one that will not come back. Ask the hub that decides (see status).
 
@@ -113,7 +113,7 @@ def expel(
     \b
       triplewire network expel http://127.0.0.1:8080 hill-3f2a9c0d1b2e3f4a5b6c7d8e
     """
-    with client_of(_address(hub)) as client:
+    with client_of(_address(store)) as client:
         client.expel(name)
 
 
@@ -135,12 +135,12 @@ def identity(store: StoreUrl) -> None:
     print_text(f"{kept['name']} {public_key_of(kept['key'].encode())}")
 
 
-def _address(hub: str) -> str:
-    if not is_address(hub):
+def _address(store: str) -> str:
+    if not is_address(store):
         usage(
-            f"{hub}: a network is asked over HTTP: name the address of a hub that runs, such as http://127.0.0.1:8080"
+            f"{store}: a network is asked over HTTP: name the address of a hub that runs, such as http://127.0.0.1:8080"
         )
-    return hub
+    return store
 
 
 def _link(link: LinkTold) -> str:
