@@ -13,7 +13,7 @@ COVERED = 0.5
 UNADVERTISED = 0.1
 """The share of topics that subscriptions ask for, and that nobody advertises."""
 
-VALUES = 100
+VALUES = 10
 """Documents say one of so many values of their topic's property."""
 
 KINDS = ("schemas", "properties", "values")
@@ -70,7 +70,7 @@ def demand(
 
 
 def _query(name: str, chance: Random) -> str:
-    condition = f" FILTER(?x > {chance.randrange(50)})" if chance.random() < COVERED else ""
+    condition = f" FILTER(?x > {chance.randrange(VALUES // 2)})" if chance.random() < COVERED else ""
     return f"SELECT ?d ?x {{ ?d <{name}> ?x{condition} }}"
 
 
