@@ -41,9 +41,13 @@ class CubeTopology:
 
     def __init__(self, position: int) -> None:
         self._position = position
+        self._dimensions: dict[str, int] = {}
 
     def _dimension(self, name: str) -> int:
-        return (position_of(name) ^ self._position).bit_length() - 1
+        found = self._dimensions.get(name)
+        if found is None:
+            found = self._dimensions[name] = (position_of(name) ^ self._position).bit_length() - 1
+        return found
 
     def advertisement_goes(self, came: str, to: str) -> bool:
         """Upwards."""

@@ -82,9 +82,11 @@ def kept_inside(items: frozenset[Advertised], reach: int) -> frozenset[Advertise
     return frozenset(item._replace(reach=reach) for item in items)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def seen_from(items: frozenset[Advertised], height: int) -> frozenset[Advertised]:
     """What goes so far among what is advertised, without saying how far."""
+    if all(item.reach == NETWORK for item in items):
+        return items
     return kept_inside(frozenset(item for item in items if item.reach >= height), NETWORK)
 
 

@@ -21,6 +21,7 @@ that stands in for the origin answers when that is back and has been asked itsel
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -53,6 +54,7 @@ class RoutingHub(Node):
     ) -> None:
         super().__init__(state, timing=timing)
         self._topology = topology
+        self._own_items = Counter(item for items in state.advertisements.values() for item in items)
         self._watches = WatchIndex(topology.bit, short_cut=short_cut)
         for peer, interests in state.heard_interests.items():
             for interest, since in interests.items():
@@ -64,17 +66,16 @@ class RoutingHub(Node):
 
     def advertise(self, id: str, advertisement: Advertisement, now: float) -> Outbox:
         """A client says what it will publish; under the same id, something else from now on."""
-        self.state.advertisements[f"client {id}"] = advertisement.items
-        self._advertise_on(now)
+        self._advertise_on(self._set_own(f"client {id}", advertisement.items), now)
         return self._sent()
 
     def withdraw(self, id: str, now: float) -> Outbox:
         """A client will not publish any more what it advertised; what it has published stays."""
-        self.state.advertisements.pop(f"client {id}", None)
+        changed = self._set_own(f"client {id}", frozenset())
         for key, kept in self.state.documents.items():
             if key[0] == self.name and kept.told.document is not None:
-                self._advertise_document(kept.told.document, kept.told.reach)
-        self._advertise_on(now)
+                changed |= self._advertise_document(kept.told.document, kept.told.reach)
+        self._advertise_on(changed, now)
         return self._sent()
 
     def subscribe(
@@ -115,8 +116,7 @@ class RoutingHub(Node):
         known = self.state.documents.get((self.name, document.uri))
         if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_document(document, reach)
-        self._advertise_on(now)
+        self._advertise_on(self._advertise_document(document, reach), now)
         self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
@@ -125,8 +125,7 @@ class RoutingHub(Node):
         if (self.name, uri) not in self.state.documents:
             raise UnknownDocument(uri)
         self._take(OWN, self._next_version(uri, None, now), now)
-        self.state.advertisements.pop(f"document {uri}", None)
-        self._advertise_on(now)
+        self._advertise_on(self._set_own(f"document {uri}", frozenset()), now)
         return self._sent()
 
     def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
@@ -134,13 +133,25 @@ class RoutingHub(Node):
         self.state.versions[uri] = version
         return DocumentSent(self.name, uri, version, now, document, reach)
 
-    def _advertise_document(self, document: Document, reach: int) -> None:
-        own = [items for source, items in self.state.advertisements.items() if source != f"document {document.uri}"]
-        lacking = missing(seen_from(frozenset[Advertised]().union(*own), reach), document)
-        if lacking:
-            self.state.advertisements[f"document {document.uri}"] = kept_inside(lacking, reach)
-        else:
-            self.state.advertisements.pop(f"document {document.uri}", None)
+    def _advertise_document(self, document: Document, reach: int) -> frozenset[Advertised]:
+        """Advertise for a document what is not advertised without it; gives what has changed."""
+        source = f"document {document.uri}"
+        given = self.state.advertisements.get(source, frozenset())
+        others = frozenset(item for item, count in self._own_items.items() if count > (item in given))
+        lacking = missing(seen_from(others, reach), document)
+        return self._set_own(source, kept_inside(lacking, reach))
+
+    def _set_own(self, source: str, items: frozenset[Advertised]) -> frozenset[Advertised]:
+        """A client, or a document, advertises this from now on, if anything; gives what has changed."""
+        before = self.state.advertisements.pop(source, frozenset())
+        if items:
+            self.state.advertisements[source] = items
+        self._own_items.subtract(before - items)
+        self._own_items.update(items - before)
+        for item in before - items:
+            if not self._own_items[item]:
+                del self._own_items[item]
+        return before ^ items
 
     # -- what neighbours tell
 
@@ -159,7 +170,7 @@ class RoutingHub(Node):
                     if self._interest_goes(came, interest, peer):
                         self.state.interests[peer].want(interest, since, step)
             self._tell_interests(peer, step, now)
-            self._advertise_on(now)
+            self._advertise_on(frozenset(self._own_items).union(*self.state.heard_items.values()), now)
         return [*frames, *self._sent()]
 
     def _own_interests(self) -> list[tuple[Interest, float]]:
@@ -210,12 +221,13 @@ class RoutingHub(Node):
         return RoutesTold(self.state.told_items[peer], tuple(interests.items()), tuple(kept.told for kept in sent))
 
     def _hear_items(self, peer: str, items: frozenset[Advertised], now: float) -> None:
-        if items != self.state.heard_items[peer]:
+        before = self.state.heard_items[peer]
+        if items != before:
             self.state.heard_items[peer] = items
             step = InterestStep()
             self.state.interests[peer].advertise(seen_from(items, HUB), step)
             self._tell_interests(peer, step, now)
-            self._advertise_on(now)
+            self._advertise_on(before ^ items, now)
 
     # -- a hub that was away
 
@@ -223,12 +235,14 @@ class RoutingHub(Node):
         """Go on with the clients and documents of the hub that this one has stood in for, as it was when it went."""
         state = self.state
         state.stands_in = False
-        state.advertisements |= lost.advertisements
+        changed = frozenset[Advertised]().union(
+            *(self._set_own(source, items) for source, items in lost.advertisements.items())
+        )
         state.versions |= lost.versions
         state.subscriptions |= lost.subscriptions
         for subscription in lost.subscriptions.values():
             self._watches.watch_own(subscription)
-        self._advertise_on(now)
+        self._advertise_on(changed, now)
         self._change_interests(OWN, [*map(asked_by, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():
             self._adopt_document(key, kept, now)
@@ -268,19 +282,24 @@ class RoutingHub(Node):
 
     # -- what neighbours are told
 
-    def _advertise_on(self, now: float) -> None:
-        own = frozenset[Advertised]().union(*self.state.advertisements.values())
-        for peer, before in self.state.told_items.items():
+    def _advertise_on(self, changed: frozenset[Advertised], now: float) -> None:
+        """Tell neighbours what of these items is advertised now, and what is no longer; all others are as they were."""
+        for peer, before in self.state.told_items.items() if changed else ():
             heard = [
                 items
                 for came, items in self.state.heard_items.items()
                 if came != peer and self._topology.advertisement_goes(came, peer)
             ]
             height = self._topology.height(peer)
-            after = frozenset(item for item in own.union(*heard) if item.reach >= height)
-            if after != before:
-                self.state.told_items[peer] = after
-                self.tell(peer, Advertise(after - before, before - after), now)
+            after = frozenset(
+                item
+                for item in changed
+                if item.reach >= height and (item in self._own_items or any(item in items for items in heard))
+            )
+            added, removed = after - before, (changed - after) & before
+            if added or removed:
+                self.state.told_items[peer] = (before | added) - removed
+                self.tell(peer, Advertise(added, removed), now)
 
     def _change_interests(
         self,
