@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from operator import itemgetter
 
+from triplewire.model.access import OWN
 from triplewire.model.spelling import triples_of
+from triplewire.store.access import seen
 from triplewire.store.crowds import CrowdReader
 from triplewire.store.documents import DocumentReader, DocumentRecord
 from triplewire.store.packing import Triple, digest, digest_of, unpack
@@ -303,14 +305,15 @@ def _rows_of_listed_documents(sql: Sql) -> Iterator[str]:
     """A document gives rows to those who may read it; of the graph's rows, the engine knows who may."""
     own = "JOIN queries q ON q.id = r.query"
     shared = "JOIN crowd_members m ON m.crowd = r.crowd AND r.crowd <> 0 JOIN queries q ON q.id = m.query"
-    count = sum(
-        sql.number(
-            f"SELECT count(*) FROM rows r JOIN access_lists al ON al.document = r.document {owners}"
-            " WHERE q.viewer IS NOT NULL AND NOT EXISTS"
-            " (SELECT 1 FROM access_entries ae WHERE ae.document = r.document AND ae.account = q.viewer)"
-        )
-        for owners in (own, shared)
-    )
+    listed = "rows r JOIN access_lists al ON al.document = r.document"
+    count = 0
+    for owners in (own, shared):
+        for viewer, rows in sql.rows(f"SELECT q.viewer, count(*) FROM {listed} {owners} GROUP BY q.viewer"):
+            is_seen, names = seen(OWN if viewer is None else str(viewer), "r.document")
+            asked, values = ("q.viewer IS NULL", ()) if viewer is None else ("q.viewer = ?", (viewer,))
+            count += rows - sql.number(
+                f"SELECT count(*) FROM {listed} {owners} WHERE {asked}{is_seen}", *values, *names
+            )
     if count:
         yield f"{count} rows are of documents that their subscribers may not read"
 

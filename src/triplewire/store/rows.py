@@ -162,8 +162,12 @@ class RowWriter(RowReader):
     _crowds: CrowdWriter
 
     def __init__(self, sql: Sql, crowds: CrowdWriter, last_term: int) -> None:
-        """`last_term` is the last one that may be in a row; those that this transaction makes come after it."""
+        """`last_term` is the last one that may be in a row; those that this batch makes come after it."""
         super().__init__(sql, crowds)
+        self._last_term = last_term
+
+    def settle(self, last_term: int) -> None:
+        """A batch ends: terms up to this one may be in a row for the next one of the same transaction."""
         self._last_term = last_term
 
     def find(self, keys: Sequence[tuple[int, Terms]]) -> list[list[RowRecord]]:

@@ -156,9 +156,14 @@ class TermWriter(TermReader):
         self._draft = Draft(memory)
         super().__init__(sql, self._draft)
         self.last_known = sql.counter("terms")
-        """The last number that was given before this transaction: greater ones are new."""
+        """The last number that was given before this batch: greater ones are new, and it alone speaks of them."""
         self.made: list[tuple[int, str]] = []
         """The terms that are new in this transaction: nobody else can look them up yet."""
+
+    def settle(self) -> None:
+        """A batch ends: what it made is not new to the next one of the same transaction."""
+        if self.made:
+            self.last_known = self.made[-1][0]
 
     def ids(self, texts: Sequence[str]) -> list[int]:
         """The number of each text; texts that the store does not know get one."""

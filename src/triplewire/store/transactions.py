@@ -134,3 +134,8 @@ class Writer(Reader):
         self.homes: HomeWriter = HomeWriter(sql)
         self.network: NetworkWriter = NetworkWriter(sql)
         self.surveys = SurveyReader(sql)
+
+    def settle(self) -> None:
+        """A batch ends, and another one may follow in the same transaction."""
+        self.terms.settle()
+        self.rows.settle(self.terms.last_known)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from triplewire import parse
 from triplewire.errors import StoreError
 from triplewire.network.live import LiveNode, NetworkHub
+from triplewire.network.routing import DocumentSent
 
 
 class Exchange:
@@ -169,3 +171,27 @@ def test_message_of_a_hub_that_is_no_member_closes_its_channel(pair, caplog):
     exchange.step(first)
     assert "may only ask to join" in exchange.closed[-1]
     assert "the channel to eve-0123 is closed" in caplog.text
+
+
+@pytest.mark.parametrize("scope", ["document", "graph"])
+def test_documents_that_arrive_in_one_step_are_told_as_if_each_had_come_alone(tmp_path, scope):
+    """X8: what the first of them names for the first time is not new to the next one."""
+    told = []
+    for number, together in enumerate((True, False)):
+        with NetworkHub(tmp_path / f"{number}.db") as hub:
+            hub.subscribe("SELECT ?d ?t { ?d <urn:theme> ?t }", id="water", scope=scope, reach="network")
+            texts = [
+                ("urn:a", 1, TEXT),
+                ("urn:a", 2, TEXT + "<urn:d1> <urn:note> 1 ."),
+                ("urn:b", 1, TEXT),
+                ("urn:a", 3, ""),
+                ("urn:b", 2, "<urn:d1> <urn:theme> <urn:sea> ."),
+            ]
+            sent = [DocumentSent("corner-1", uri, version, 1.0, parse(text, uri=uri)) for uri, version, text in texts]
+            for step in [sent] if together else [[each] for each in sent]:
+                hub.take_step(step, {}, [])
+            rows = [(row["d"].value, row["t"].value) for row in hub.rows("water")]
+            told.append((rows, [(event.kind, event.row) for event in hub.events("water")]))
+            assert list(hub.store.problems()) == []
+    assert told[0] == told[1]
+    assert told[0][0] == [("urn:d1", "urn:sea")]

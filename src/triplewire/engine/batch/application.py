@@ -162,6 +162,7 @@ class _Application:
         firsts = accumulate((len(event.queries) for event in events), initial=cursors.start)
         self._applied.events = list(zip(firsts, events, strict=False))
         writer.batches.add(batch, committed=time, documents=len(self._revisions), events=len(cursors))
+        writer.settle()
 
     # -- finding, here or elsewhere
 
