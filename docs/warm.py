@@ -107,9 +107,9 @@ def _do(connection: socket.socket) -> None:
         os.environ.clear()
         os.environ.update(told["environment"])
         sys.argv = ["triplewire", *told["arguments"]]
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - until the process ends
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the process ends
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # and this
+        sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115  # and this
         code = _exit_code()
         sys.stdout.flush()
         sys.stderr.flush()

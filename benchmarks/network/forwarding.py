@@ -85,8 +85,8 @@ def _matched(index: Index, documents: Sequence[Document]) -> Iterator[float]:
 
 
 def _forwarded(hub: RoutingHub, came: str, documents: Sequence[Document], sizes: list[int]) -> Iterator[float]:
-    link = hub._links[came]  # the greeting is not what is measured
-    link.is_connected = link.is_open = True
+    for link in hub._links.values():  # the greeting is not what is measured
+        link.is_connected = link.is_open = True
     _acknowledge(hub)
     for number, document in enumerate(documents, 1):
         frame = LogEntry("other", number, DocumentSent(came, document.uri, 1, 1.0, document))
@@ -94,7 +94,7 @@ def _forwarded(hub: RoutingHub, came: str, documents: Sequence[Document], sizes:
         sent = hub.receive(came, frame, 1.0)
         yield (perf_counter() - before) * 1e6
         assert sent, "the sender is told that it has arrived"
-        sizes.append(sum(len(state.waiting) for state in hub.state.links.values()))
+        sizes.append(sum(isinstance(each, LogEntry) for _, each in sent))
         _acknowledge(hub)
 
 

@@ -56,7 +56,9 @@ class EdgeHistory:
         return self.chance.choice(self.net.edges)
 
     def _text(self) -> str:
-        node = lambda: f"<urn:r{self.chance.randrange(4)}>"  # noqa: E731
+        def node() -> str:
+            return f"<urn:r{self.chance.randrange(4)}>"
+
         said = [
             lambda: f"<urn:s> {node()}",
             lambda: f"<urn:t> {node()}",

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from triplewire.errors import ChannelRefused, NetworkError
@@ -286,7 +287,7 @@ class Council:
             silent_for = now - self._answered.get(each.name, self._began)
             if each.name != self.name and not each.is_away and silent_for > self._patience:
                 before = self.table
-                self._decide_if_may(lambda table, name=each.name: table.away(name), now)  # type: ignore[misc]
+                self._decide_if_may(partial(Membership.away, name=each.name), now)
                 if self.table != before:
                     self.log(f"{each.name} was silent for {silent_for:.0f} seconds: others stand in for it")
 

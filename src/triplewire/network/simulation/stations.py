@@ -7,6 +7,7 @@ written is its store and its `StationState`; all else is gone when it crashes, t
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,8 +96,9 @@ class Station(Node):
         self._look(now)
         return self._sent()
 
+    @abstractmethod
     def _look(self, now: float) -> None:
-        raise NotImplementedError
+        """Tell and ask what follows from what was done at it."""
 
     def _ask(self, peer: str, question: EdgeQuestion | MemberQuestion, account: str | None = None) -> AskedStation:
         self.state.number += 1
