@@ -88,9 +88,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for module in _ROUTES:
-        app.include_router(module.router)
-    app.include_router(networks.channels)
+    for router in (*(module.router for module in _ROUTES), networks.channels):
+        app.router.routes.extend(router.routes)  # as they are: `include_router` would derive each anew for this service
     service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)
