@@ -293,14 +293,14 @@ class RoutingHub(Node):
 
     def _advertise_to(self, peer: str, changed: frozenset[Advertised], now: float) -> None:
         """Tell a neighbour what of these items is advertised now, and what is no longer; others are as they were."""
-        sources: list[ItemSet] = [self._own_items]
+        present = self._own_items.among(changed)
         for came, items in self.state.heard_items.items():
             if came != peer and self._topology.advertisement_goes(came, peer):
-                sources.append(items)
+                present |= items.among(changed)
         told, height = self.state.told_items[peer], self._topology.height(peer)
-        after = {i for i in changed if i.reach >= height and any(i in items for items in sources)}
-        added = frozenset(item for item in after if item not in told)
-        removed = frozenset(item for item in changed if item in told and item not in after)
+        known = told.among(changed)
+        added = frozenset(item for item in present - known if item.reach >= height)
+        removed = known - present
         if added or removed:
             told.change(added, removed)
             self.tell(peer, Advertise(added, removed), now)

@@ -185,7 +185,7 @@ class NeighbourInterests:
 
     def _concerned(self, changed: Collection[Advertised]) -> Iterator[Interest]:
         """The first item and the last one concern all interests, as XML does: those that name no property among them."""
-        if self.advertised is None:
+        if self.advertised is None or not self.wanted:
             return
         is_first_or_last = len(self.advertised) <= len(changed)
         if is_first_or_last or any(item.kind == XML.kind for item in changed):

@@ -40,10 +40,14 @@ class ItemSet:
 
     __hash__ = None  # type: ignore[assignment]  # it changes; mypy knows no other way to say so
 
+    def among(self, items: frozenset[Advertised]) -> frozenset[Advertised]:
+        """Those of some items that are here."""
+        return items & self._items
+
     def change(self, added: Iterable[Advertised], removed: Iterable[Advertised]) -> frozenset[Advertised]:
         """Items come, and others go; gives those for which that is a change."""
         gone = self._items.intersection(removed)
-        new = {item for item in added if item not in self._items}.difference(removed)
+        new = set(added).difference(self._items).difference(removed)
         if new or gone:
             self._items |= new
             self._items -= gone
@@ -55,53 +59,42 @@ class ItemIndex(ItemSet):
     """Items, found by what they say."""
 
     def __init__(self, items: Iterable[Advertised] = ()) -> None:
-        self._reaches: dict[Advertised, set[int]] = {}
+        self._nearer: dict[Advertised, set[int]] = {}  # by what is said, the reaches that are not the whole network
         self._lengths: Counter[int] = Counter()
-        self._values: dict[str, dict[str, None]] = {}
+        self._values: dict[str, Counter[str]] = {}
         super().__init__(items)
 
     def change(self, added: Iterable[Advertised], removed: Iterable[Advertised]) -> frozenset[Advertised]:
         """See `ItemSet.change`."""
         changed = super().change(added, removed)
         for item in changed:
-            said = item._replace(reach=NETWORK)
-            if item in self._items:
-                self._note(said, item.reach)
-            else:
-                self._forget(said, item.reach)
+            self._count(item, 1 if item in self._items else -1)
         return changed
 
-    def _note(self, said: Advertised, reach: int) -> None:
-        reaches = self._reaches.setdefault(said, set())
-        if not reaches and said.kind == "schema":
-            self._lengths[len(said.name)] += 1
-        elif not reaches and said.kind == "value":
-            self._values.setdefault(said.name, {})[said.value] = None
-        reaches.add(reach)
-
-    def _forget(self, said: Advertised, reach: int) -> None:
-        reaches = self._reaches[said]
-        reaches.discard(reach)
-        if reaches:
-            return
-        del self._reaches[said]
-        if said.kind == "schema":
-            self._lengths -= Counter((len(said.name),))
-        elif said.kind == "value":
-            del self._values[said.name][said.value]
-            if not self._values[said.name]:
-                del self._values[said.name]
+    def _count(self, item: Advertised, by: int) -> None:
+        """An item has come, or gone."""
+        if item.reach != NETWORK:
+            self._nearer.setdefault(item._replace(reach=NETWORK), set()).symmetric_difference_update((item.reach,))
+        if item.kind == "schema":
+            self._lengths[len(item.name)] += by
+        elif item.kind == "value":
+            values = self._values.setdefault(item.name, Counter())
+            values[item.value] += by
+            if not values[item.value]:
+                del values[item.value]
 
     # -- what is advertised
 
     def says(self, item: Advertised, reach: int = HUB) -> bool:
-        """Whether an item is advertised that goes so far."""
-        return max(self._reaches.get(item, ()), default=-1) >= reach
+        """Whether an item is advertised that goes so far; it is named as one that goes everywhere."""
+        return item in self._items or (
+            bool(self._nearer) and max(self._nearer.get(item, ()), default=-1) >= reach
+        )
 
     def has_any(self, name: str, reach: int = HUB) -> bool:
         """Whether a property is advertised with any value, and that goes so far."""
         return self.says(Advertised("property", name), reach) or any(
-            self.says(Advertised("schema", name[:length]), reach) for length in self._lengths
+            self.says(Advertised("schema", name[:length]), reach) for length, count in self._lengths.items() if count
         )
 
     def lacking(self, document: Document, reach: int = NETWORK) -> frozenset[Advertised]:
