@@ -1,6 +1,7 @@
 """Who wants what, and who publishes it: topics, each with a share of the hubs that ask for it.
 
-A hub that asks for a topic does so twice: for all of it, and for a part of it. So half of the subscriptions are covered.
+A hub that asks for a topic does so twice: for all of it, and for a part of it. So half of the subscriptions are
+covered.
 """
 
 from __future__ import annotations

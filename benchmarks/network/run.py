@@ -134,7 +134,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--profiles", action="append", type=int, metavar="N", help="at a controller; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw messages against the number of hubs, and of those concerned")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw messages against the number of hubs, and of those concerned"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the generators (1)")
     parser.add_argument("--quick", action="store_true", help="a small network and few profiles, in seconds")
     return parser

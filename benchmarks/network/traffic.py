@@ -164,7 +164,9 @@ def spread(sim: Simulation, net: SimulatedNetwork, wanted: Demand, alternative: 
         clients[node].advertise(**said)
     sim.run()
     advertised = _bodies(sim)
-    sids = [(clients[asked.node], clients[asked.node].subscribe(asked.text)) for t in wanted.topics for asked in t.asked]
+    sids = [
+        (clients[asked.node], clients[asked.node].subscribe(asked.text)) for t in wanted.topics for asked in t.asked
+    ]
     sim.run()
     subscribed, loads = _bodies(sim), Counter(sim.loads)
     for each in wanted.documents:

@@ -44,6 +44,8 @@ from triplewire.network.routing.watches import Rows, WatchIndex
 OWN = ""
 """The neighbour that clients of the hub stand for."""
 
+_STOOD_IN_FOR = "the hub was away and stood in for: of documents that changed meanwhile it saw the last version alone"
+
 
 class RoutingHub(Node):
     """A hub in a network, made from its durable state."""
@@ -68,16 +70,12 @@ class RoutingHub(Node):
 
     def advertise(self, id: str, advertisement: Advertisement, now: float) -> Outbox:
         """A client says what it will publish; under the same id, something else from now on."""
-        self._advertise_on(self._set_own(f"client {id}", advertisement.items), now)
+        self._advertise_on(self._inherited(self._set_own(f"client {id}", advertisement.items)), now)
         return self._sent()
 
     def withdraw(self, id: str, now: float) -> Outbox:
         """A client will not publish any more what it advertised; what it has published stays."""
-        changed = self._set_own(f"client {id}", frozenset())
-        for key, kept in self.state.documents.items():
-            if key[0] == self.name and kept.told.document is not None:
-                changed |= self._advertise_document(kept.told.document, kept.told.reach)
-        self._advertise_on(changed, now)
+        self._advertise_on(self._inherited(self._set_own(f"client {id}", frozenset())), now)
         return self._sent()
 
     def subscribe(
@@ -110,6 +108,28 @@ class RoutingHub(Node):
             raise UnknownSubscription(id)
         return self.state.subscriptions[id]
 
+    def go_offline(self, client: str, limit: int, until: float) -> None:
+        """A client goes offline: so many events of each of its subscriptions wait for it, until a time."""
+        for subscription in self._subscriptions_of(client):
+            subscription.leave(limit, until)
+
+    def come_back(self, client: str, now: float) -> None:
+        """A client is back, and told of what it missed."""
+        for subscription in self._subscriptions_of(client):
+            subscription.come_back(now)
+
+    def _subscriptions_of(self, client: str) -> list[ClientSubscription]:
+        return [each for each in self.state.subscriptions.values() if each.client == client]
+
+    def fetch(self, client: str, uri: str) -> Document:
+        """A document that a client was told of, from here, whether the one who published it is there or not."""
+        for subscription in self._subscriptions_of(client):
+            for key in subscription.given:
+                document = self.state.documents[key].told.document if key[1] == uri else None
+                if document is not None:
+                    return document
+        raise UnknownDocument(uri)
+
     def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Outbox:
         """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
 
@@ -118,7 +138,7 @@ class RoutingHub(Node):
         known = self.state.documents.get((self.name, document.uri))
         if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_on(self._advertise_document(document, reach), now)
+        self._advertise_on(self._inherited(self._advertise_document(document, reach)), now)
         self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
@@ -127,7 +147,7 @@ class RoutingHub(Node):
         if (self.name, uri) not in self.state.documents:
             raise UnknownDocument(uri)
         self._take(OWN, self._next_version(uri, None, now), now)
-        self._advertise_on(self._set_own(f"document {uri}", frozenset()), now)
+        self._advertise_on(self._inherited(self._set_own(f"document {uri}", frozenset())), now)
         return self._sent()
 
     def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
@@ -140,6 +160,17 @@ class RoutingHub(Node):
         source = f"document {document.uri}"
         given = self._set_own(source, frozenset())
         return given ^ self._set_own(source, kept_inside(self._own_items.lacking(document, reach), reach))
+
+    def _inherited(self, changed: frozenset[Advertised]) -> frozenset[Advertised]:
+        """Advertise what has gone for the sake of documents that still need it; gives all that has changed."""
+        gone = changed - self._own_items.among(changed)
+        for key, kept in self.state.documents.items() if gone else ():
+            if key[0] == self.name and kept.told.document is not None:
+                changed |= self._advertise_document(kept.told.document, kept.told.reach)
+                gone -= self._own_items.among(changed)
+                if not gone:
+                    break
+        return changed
 
     def _set_own(self, source: str, items: frozenset[Advertised]) -> frozenset[Advertised]:
         """A client, or a document, advertises this from now on, if anything; gives what has changed."""
@@ -220,11 +251,11 @@ class RoutingHub(Node):
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
             kept.sent[peer] = kept.told.version
-        return RoutesTold(frozenset(self.state.told_items[peer]), tuple(interests.items()), tuple(kept.told for kept in sent))
+        return RoutesTold(
+            frozenset(self.state.told_items[peer]), tuple(interests.items()), tuple(kept.told for kept in sent)
+        )
 
-    def _hear_items(
-        self, peer: str, added: frozenset[Advertised], removed: frozenset[Advertised], now: float
-    ) -> None:
+    def _hear_items(self, peer: str, added: frozenset[Advertised], removed: frozenset[Advertised], now: float) -> None:
         changed = self.state.heard_items[peer].change(added, removed)
         if changed:
             step = InterestStep()
@@ -245,6 +276,7 @@ class RoutingHub(Node):
         state.subscriptions |= lost.subscriptions
         for subscription in lost.subscriptions.values():
             self._watches.watch_own(subscription)
+            subscription.note_gap(_STOOD_IN_FOR)
         self._advertise_on(changed, now)
         self._change_interests(OWN, [*map(asked_by, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():

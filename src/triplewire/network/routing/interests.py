@@ -184,7 +184,7 @@ class NeighbourInterests:
             self._settle(interest, step)
 
     def _concerned(self, changed: Collection[Advertised]) -> Iterator[Interest]:
-        """The first item and the last one concern all interests, as XML does: those that name no property among them."""
+        """The first item and the last one concern all interests, as XML does."""
         if self.advertised is None or not self.wanted:
             return
         is_first_or_last = len(self.advertised) <= len(changed)
@@ -238,7 +238,9 @@ class NeighbourInterests:
 
     def _kept_back(self, wider: Interest) -> list[Interest]:
         signs = _signs(wider.pattern)
-        some = self.wanted if "" in signs else dict.fromkeys(i for sign in signs for i in self._by_property.asking(sign))
+        some = (
+            self.wanted if "" in signs else dict.fromkeys(i for sign in signs for i in self._by_property.asking(sign))
+        )
         return [each for each in some if each not in self.told and self._may_cover(signs, each, wider)]
 
     def _may_cover(self, signs: frozenset[str], interest: Interest, wider: Interest) -> bool:

@@ -19,7 +19,7 @@ from triplewire.network.routing.reaches import HUB, NETWORK
 
 
 class ItemSet:
-    """A set of items. `stamp` is another object after each change: who keeps one sees by that whether it has changed."""
+    """A set of items. `stamp` is another object after each change: by that it is seen whether it has."""
 
     def __init__(self, items: Iterable[Advertised] = ()) -> None:
         self._items: set[Advertised] = set()
@@ -87,9 +87,7 @@ class ItemIndex(ItemSet):
 
     def says(self, item: Advertised, reach: int = HUB) -> bool:
         """Whether an item is advertised that goes so far; it is named as one that goes everywhere."""
-        return item in self._items or (
-            bool(self._nearer) and max(self._nearer.get(item, ()), default=-1) >= reach
-        )
+        return item in self._items or (bool(self._nearer) and max(self._nearer.get(item, ()), default=-1) >= reach)
 
     def has_any(self, name: str, reach: int = HUB) -> bool:
         """Whether a property is advertised with any value, and that goes so far."""
