@@ -40,11 +40,6 @@ class Traffic:
     concerned: float = 0.0
     """Hubs that a document concerns, on average: those with subscriptions to it, but for the one that publishes it."""
 
-    @property
-    def messages(self) -> int:
-        """All of them."""
-        return self.advertising + self.subscribing + self.publishing
-
 
 Shape = int | Sequence[int]
 """Hubs of a hypercube, or sub-units at each level of a hierarchy."""
