@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -14,22 +15,32 @@ _STYLES = {"triplewire": "o-", "flood-events": "s--", "flood-subscriptions": "^-
 
 
 def draw(lines: Sequence[Traffic], path: Path) -> None:
-    """Messages for a subscription and for a document against the number of hubs, with the most subscriptions."""
+    """With the most subscriptions: messages for each against the number of hubs, and against those concerned."""
     most = max(line.subscriptions for line in lines)
-    shown = [line for line in lines if line.subscriptions == most and line.alternative in _STYLES]
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    shown = sorted((line for line in lines if line.subscriptions == most), key=lambda line: line.nodes)
+    figure = Figure(figsize=(15, 4.5), layout="constrained")
     FigureCanvasAgg(figure)  # pictures only, whatever display there is
     figure.suptitle(f"{shown[0].topology}, {most:,} subscriptions")
-    for axes, what in zip(figure.subplots(1, 2), ("subscribing", "publishing"), strict=True):
-        for alternative, style in _STYLES.items():
-            curve = sorted((line for line in shown if line.alternative == alternative), key=lambda line: line.nodes)
-            if curve:
-                each = [getattr(line, what) / _count(line, what) for line in curve]
-                axes.plot([line.nodes for line in curve], each, style, label=alternative)
-        axes.set(xscale="log", yscale="log", xlabel="hubs", ylabel=f"messages for each, {what}")
-        axes.legend()
+    subscribing, publishing, concerned = figure.subplots(1, 3)
+    _curves(subscribing, shown, lambda line: line.nodes, lambda line: line.subscribing / max(1, line.subscriptions))
+    subscribing.set(xlabel="hubs", ylabel="messages for a subscription")
+    _curves(publishing, shown, lambda line: line.nodes, _for_a_document)
+    publishing.set(xlabel="hubs", ylabel="messages for a document")
+    _curves(concerned, shown, lambda line: line.concerned, _for_a_document)
+    concerned.set(xlabel="hubs that a document concerns, on average", ylabel="messages for a document")
     figure.savefig(path)
 
 
-def _count(line: Traffic, what: str) -> int:
-    return max(1, line.subscriptions if what == "subscribing" else line.documents)
+def _curves(
+    axes: Axes, lines: Sequence[Traffic], across: Callable[[Traffic], float], up: Callable[[Traffic], float]
+) -> None:
+    for alternative, style in _STYLES.items():
+        curve = [line for line in lines if line.alternative == alternative]
+        if curve:
+            axes.plot([across(line) for line in curve], [up(line) for line in curve], style, label=alternative)
+    axes.set(xscale="log", yscale="log")
+    axes.legend()
+
+
+def _for_a_document(line: Traffic) -> float:
+    return line.publishing / max(1, line.documents)

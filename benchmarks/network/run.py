@@ -26,6 +26,8 @@ INTERESTS = (1_000, 10_000)
 SUBSCRIPTIONS = (100, 1_000, 10_000)
 INTERESTED, PUBLISHING = 0.01, 0.05
 
+STAGES = ("advertising", "subscribing", "publishing")
+
 Line = Traffic | Deciding | Forwarding
 
 
@@ -69,14 +71,11 @@ def _shape(topology: str, shape: str | Shape) -> Shape:
 def traffic(options: argparse.Namespace, shape: Shape, subscriptions: int, progress: Progress) -> Iterator[Traffic]:
     """All alternatives on one network."""
     nodes = range(shape if isinstance(shape, int) else prod(shape))
-    documents = 20 if options.quick else options.documents
+    documents = 20 if options.quick else options.documents or subscriptions
     wanted = demand(nodes, subscriptions, documents, options.interested, PUBLISHING, options.seed)
-    expected: int | None = None
     for alternative in ALTERNATIVES[options.topology]:
-        progress(alternative)
-        found = measure_traffic(shape, wanted, alternative, expected, options.seed)
-        expected = found.told
-        yield found
+        progress(f"{subscriptions:,} subscriptions, {alternative}")
+        yield measure_traffic(shape, wanted, alternative, options.seed)
 
 
 def _write(lines: Sequence[Line], path: Path | None) -> None:
@@ -86,15 +85,14 @@ def _write(lines: Sequence[Line], path: Path | None) -> None:
 
 def _print(lines: Sequence[Line]) -> None:
     sent = [line for line in lines if isinstance(line, Traffic)]
-    heads = ("network", "alternative", "subscriptions", "documents", "subscribing", "publishing", "told", "seconds")
+    heads = ("network", "alternative", "subscriptions", "documents", *STAGES, "told", "seconds")
     rows = [
         (
             f"{line.nodes} in {line.levels}",
             line.alternative,
             f"{line.subscriptions:,}",
             f"{line.documents:,}",
-            f"{line.subscribing:,}",
-            f"{line.publishing:,}",
+            *(f"{getattr(line, stage):,}" for stage in STAGES),
             f"{line.told:,}",
             figure(line.seconds),
         )
@@ -130,13 +128,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="how many (100, 1000 and 10000); may be repeated",
     )
-    parser.add_argument("--documents", type=int, default=500, help="how many (500)")
+    parser.add_argument("--documents", type=int, help="how many (as many as subscriptions)")
     parser.add_argument(
         "--interested", type=float, default=INTERESTED, help="the share of hubs that want a topic (0.01)"
     )
     parser.add_argument("--profiles", action="append", type=int, metavar="N", help="at a controller; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write JSON lines there")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw messages against the number of hubs")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw messages against the number of hubs, and of those concerned"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the generators (1)")
     parser.add_argument("--quick", action="store_true", help="a small network and few profiles, in seconds")
     return parser

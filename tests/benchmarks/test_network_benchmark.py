@@ -9,7 +9,9 @@ import pytest
 from benchmarks.network import run
 from benchmarks.network.demand import demand
 from benchmarks.network.targets import verdicts
-from benchmarks.network.traffic import ALTERNATIVES, Traffic, measure_traffic
+from benchmarks.network.traffic import ALTERNATIVES, FLOODS, Traffic, measure_traffic, spread
+
+from triplewire.network import Simulation
 
 
 @pytest.mark.parametrize("topology", ALTERNATIVES)
@@ -33,16 +35,37 @@ def test_quick_run_measures_every_alternative(topology: str, tmp_path: Path, cap
 
 def test_hubs_that_want_nothing_take_nothing_in_and_flooding_costs_many_times_as_much() -> None:
     wanted = demand(range(64), 60, 20, 0.02, 0.05, seed=1)
-    ours = measure_traffic((4, 4, 4), wanted, "triplewire", None, seed=1)
-    flood = measure_traffic((4, 4, 4), wanted, "flood-events", ours.told, seed=1)
+    ours = measure_traffic((4, 4, 4), wanted, "triplewire", seed=1)
+    flood = measure_traffic((4, 4, 4), wanted, "flood-events", seed=1)
     assert ours.idle == 0
     assert flood.publishing > 5 * ours.publishing
 
 
 def test_promise_is_judged_by_messages_of_the_same_network() -> None:
     def line(alternative: str, nodes: int, publishing: int) -> Traffic:
-        return Traffic("hierarchy", nodes, 3, alternative, 10_000, 10, 10, publishing, 10, 0, 1.0)
+        return Traffic("hierarchy", nodes, 3, alternative, 10_000, 10, 0, 10, publishing, 10, 0, 1.0)
 
     lines = [line("triplewire", 256, 10), line("flood-events", 256, 300), line("flood-events", 64, 1)]
     floods = [verdict for verdict in verdicts(lines) if "flood" in verdict.what]
     assert [(verdict.value, verdict.is_met) for verdict in floods] == [(30.0, True)]
+
+
+def test_half_of_the_subscriptions_are_covered_and_one_hub_in_twenty_publishes_what_each_wants() -> None:
+    """P5: the demand is the one that the promise speaks of."""
+    wanted = demand(range(256), 10_000, 10, 0.01, 0.05, seed=1)
+    asked = [each for topic in wanted.topics for each in topic.asked]
+    wide = {(each.node, each.topic) for each in asked if each.above is None}
+    covered = [each for each in asked if each.above is not None and (each.node, each.topic) in wide]
+    assert (len(asked), len(covered)) == (10_000, 5_000)
+    assert {len(topic.publishers) for topic in wanted.topics} == {0, 13}
+
+
+@pytest.mark.parametrize("nodes", [8, 16])
+def test_flooding_that_is_counted_sends_what_flooding_that_is_simulated_does(nodes: int) -> None:
+    """P6: baselines are counted by hand, which a simulation of the same confirms."""
+    wanted = demand(range(nodes), 20, 15, 0.2, 0.1, seed=2)
+    for alternative, count in FLOODS.items():
+        sim, counted = Simulation(1), count(nodes, wanted)
+        simulated = spread(sim, sim.hypercube(nodes), wanted, alternative)
+        assert (simulated.publishing, simulated.told) == (counted.publishing, counted.told)
+        assert simulated.subscribing <= counted.subscribing, "flooding knows of no covering"

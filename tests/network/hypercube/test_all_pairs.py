@@ -67,3 +67,28 @@ def test_id_of_a_subscription_is_taken_once():
     net.client(at=0).subscribe(ASKED % 1, id="mine")
     with pytest.raises(DuplicateSubscription):
         net.client(at=0).subscribe(ASKED % 2, id="mine")
+
+
+@pytest.mark.parametrize("how", ["retracted", "changed", "withdrawn", "said anew"])
+def test_document_stays_advertised_when_what_was_advertised_for_others_goes(how):
+    """P4: what one document, or a client, has advertised for the next one is inherited by it."""
+    sim = Simulation(seed=1)
+    net = sim.hypercube(4)
+    writer, reader = net.client(at=0), net.client(at=3)
+    said = writer.advertise(properties=["urn:p"]) if how in ("withdrawn", "said anew") else ""
+    writer.publish("<urn:a> <urn:p> 1 .", uri="urn:first")
+    writer.publish("<urn:b> <urn:p> 1 .", uri="urn:second")
+    sim.run()
+    match how:
+        case "retracted":
+            writer.retract("urn:first")
+        case "changed":
+            writer.publish("<urn:a> <urn:q> 1 .", uri="urn:first")
+        case "withdrawn":
+            writer.withdraw(said)
+        case _:
+            writer.advertise(properties=["urn:q"], id=said)
+    sim.run()
+    reader.subscribe("SELECT ?d { ?d <urn:p> ?x }")
+    sim.run()
+    assert net.hub(0).state.heard_interests["corner-1"], "the interest finds the document's hub"

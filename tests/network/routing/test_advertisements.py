@@ -11,13 +11,17 @@ from effort import examples
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.languages import compile as compile_query
 from triplewire.model import Document
-from triplewire.network.routing import Advertisement, could_match
-from triplewire.network.routing.advertisements import missing
+from triplewire.network.routing import Advertisement
+from triplewire.network.routing.items import ItemIndex
 
 DC = "http://purl.org/dc/elements/1.1/"
 ARTICLE = """PREFIX dc: <http://purl.org/dc/elements/1.1/> SELECT ?r {
     ?r a dc:article ; dc:creator ?c ; dc:date ?d
     FILTER((CONTAINS(?c, "Nejdl") || CONTAINS(?c, "Koubarakis")) && ?d >= 2003) }"""
+
+
+def could_match(items, pattern):
+    return ItemIndex(items).could_match(pattern)
 
 
 def asked(text: str, language: str = "sparql"):
@@ -57,7 +61,7 @@ def test_property_that_is_a_variable_is_advertised_by_anybody():
 def test_xpath_goes_where_there_is_xml_and_only_there():
     query = asked("/menu/item", "xpath")
     assert not could_match(Advertisement(properties=["urn:p"]).items, query)
-    assert could_match(missing(frozenset(), Document("urn:d", b"", b"<menu/>")), query)
+    assert could_match(ItemIndex().lacking(Document("urn:d", b"", b"<menu/>")), query)
 
 
 PROPERTIES = ["urn:v/a", "urn:v/b", "urn:w/c", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"]
@@ -84,8 +88,8 @@ def test_no_document_that_conforms_matches_a_query_that_could_not_be_matched(sai
     """Invariant of `network.routing.advertisements`: what conforms to it matches nothing that could not be matched."""
     document = Document.from_triples("urn:d", [Triple(NamedNode("urn:s"), NamedNode(p), v) for p, v in said])
     items = Advertisement(schemas=schemas, properties=properties, values=values).items
-    items |= missing(items, document)
-    assert not missing(items, document)
+    items |= ItemIndex(items).lacking(document)
+    assert not ItemIndex(items).lacking(document)
     for text in QUERIES:
         query = asked(text)
         assert could_match(items, query) or not query.rows_in(document, EMPTY)

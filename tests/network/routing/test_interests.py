@@ -5,6 +5,7 @@ from __future__ import annotations
 from triplewire.languages import compile as compile_query
 from triplewire.network.routing import Advertisement
 from triplewire.network.routing.interests import InterestStep, NeighbourInterests, interest_of
+from triplewire.network.routing.items import ItemIndex
 
 ITEMS = Advertisement(properties=["urn:p", "urn:q"]).items
 
@@ -33,17 +34,17 @@ def test_columns_make_no_difference():
 
 
 def test_interest_that_a_wider_one_covers_is_not_told():
-    neighbour = NeighbourInterests(ITEMS)
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
     assert told(neighbour, WIDE=1.0, NARROW=2.0, OTHER=3.0).added == {WIDE: 1.0, OTHER: 3.0}
 
 
 def test_interest_that_counts_for_longer_is_told_all_the_same():
-    neighbour = NeighbourInterests(ITEMS)
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
     assert told(neighbour, WIDE=5.0, NARROW=2.0).added == {WIDE: 5.0, NARROW: 2.0}
 
 
 def test_end_of_a_wider_interest_tells_what_it_kept_back_in_the_same_step():
-    neighbour = NeighbourInterests(ITEMS)
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
     told(neighbour, WIDE=1.0, NARROW=2.0, NARROWER=3.0)
     step = InterestStep()
     neighbour.drop(WIDE, 1.0, step)
@@ -51,18 +52,19 @@ def test_end_of_a_wider_interest_tells_what_it_kept_back_in_the_same_step():
 
 
 def test_interest_waits_for_an_advertisement_and_goes_with_it():
-    neighbour = NeighbourInterests(ITEMS)
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
     assert not told(neighbour, ABSENT=1.0)
     step = InterestStep()
-    neighbour.advertise(Advertisement(properties=["urn:absent"]).items, step)
+    absent = Advertisement(properties=["urn:absent"]).items
+    neighbour.advertise(neighbour.advertised.change(absent, ()), step)
     assert step.added == {ABSENT: 1.0}
     step = InterestStep()
-    neighbour.advertise(ITEMS, step)
+    neighbour.advertise(neighbour.advertised.change((), absent), step)
     assert [*step.removed] == [ABSENT]
 
 
 def test_interest_of_several_sources_is_told_once_and_stays_until_the_last_goes():
-    neighbour = NeighbourInterests(ITEMS)
+    neighbour = NeighbourInterests(ItemIndex(ITEMS))
     assert told(neighbour, WIDE=2.0).added == {WIDE: 2.0}
     assert not told(neighbour, WIDE=3.0)
     assert told(neighbour, WIDE=1.0).added == {WIDE: 1.0}, "the oldest counts"

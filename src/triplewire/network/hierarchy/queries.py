@@ -15,7 +15,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import Document
 from triplewire.network.node import Outbox
-from triplewire.network.routing import HUB, RoutesTold, could_match, seen_from
+from triplewire.network.routing import RoutesTold
 from triplewire.network.routing.messages import DocumentSent
 from triplewire.network.routing.moves import MovingHub, MovingState
 from triplewire.network.routing.subscriptions import Key
@@ -184,7 +184,7 @@ class BrokerHub(MovingHub):
             return asked.reach >= self._topology.height(peer)
         if self.state.stands_in and self.state.links[peer].has is None:
             return True
-        return could_match(seen_from(self.state.heard_items[peer], HUB), asked.pattern)
+        return self.state.heard_items[peer].could_match(asked.pattern)
 
     def _go_on(self, task: QueryTask, now: float) -> None:
         """Ask the next ones, or answer; sub-units come before the unit above, because they are nearer."""

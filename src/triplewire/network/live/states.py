@@ -21,7 +21,6 @@ state, a microsecond or two for each row, and not with what is in them; a text i
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -43,9 +42,10 @@ from triplewire.network.live.spelling import (
     spelled_question,
     spelled_sent,
 )
-from triplewire.network.routing import HUB, RoutingState, seen_from
+from triplewire.network.routing import RoutingState
 from triplewire.network.routing.hubs import OWN, asked_by
 from triplewire.network.routing.interests import Interest, NeighbourInterests
+from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.state import KeptDocument
 from triplewire.network.routing.subscriptions import ClientSubscription
 
@@ -100,9 +100,11 @@ def _rows(record: CornerRecord) -> Iterator[tuple[Place, Any, Callable[[Any], An
                 (entry.epoch, entry.number, entry.replaces),
                 _entry(entry),
             )
-    for part, every in (("advertised", state.advertisements), ("heard", state.heard_items), ("told", state.told_items)):
+    for source, advertised in state.advertisements.items():
+        yield ("advertised", f"{at} {source}"), advertised, spelled_items
+    for part, every in (("heard", state.heard_items), ("told", state.told_items)):
         for name, items in every.items():
-            yield (part, f"{at} {name}"), items, spelled_items
+            yield (part, f"{at} {name}"), items.stamp, _items(items)
     for peer, interests in state.heard_interests.items():
         yield from _interest_rows("interest", f"{at} {peer}", interests)
     for peer, known in state.interests.items():
@@ -149,6 +151,10 @@ def _spelled_link(value: tuple[str, str | None, int, Position | None]) -> Any:
     return [epoch, peer, done, None if has is None else [has.epoch, has.number]]
 
 
+def _items(items: ItemSet) -> Callable[[Any], Any]:
+    return lambda stamp: spelled_items(frozenset(items))
+
+
 def _entry(entry: LogEntry) -> Callable[[Any], Any]:
     return lambda value: [*value, spelled_body(entry.body)]
 
@@ -182,7 +188,7 @@ def read_records(rows: Mapping[Place, str]) -> dict[int, CornerRecord]:
 def _read_link(state: RoutingState, peer: str, told: Any) -> None:
     epoch, other, done, has = told
     state.links[peer] = LinkState(epoch, other, done, has=None if has is None else Position(*has))
-    state.interests.setdefault(peer, NeighbourInterests())
+    state.interests.setdefault(peer, NeighbourInterests(None))
     state.heard_interests.setdefault(peer, {})
 
 
@@ -196,11 +202,11 @@ def _read_advertised(state: RoutingState, source: str, told: Any) -> None:
 
 
 def _read_heard(state: RoutingState, peer: str, told: Any) -> None:
-    state.heard_items[peer] = read_items(told)
+    state.heard_items[peer] = ItemIndex(read_items(told))
 
 
 def _read_told(state: RoutingState, peer: str, told: Any) -> None:
-    state.told_items[peer] = read_items(told)
+    state.told_items[peer] = ItemSet(read_items(told))
 
 
 def _read_interest(state: RoutingState, name: str, told: Any) -> None:
@@ -253,16 +259,16 @@ def _conclude(record: CornerRecord) -> None:
     """What follows from what is written: which interests could go to each neighbour."""
     state, topology = record.state, CubeTopology(record.position)
     for peer in state.links:
-        state.heard_items.setdefault(peer, frozenset())
-        state.told_items.setdefault(peer, frozenset())
+        state.heard_items.setdefault(peer, ItemIndex())
+        state.told_items.setdefault(peer, ItemSet())
     sources = [(OWN, [asked_by(each) for each in state.subscriptions.values()])]
     sources += [(peer, [*interests.items()]) for peer, interests in state.heard_interests.items()]
     for peer, known in state.interests.items():
         told = dict(known.told)
-        fresh = NeighbourInterests(seen_from(state.heard_items[peer], HUB))
+        fresh = NeighbourInterests(state.heard_items[peer])
         for came, interests in sources:
             for interest, since in interests:
                 if came != peer and interest.reach >= topology.height(peer) and topology.interest_goes(came, peer):
-                    fresh.wanted.setdefault(interest, Counter())[since] += 1
+                    fresh.count(interest, since)
         fresh.restore(told)
         state.interests[peer] = fresh

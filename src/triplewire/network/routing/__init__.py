@@ -6,7 +6,8 @@ it; a document goes back the way of the interests that it matches. Which way a m
 topology. No IO, no clock, no chance.
 """
 
-from triplewire.network.routing.advertisements import Advertisement, could_match, seen_from
+from triplewire.network.routing.absences import MissedEvents
+from triplewire.network.routing.advertisements import Advertisement
 from triplewire.network.routing.hubs import RoutingHub
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.moves import MovingHub, MovingState
@@ -20,6 +21,7 @@ __all__ = [
     "Advertise",
     "Advertisement",
     "DocumentSent",
+    "MissedEvents",
     "MovingHub",
     "MovingState",
     "RoutesTold",
@@ -27,7 +29,5 @@ __all__ = [
     "RoutingState",
     "Subscribe",
     "Topology",
-    "could_match",
     "height_of",
-    "seen_from",
 ]

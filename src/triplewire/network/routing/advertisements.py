@@ -22,9 +22,9 @@ from typing import NamedTuple
 from pyoxigraph import Literal, NamedNode, Variable
 
 from triplewire.algebra.expressions import holds
-from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
+from triplewire.algebra.pattern import Conjunction, TriplePattern, variables_of
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.model import RDF, Document, Term
+from triplewire.model import RDF, Term
 from triplewire.network.routing.reaches import NETWORK
 
 _BUILT_IN = (RDF, "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#")
@@ -82,73 +82,24 @@ def kept_inside(items: frozenset[Advertised], reach: int) -> frozenset[Advertise
     return frozenset(item._replace(reach=reach) for item in items)
 
 
-@lru_cache(maxsize=10_000)
-def seen_from(items: frozenset[Advertised], height: int) -> frozenset[Advertised]:
-    """What goes so far among what is advertised, without saying how far."""
-    if all(item.reach == NETWORK for item in items):
-        return items
-    return kept_inside(frozenset(item for item in items if item.reach >= height), NETWORK)
+def named_property(predicate: object) -> str | None:
+    """The IRI of a property that advertisements speak of; None for a variable, and for the built-in vocabularies."""
+    if not isinstance(predicate, NamedNode) or predicate.value.startswith(_BUILT_IN):
+        return None
+    return predicate.value
 
 
-def missing(items: frozenset[Advertised], document: Document) -> frozenset[Advertised]:
-    """What must be advertised besides, so that a document conforms to it."""
-    found: set[Advertised] = set()
-    is_said = False
-    for triple in document.triples:
-        name = triple.predicate.value
-        if name.startswith(_BUILT_IN):
-            continue
-        is_said = True
-        if not _has_any(items, name) and Advertised("value", name, _value_of(triple.object)) not in items:
-            found.add(Advertised("property", name))
-    if not is_said and len(document):
-        found.add(ANYTHING)
-    if document.xml:
-        found.add(XML)
-    return frozenset(found - items)
-
-
-def _value_of(term: object) -> str:
+def value_of(term: object) -> str:
+    """A term's text, as a value is advertised."""
     return str(getattr(term, "value", term))
 
 
 @lru_cache(maxsize=100_000)
-def _has_any(items: frozenset[Advertised], name: str) -> bool:
-    """Whether a property is advertised with any value."""
-    return Advertised("property", name) in items or any(
-        item.kind == "schema" and name.startswith(item.name) for item in items
-    )
-
-
-@lru_cache(maxsize=200_000)
-def could_match(items: frozenset[Advertised], pattern: Pattern) -> bool:
-    """Whether a document that conforms to what is advertised could match."""
-    if not items:
-        return False
-    if pattern.asks_xml:
-        return XML in items
-    return any(_branch_could_match(items, branch) for branch in pattern.branches)
-
-
-def _branch_could_match(items: frozenset[Advertised], branch: Conjunction) -> bool:
-    return all(_triple_could_match(items, branch, triple) for triple in branch.triples)
-
-
-def _triple_could_match(items: frozenset[Advertised], branch: Conjunction, triple: TriplePattern) -> bool:
-    predicate = triple.predicate
-    if isinstance(predicate, Variable) or predicate.value.startswith(_BUILT_IN):
-        return True
-    if _has_any(items, predicate.value):
-        return True
-    values = [item.value for item in items if item.kind == "value" and item.name == predicate.value]
-    return any(_fits(value, branch, triple) for value in values)
-
-
-def _fits(value: str, branch: Conjunction, triple: TriplePattern) -> bool:
+def fits(value: str, branch: Conjunction, triple: TriplePattern) -> bool:
     """Whether a value could stand where the triple has its object: an advertisement does not say which kind it is."""
     wanted = triple.object
     if not isinstance(wanted, Variable):
-        return _value_of(wanted) == value
+        return value_of(wanted) == value
     asked = [condition for condition in branch.conditions if variables_of(condition) == {wanted.value}]
     return not asked or any(
         all(holds(condition, {wanted.value: reading}, EMPTY) for condition in asked) for reading in _readings(value)

@@ -31,10 +31,11 @@ from triplewire.languages import compile as compile_query
 from triplewire.model import Document
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, Outbox
-from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside, missing, seen_from
+from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside
 from triplewire.network.routing.interests import Interest, InterestStep, NeighbourInterests, interest_of
+from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.messages import Advertise, AnswerSent, Ask, DocumentSent, RoutesTold, Subscribe
-from triplewire.network.routing.reaches import HUB, NETWORK
+from triplewire.network.routing.reaches import NETWORK
 from triplewire.network.routing.state import KeptDocument, RoutingState
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.topologies import Topology
@@ -42,6 +43,8 @@ from triplewire.network.routing.watches import Rows, WatchIndex
 
 OWN = ""
 """The neighbour that clients of the hub stand for."""
+
+_STOOD_IN_FOR = "the hub was away and stood in for: of documents that changed meanwhile it saw the last version alone"
 
 
 class RoutingHub(Node):
@@ -54,7 +57,8 @@ class RoutingHub(Node):
     ) -> None:
         super().__init__(state, timing=timing)
         self._topology = topology
-        self._own_items = Counter(item for items in state.advertisements.values() for item in items)
+        self._own_counts = Counter(item for items in state.advertisements.values() for item in items)
+        self._own_items = ItemIndex(self._own_counts)
         self._watches = WatchIndex(topology.bit, short_cut=short_cut)
         for peer, interests in state.heard_interests.items():
             for interest, since in interests.items():
@@ -66,16 +70,12 @@ class RoutingHub(Node):
 
     def advertise(self, id: str, advertisement: Advertisement, now: float) -> Outbox:
         """A client says what it will publish; under the same id, something else from now on."""
-        self._advertise_on(self._set_own(f"client {id}", advertisement.items), now)
+        self._advertise_on(self._inherited(self._set_own(f"client {id}", advertisement.items)), now)
         return self._sent()
 
     def withdraw(self, id: str, now: float) -> Outbox:
         """A client will not publish any more what it advertised; what it has published stays."""
-        changed = self._set_own(f"client {id}", frozenset())
-        for key, kept in self.state.documents.items():
-            if key[0] == self.name and kept.told.document is not None:
-                changed |= self._advertise_document(kept.told.document, kept.told.reach)
-        self._advertise_on(changed, now)
+        self._advertise_on(self._inherited(self._set_own(f"client {id}", frozenset())), now)
         return self._sent()
 
     def subscribe(
@@ -108,6 +108,28 @@ class RoutingHub(Node):
             raise UnknownSubscription(id)
         return self.state.subscriptions[id]
 
+    def go_offline(self, client: str, limit: int, until: float) -> None:
+        """A client goes offline: so many events of each of its subscriptions wait for it, until a time."""
+        for subscription in self._subscriptions_of(client):
+            subscription.leave(limit, until)
+
+    def come_back(self, client: str, now: float) -> None:
+        """A client is back, and told of what it missed."""
+        for subscription in self._subscriptions_of(client):
+            subscription.come_back(now)
+
+    def _subscriptions_of(self, client: str) -> list[ClientSubscription]:
+        return [each for each in self.state.subscriptions.values() if each.client == client]
+
+    def fetch(self, client: str, uri: str) -> Document:
+        """A document that a client was told of, from here, whether the one who published it is there or not."""
+        for subscription in self._subscriptions_of(client):
+            for key in subscription.given:
+                document = self.state.documents[key].told.document if key[1] == uri else None
+                if document is not None:
+                    return document
+        raise UnknownDocument(uri)
+
     def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Outbox:
         """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
 
@@ -116,7 +138,7 @@ class RoutingHub(Node):
         known = self.state.documents.get((self.name, document.uri))
         if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_on(self._advertise_document(document, reach), now)
+        self._advertise_on(self._inherited(self._advertise_document(document, reach)), now)
         self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
@@ -125,7 +147,7 @@ class RoutingHub(Node):
         if (self.name, uri) not in self.state.documents:
             raise UnknownDocument(uri)
         self._take(OWN, self._next_version(uri, None, now), now)
-        self._advertise_on(self._set_own(f"document {uri}", frozenset()), now)
+        self._advertise_on(self._inherited(self._set_own(f"document {uri}", frozenset())), now)
         return self._sent()
 
     def _next_version(self, uri: str, document: Document | None, now: float, reach: int = NETWORK) -> DocumentSent:
@@ -136,21 +158,31 @@ class RoutingHub(Node):
     def _advertise_document(self, document: Document, reach: int) -> frozenset[Advertised]:
         """Advertise for a document what is not advertised without it; gives what has changed."""
         source = f"document {document.uri}"
-        given = self.state.advertisements.get(source, frozenset())
-        others = frozenset(item for item, count in self._own_items.items() if count > (item in given))
-        lacking = missing(seen_from(others, reach), document)
-        return self._set_own(source, kept_inside(lacking, reach))
+        given = self._set_own(source, frozenset())
+        return given ^ self._set_own(source, kept_inside(self._own_items.lacking(document, reach), reach))
+
+    def _inherited(self, changed: frozenset[Advertised]) -> frozenset[Advertised]:
+        """Advertise what has gone for the sake of documents that still need it; gives all that has changed."""
+        gone = changed - self._own_items.among(changed)
+        for key, kept in self.state.documents.items() if gone else ():
+            if key[0] == self.name and kept.told.document is not None:
+                changed |= self._advertise_document(kept.told.document, kept.told.reach)
+                gone -= self._own_items.among(changed)
+                if not gone:
+                    break
+        return changed
 
     def _set_own(self, source: str, items: frozenset[Advertised]) -> frozenset[Advertised]:
         """A client, or a document, advertises this from now on, if anything; gives what has changed."""
         before = self.state.advertisements.pop(source, frozenset())
         if items:
             self.state.advertisements[source] = items
-        self._own_items.subtract(before - items)
-        self._own_items.update(items - before)
-        for item in before - items:
-            if not self._own_items[item]:
-                del self._own_items[item]
+        self._own_counts.subtract(before - items)
+        self._own_counts.update(items - before)
+        gone = [item for item in before - items if not self._own_counts[item]]
+        for item in gone:
+            del self._own_counts[item]
+        self._own_items.change(items - before, gone)
         return before ^ items
 
     # -- what neighbours tell
@@ -159,8 +191,9 @@ class RoutingHub(Node):
         """See `Node.connect`; a new neighbour is told what concerns it."""
         is_new = peer not in self.state.interests
         if is_new:
-            self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else frozenset())
-            self.state.heard_items[peer] = self.state.told_items[peer] = frozenset()
+            heard = self.state.heard_items[peer] = ItemIndex()
+            self.state.interests[peer] = NeighbourInterests(None if self._topology.takes_all(peer) else heard)
+            self.state.told_items[peer] = ItemSet()
             self.state.heard_interests[peer] = {}
         frames = super().connect(peer, now)
         if is_new:
@@ -170,7 +203,7 @@ class RoutingHub(Node):
                     if self._interest_goes(came, interest, peer):
                         self.state.interests[peer].want(interest, since, step)
             self._tell_interests(peer, step, now)
-            self._advertise_on(frozenset(self._own_items).union(*self.state.heard_items.values()), now)
+            self._advertise_to(peer, frozenset(self._own_items).union(*self.state.heard_items.values()), now)
         return [*frames, *self._sent()]
 
     def _own_interests(self) -> list[tuple[Interest, float]]:
@@ -183,7 +216,7 @@ class RoutingHub(Node):
         """See `Node.hear`."""
         match body:
             case Advertise(added, removed):
-                self._hear_items(peer, (self.state.heard_items[peer] | added) - removed, now)
+                self._hear_items(peer, added, removed, now)
             case Subscribe(added, removed):
                 known = self.state.heard_interests[peer]
                 gone = [(interest, known[interest]) for interest in removed if interest in known]
@@ -200,7 +233,7 @@ class RoutingHub(Node):
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
         """See `Node.hear_all`."""
-        self._hear_items(peer, body.advertised, now)
+        self._hear_items(peer, body.advertised, frozenset(self.state.heard_items[peer]) - body.advertised, now)
         known, told = self.state.heard_interests[peer], dict(body.interests)
         gone = [(interest, since) for interest, since in known.items() if interest not in told]
         self._change_interests(peer, body.interests, gone, now)
@@ -218,16 +251,17 @@ class RoutingHub(Node):
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
             kept.sent[peer] = kept.told.version
-        return RoutesTold(self.state.told_items[peer], tuple(interests.items()), tuple(kept.told for kept in sent))
+        return RoutesTold(
+            frozenset(self.state.told_items[peer]), tuple(interests.items()), tuple(kept.told for kept in sent)
+        )
 
-    def _hear_items(self, peer: str, items: frozenset[Advertised], now: float) -> None:
-        before = self.state.heard_items[peer]
-        if items != before:
-            self.state.heard_items[peer] = items
+    def _hear_items(self, peer: str, added: frozenset[Advertised], removed: frozenset[Advertised], now: float) -> None:
+        changed = self.state.heard_items[peer].change(added, removed)
+        if changed:
             step = InterestStep()
-            self.state.interests[peer].advertise(seen_from(items, HUB), step)
+            self.state.interests[peer].advertise(changed, step)
             self._tell_interests(peer, step, now)
-            self._advertise_on(before ^ items, now)
+            self._advertise_on(changed, now, came=peer)
 
     # -- a hub that was away
 
@@ -242,6 +276,7 @@ class RoutingHub(Node):
         state.subscriptions |= lost.subscriptions
         for subscription in lost.subscriptions.values():
             self._watches.watch_own(subscription)
+            subscription.note_gap(_STOOD_IN_FOR)
         self._advertise_on(changed, now)
         self._change_interests(OWN, [*map(asked_by, lost.subscriptions.values())], [], now)
         for key, kept in lost.documents.items():
@@ -282,24 +317,25 @@ class RoutingHub(Node):
 
     # -- what neighbours are told
 
-    def _advertise_on(self, changed: frozenset[Advertised], now: float) -> None:
-        """Tell neighbours what of these items is advertised now, and what is no longer; all others are as they were."""
-        for peer, before in self.state.told_items.items() if changed else ():
-            heard = [
-                items
-                for came, items in self.state.heard_items.items()
-                if came != peer and self._topology.advertisement_goes(came, peer)
-            ]
-            height = self._topology.height(peer)
-            after = frozenset(
-                item
-                for item in changed
-                if item.reach >= height and (item in self._own_items or any(item in items for items in heard))
-            )
-            added, removed = after - before, (changed - after) & before
-            if added or removed:
-                self.state.told_items[peer] = (before | added) - removed
-                self.tell(peer, Advertise(added, removed), now)
+    def _advertise_on(self, changed: frozenset[Advertised], now: float, came: str = OWN) -> None:
+        """A neighbour, or a client, advertises these items now, or no longer: tell those whom that may concern."""
+        for peer in self.state.told_items if changed else ():
+            if peer != came and self._topology.advertisement_goes(came, peer):
+                self._advertise_to(peer, changed, now)
+
+    def _advertise_to(self, peer: str, changed: frozenset[Advertised], now: float) -> None:
+        """Tell a neighbour what of these items is advertised now, and what is no longer; others are as they were."""
+        present = self._own_items.among(changed)
+        for came, items in self.state.heard_items.items():
+            if came != peer and self._topology.advertisement_goes(came, peer):
+                present |= items.among(changed)
+        told, height = self.state.told_items[peer], self._topology.height(peer)
+        known = told.among(changed)
+        added = frozenset(item for item in present - known if item.reach >= height)
+        removed = known - present
+        if added or removed:
+            told.change(added, removed)
+            self.tell(peer, Advertise(added, removed), now)
 
     def _change_interests(
         self,

@@ -11,8 +11,9 @@ comes. When a wider one goes, those that it kept back are told in the same messa
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,7 +23,8 @@ from pyoxigraph import NamedNode
 from triplewire.algebra.covering import covers
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Conjunction, Pattern
-from triplewire.network.routing.advertisements import Advertised, could_match
+from triplewire.network.routing.advertisements import XML, Advertised
+from triplewire.network.routing.items import ItemIndex
 from triplewire.network.routing.reaches import NETWORK
 
 
@@ -88,23 +90,77 @@ class InterestStep:
         return bool(self.added or self.removed)
 
 
+class PropertyIndex:
+    """Interests by the properties that they ask for, so that what concerns some is found without a look at all.
+
+    Those that ask for XML are under no property, and neither are those that ask for any.
+    """
+
+    def __init__(self) -> None:
+        self._asking: dict[str, dict[Interest, None]] = {}
+        self._names: list[str] = []
+
+    def add(self, interest: Interest) -> None:
+        """An interest comes."""
+        for name in _asked_for(interest.pattern):
+            if name not in self._asking:
+                self._asking[name] = {}
+                insort(self._names, name)
+            self._asking[name][interest] = None
+
+    def remove(self, interest: Interest) -> None:
+        """An interest goes."""
+        for name in _asked_for(interest.pattern):
+            del self._asking[name][interest]
+            if not self._asking[name]:
+                del self._asking[name]
+                del self._names[bisect_left(self._names, name)]
+
+    def asking(self, name: str) -> Collection[Interest]:
+        """The interests that ask for a property."""
+        return self._asking.get(name, {}).keys()
+
+    def concerned(self, item: Advertised) -> Iterator[Interest]:
+        """The interests that could be matched, or not, because of an item."""
+        if item.kind != "schema":
+            yield from self.asking(item.name)
+            return
+        for place in range(bisect_left(self._names, item.name), len(self._names)):
+            if not self._names[place].startswith(item.name):
+                return
+            yield from self.asking(self._names[place])
+
+
+@lru_cache(maxsize=100_000)
+def _asked_for(pattern: Pattern) -> tuple[str, ...]:
+    return tuple(sorted(set[str]().union(*map(_properties, pattern.branches))))
+
+
 @dataclass(slots=True)
 class NeighbourInterests:
     """What concerns one neighbour: `wanted`, all interests that could go there; `told`, those that it was told of.
 
-    `wanted` counts the times of each interest's sources: the oldest one counts. With nothing in `advertised`, not even
-    a set, the neighbour is told of all of them.
+    `wanted` counts the times of each interest's sources: the oldest one counts. `advertised` is what the neighbour
+    advertises, which the hub changes; without, the neighbour is told of all of them.
     """
 
-    advertised: frozenset[Advertised] | None = frozenset()
+    advertised: ItemIndex | None
     wanted: dict[Interest, Counter[float]] = field(default_factory=dict)
     told: dict[Interest, float] = field(default_factory=dict)
     _signed: dict[str, dict[Interest, None]] = field(default_factory=dict)
+    _by_property: PropertyIndex = field(default_factory=PropertyIndex, compare=False)
 
     def want(self, interest: Interest, since: float, step: InterestStep) -> None:
         """A source of an interest comes."""
-        self.wanted.setdefault(interest, Counter())[since] += 1
+        self.count(interest, since)
         self._settle(interest, step)
+
+    def count(self, interest: Interest, since: float) -> None:
+        """A source of an interest comes, of which the neighbour may have been told before."""
+        if interest not in self.wanted:
+            self.wanted[interest] = Counter()
+            self._by_property.add(interest)
+        self.wanted[interest][since] += 1
 
     def drop(self, interest: Interest, since: float, step: InterestStep) -> None:
         """A source of an interest goes."""
@@ -114,6 +170,7 @@ class NeighbourInterests:
             del times[since]
         if not times:
             del self.wanted[interest]
+            self._by_property.remove(interest)
         self._settle(interest, step)
 
     def restore(self, told: dict[Interest, float]) -> None:
@@ -121,11 +178,21 @@ class NeighbourInterests:
         for interest, since in told.items():
             self._note(interest, since)
 
-    def advertise(self, items: frozenset[Advertised], step: InterestStep) -> None:
-        """The neighbour advertises something else: interests that waited for it go, others are called back."""
-        self.advertised = items
-        for interest in [*self.wanted]:
+    def advertise(self, changed: Collection[Advertised], step: InterestStep) -> None:
+        """The neighbour advertises these now, or no longer: interests that waited go, others are called back."""
+        for interest in dict.fromkeys(self._concerned(changed)):
             self._settle(interest, step)
+
+    def _concerned(self, changed: Collection[Advertised]) -> Iterator[Interest]:
+        """The first item and the last one concern all interests, as XML does."""
+        if self.advertised is None or not self.wanted:
+            return
+        is_first_or_last = len(self.advertised) <= len(changed)
+        if is_first_or_last or any(item.kind == XML.kind for item in changed):
+            yield from self.wanted
+            return
+        for item in changed:
+            yield from self._by_property.concerned(item)
 
     def _settle(self, interest: Interest, step: InterestStep) -> None:
         """Tell of an interest, or take it back, as it should be now; and of what it kept back."""
@@ -152,7 +219,7 @@ class NeighbourInterests:
             self._signed.setdefault(sign, {})[interest] = None
 
     def _could_match(self, interest: Interest) -> bool:
-        return self.advertised is None or could_match(self.advertised, interest.pattern)
+        return self.advertised is None or self.advertised.could_match(interest.pattern)
 
     def _forget(self, interest: Interest) -> None:
         if self.told.pop(interest, None) is not None:
@@ -171,9 +238,10 @@ class NeighbourInterests:
 
     def _kept_back(self, wider: Interest) -> list[Interest]:
         signs = _signs(wider.pattern)
-        kept = (
-            interest
-            for interest in self.wanted
-            if interest not in self.told and not signs.isdisjoint(_met(interest.pattern))
+        some = (
+            self.wanted if "" in signs else dict.fromkeys(i for sign in signs for i in self._by_property.asking(sign))
         )
-        return [interest for interest in kept if _is_wider(wider, interest)]
+        return [each for each in some if each not in self.told and self._may_cover(signs, each, wider)]
+
+    def _may_cover(self, signs: frozenset[str], interest: Interest, wider: Interest) -> bool:
+        return not signs.isdisjoint(_met(interest.pattern)) and _is_wider(wider, interest)

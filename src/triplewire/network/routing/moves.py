@@ -218,7 +218,7 @@ class MovingHub(RoutingHub):
 
     def _let_go(self, asked: ClientAsked, now: float) -> ClientMoved:
         """Let go of all that is here of a client."""
-        own = [each for each in self.state.subscriptions.values() if each.client == asked.client]
+        own = self._subscriptions_of(asked.client)
         told = {key: self.state.documents[key].told for each in own for key in each.given}
         for subscription in own:
             self._end(subscription, now)

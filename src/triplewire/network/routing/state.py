@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from triplewire.network.node import NodeState
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.interests import Interest, NeighbourInterests
+from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.messages import Ask, DocumentSent
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
@@ -26,8 +27,8 @@ class RoutingState(NodeState):
 
     advertisements: dict[str, frozenset[Advertised]] = field(default_factory=dict)
     """What clients advertise, and for the sake of each document what nobody has advertised."""
-    heard_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
-    told_items: dict[str, frozenset[Advertised]] = field(default_factory=dict)
+    heard_items: dict[str, ItemIndex] = field(default_factory=dict)
+    told_items: dict[str, ItemSet] = field(default_factory=dict)
     heard_interests: dict[str, dict[Interest, float]] = field(default_factory=dict)
     interests: dict[str, NeighbourInterests] = field(default_factory=dict)
     subscriptions: dict[str, ClientSubscription] = field(default_factory=dict)

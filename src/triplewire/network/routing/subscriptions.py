@@ -20,6 +20,7 @@ from triplewire.algebra.taxonomy import EMPTY
 from triplewire.algebra.xpath.places import Places
 from triplewire.model import Behind, Changed, Content, Document, Event, Matched, Row, Term, Unmatched
 from triplewire.model.event import NODE, TEXT
+from triplewire.network.routing.absences import Absence, MissedEvents
 from triplewire.network.routing.reaches import NETWORK
 
 _ORDER = (Unmatched, Matched, Changed)
@@ -45,10 +46,30 @@ class ClientSubscription:
     sources: dict[Row, set[Key]] = field(default_factory=dict)
     log: list[Event] = field(default_factory=list)
     cursor: int = 0
+    absence: Absence | None = None
+    """Since when, and for how long, the client is offline."""
+    missed: list[MissedEvents] = field(default_factory=list)
 
     def counts(self, time: float, distance: int) -> bool:
         """Whether it wants what was published at a time, so far from here."""
         return time > self.since and distance <= self.reach
+
+    def leave(self, limit: int, until: float) -> None:
+        """The client goes offline: so many events wait for it, until a time."""
+        if self.absence is None:
+            self.absence = Absence(self.cursor, limit, until)
+
+    def come_back(self, now: float) -> None:
+        """The client is back: what has fallen off meanwhile is told to it as missed."""
+        if self.absence is not None:
+            self.absence.trim(self.log, now)
+            missed = self.absence.missed(self.log, self.cursor, now)
+            self.absence = None
+            self.missed += [missed] if missed is not None else []
+
+    def note_gap(self, reason: str) -> None:
+        """Its hub was away, and may have seen less than all versions of documents."""
+        self.missed.append(MissedEvents(self.cursor, self.cursor, reason))
 
     def take(
         self,
@@ -71,6 +92,8 @@ class ClientSubscription:
                 happened.append((kind, identity, new.get(identity) or old[identity]))
         for kind, _, row in sorted(happened, key=lambda each: (_ORDER.index(each[0]), str(each[2]))):
             self._tell(kind, row, Behind(key[1], *versions), before, after, now)
+        if self.absence is not None:
+            self.absence.trim(self.log, now)
 
     def _identity(self, row: Row) -> Row:
         return Row({name: term for name, term in row.items() if name != TEXT}) if self.pattern.asks_xml else row

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from triplewire.errors import NetworkError
-from triplewire.model import Event
+from triplewire.model import Document, Event, Row
 from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import MovingHub, MovingState, Topology
+from triplewire.network.routing import MissedEvents, MovingHub, MovingState, Topology
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.world import World
 
@@ -120,6 +120,7 @@ class MovingClient(SimulatedClient):
     def __init__(self, network: HostedNetwork, name: str, at: int) -> None:
         super().__init__(network, name, at)
         self._generation = 0
+        self._is_offline = False
 
     def move(self, to: int) -> None:
         """Go to another node: subscriptions follow, with all that they were told and have missed (N8, P7).
@@ -131,6 +132,51 @@ class MovingClient(SimulatedClient):
             self._generation += 1
             self.at = to
 
+    def go_offline(self, *, limit: int = 1_000, seconds: float = 3_600.0) -> None:
+        """Be away: so many events of each subscription wait at the hub, for so long (P7).
+
+        The hub knows of it, and goes on to be asked for the client's interests.
+        """
+        if limit < 0 or seconds < 0:
+            raise ValueError(f"a queue has a length and a time, and not {limit} and {seconds}")
+        hub = self._arrived()
+        hub.go_offline(self.name, limit, self._moment(self.at) + seconds)
+        self._is_offline = True
+
+    def come_back(self) -> None:
+        """Be there again, at the hub where it was or, after `move`, at another one; `missed` says what fell off."""
+        hub = self._arrived()
+        hub.come_back(self.name, self._moment(self.at))
+        self._is_offline = False
+
+    def _arrived(self) -> MovingHub:
+        hub = self._network.hub(self.at)
+        if hub.awaits(self.name):
+            raise NetworkError(f"what {self.name} has is on its way to node {self.at}; let time pass with run()")
+        return hub
+
+    def _refuse_offline(self) -> None:
+        if self._is_offline:
+            raise NetworkError(f"{self.name} is offline; it is told when it is back: come_back()")
+
+    def missed(self, id: str) -> list[MissedEvents]:
+        """The stretches of events that a subscription was not told, by their cursors, and why."""
+        self._refuse_offline()
+        return list(self._arrived().subscription(id).missed)
+
+    def rows(self, id: str) -> list[Row]:
+        """The rows of a subscription as they are now, whatever was missed."""
+        self._refuse_offline()
+        return list(self._arrived().subscription(id).sources)
+
+    def fetch(self, uri: str) -> Document:
+        """A document that one of the client's subscriptions was told of, from the hub, whoever is offline (P7).
+
+        UnknownDocument for others, and for one that was taken back.
+        """
+        self._refuse_offline()
+        return self._arrived().fetch(self.name, uri)
+
     def unsubscribe(self, id: str) -> None:
         """Let a query end; NetworkError while it is on its way to where the client is."""
         hub = self._network.hub(self.at)
@@ -140,4 +186,5 @@ class MovingClient(SimulatedClient):
 
     def events(self, id: str) -> list[Event]:
         """What a subscription was told so far; nothing while it is on its way to where the client is."""
+        self._refuse_offline()
         return [] if self._network.hub(self.at).awaits(self.name) else super().events(id)

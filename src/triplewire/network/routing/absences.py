@@ -1,0 +1,54 @@
+"""Clients that are offline: what comes meanwhile waits, up to a number of events and for a time (P7, P8).
+
+    queue    at most `limit` events of a subscription wait; then the oldest one falls off
+    time     after `until` the client is not waited for any more: nothing of what came meanwhile is kept
+
+What falls off is told when the client is back, as the stretch of cursors that it missed: so what it was told and what
+it missed are all cursors there were, without a gap. What the rows are now, it can ask.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from triplewire.model import Event
+
+
+@dataclass(frozen=True, slots=True)
+class MissedEvents:
+    """Events after one cursor up to another one that a client is not told any more, and why.
+
+    Where a hub itself was away, `after` and `until` are the same: no event is lacking that it has made, but of
+    documents that changed several times meanwhile it has seen the last version alone.
+    """
+
+    after: int
+    until: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """A client has been offline since a cursor; so many events wait for it, until a time."""
+
+    since: int
+    limit: int
+    until: float
+
+    def trim(self, log: list[Event], now: float) -> None:
+        """Let what is too much, or too late, fall off a log."""
+        first = bisect_right(log, self.since, key=_cursor)
+        excess = len(log) - first - (0 if now > self.until else self.limit)
+        del log[first : first + max(0, excess)]
+
+    def missed(self, log: list[Event], cursor: int, now: float) -> MissedEvents | None:
+        """What has fallen off a log that was trimmed, whose newest event has this cursor, or had."""
+        first = bisect_right(log, self.since, key=_cursor)
+        until = log[first].cursor - 1 if first < len(log) else cursor
+        reason = "the client was away for too long" if now > self.until else f"more than {self.limit:,} events waited"
+        return MissedEvents(self.since, until, reason) if until > self.since else None
+
+
+def _cursor(event: Event) -> int:
+    return event.cursor
