@@ -23,6 +23,7 @@ from triplewire.hub.routes import (
     browsing,
     deliveries,
     documents,
+    edge_links,
     edges,
     events,
     feeds,
@@ -91,6 +92,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for module in _ROUTES:
         app.include_router(module.router)
     app.include_router(networks.channels)
+    app.include_router(edge_links.channels)
     service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)
     app.add_middleware(OwnMachine, is_open=lambda: not service.settings.asks_who)

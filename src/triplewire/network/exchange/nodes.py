@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triplewire.network.exchange.messages import Answer, Asked, Declined, Question, Told, is_due
+from triplewire.network.link import LinkLag
 from triplewire.network.node import Node, NodeState
 from triplewire.network.node.node import Outbox
 
@@ -28,6 +29,10 @@ class ExchangeNode(Node):
     """A node of questions and answers; what it does with them is its kind's."""
 
     state: ExchangeState
+
+    def lag(self, peer: str, now: float) -> LinkLag:
+        """How far it is behind a neighbour, as its link knows."""
+        return self._links[peer].lag(now)
 
     # -- asking
 

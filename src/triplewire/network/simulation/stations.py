@@ -18,7 +18,7 @@ from triplewire.engine import Hub
 from triplewire.errors import NetworkError, TriplewireError
 from triplewire.model import Change
 from triplewire.network.exchange import Answer, Asked, ExchangeNode, ExchangeState
-from triplewire.network.link import LinkLag, Timing
+from triplewire.network.link import Timing
 from triplewire.network.node.node import Outbox
 from triplewire.store import Store
 from triplewire.wire.backbones import MemberAnswer, MemberQuestion
@@ -62,10 +62,6 @@ class Station(ExchangeNode):
     """A hub or an edge that asks others and is asked."""
 
     state: StationState
-
-    def lag(self, peer: str, now: float) -> LinkLag:
-        """How far it is behind a neighbour, as its link knows."""
-        return self._links[peer].lag(now)
 
     def look(self, now: float) -> Outbox:
         """Something was done at it: what has to be told of that, and asked."""
