@@ -6,7 +6,8 @@ import random
 import re
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -188,7 +189,7 @@ class Edge(Hub):
         With `verify`, digests of what is held for each rule are compared as well, and what differs is repaired. With
         `wait`, so many seconds may pass until there is something new.
         """
-        with self._syncing:
+        with self._turn():
             try:
                 done = self._sync(verify, wait)
             except TriplewireError as error:
@@ -203,6 +204,17 @@ class Edge(Hub):
             self._problem = "", None
             return done
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One conversation at a time; one that only waits for news is hurried."""
+        while not self._syncing.acquire(timeout=_AGAIN):
+            if isinstance(self._uplink, LinkedUplink):
+                self._uplink.hurry()
+        try:
+            yield
+        finally:
+            self._syncing.release()
+
     def _note_problem(self, error: Exception) -> None:
         """Remember what the link suffers from, and since when."""
         since = self._problem[1] or datetime.now().astimezone()
@@ -213,6 +225,8 @@ class Edge(Hub):
         try:
             question = next(talk)
             while True:
+                if self._nudged.is_set():
+                    question = replace(question, wait=0.0)
                 answer = self._uplink.serve_edge(question)
                 refuse_nonsense(answer)
                 question = talk.send(answer)
@@ -368,12 +382,14 @@ class Edge(Hub):
             strong = self._book.strong(writer)
             apply(writer, self._standing, revisions, name, strong=strong, meaning=meaning, finder=self._finder)
 
-    def run(self, *, patience: float = _PATIENCE) -> None:
+    def run(self, *, patience: float | None = None) -> None:
         """Follow the hub until `stop`: ask, and wait up to `patience` seconds for something new; then ask again.
 
         A hub that cannot be reached is asked again after half a second, then after twice as long, up to half a minute;
         more or less, so that not all of its edges ask at once when it is back.
         """
+        if patience is None:
+            patience = _PATIENCE if isinstance(self._uplink, LinkedUplink) else _POLLING
         pause, wait = BackOff(*_BACK_OFF), 0.0
         while not self._stopping.is_set():
             try:
@@ -388,10 +404,7 @@ class Edge(Hub):
 
     def start(self) -> None:
         """Let a thread `run` until this is closed."""
-        patience = _PATIENCE if isinstance(self._uplink, LinkedUplink) else _POLLING
-        self._thread = threading.Thread(
-            target=self.run, kwargs={"patience": patience}, name="triplewire edge", daemon=True
-        )
+        self._thread = threading.Thread(target=self.run, name="triplewire edge", daemon=True)
         self._thread.start()
 
     def nudge(self) -> None:
@@ -409,9 +422,9 @@ class Edge(Hub):
 
     def close(self) -> None:
         """Let go of the store, and of the connection to the hub, if this edge made it."""
-        if self._thread is not None:
-            self.stop()
-            self._thread.join()
+        while self._thread is not None and self._thread.is_alive():
+            self.stop()  # again, if it was about to ask
+            self._thread.join(_AGAIN)
         if self._let_go is not None:
             self._let_go()
         super().close()

@@ -117,7 +117,7 @@ def run(store: StoreUrl, of: Of = None) -> None:
     with _edge(store, of) as edge:
         problems.note(f"following {edge.status().hub}; stop it with Ctrl-C")
         with ended_by(lambda *_: edge.stop()):
-            edge.run(patience=2.0)
+            edge.run()
         problems.note(f"stopped; what is kept is of {edge.as_of}")
 
 
