@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -98,7 +99,8 @@ class EdgeLiar:
         self.say(end.hello)
         end.meet(self.hear())
         self.say({"proof": end.proof()} | beside)
-        assert self.hear() == {"welcome": True}
+        told = self.hear()
+        assert told == {"welcome": True}, told
         return end
 
     def greet(self, identity: HubIdentity) -> None:
@@ -116,11 +118,20 @@ class EdgeLiar:
 
     def reason(self) -> str:
         """Listen until the other side has ended it; gives the word that it said."""
+        until = time.monotonic() + 30
         try:
-            while True:
+            while time.monotonic() < until:
                 self.socket.recv(timeout=30)
         except ConnectionClosed as error:
             return error.rcvd.reason if error.rcvd else ""
+        raise AssertionError("it was not ended")
+
+    def body(self) -> dict:
+        """The next thing that is told over the link."""
+        while True:
+            entry = self.hear().get("frame", {}).get("entry")
+            if entry:
+                return entry[2]
 
 
 class FalseHub:
