@@ -207,11 +207,11 @@ def test_hub_with_another_key_than_the_one_that_was_seen_first_is_not_told_who_a
     with Edge(tmp_path / "edge.db", hub="http://127.0.0.1:9", hub_key=EVE.public_key):
         pass
     false = FalseHub(HARBOUR)
-    with listening(false.serve) as url:
-        with Edge(tmp_path / "edge.db", hub=url, hub_key=EVE.public_key, token="tw_secret_token") as edge:
-            with pytest.raises(ChannelRefused, match=f"has the key {HARBOUR.public_key}, and had {EVE.public_key}"):
-                edge.sync()
-            assert "triplewire edge trust" in edge.status().problem
+    about = {"hub_key": EVE.public_key, "token": "tw_secret_token"}
+    with listening(false.serve) as url, Edge(tmp_path / "edge.db", hub=url, **about) as edge:
+        with pytest.raises(ChannelRefused, match=f"has the key {HARBOUR.public_key}, and had {EVE.public_key}"):
+            edge.sync()
+        assert "triplewire edge trust" in edge.status().problem
     assert false.heard
     assert "token" not in "".join(false.heard)
 
@@ -231,9 +231,12 @@ def test_first_key_of_a_hub_is_remembered(tmp_path):
 def test_hub_that_speaks_another_version_is_refused_in_words(tmp_path):
     false = FalseHub(HARBOUR)
     false.version = 2
-    with listening(false.serve) as url, Edge(":memory:", hub=url) as edge:
-        with pytest.raises(ChannelRefused, match=r"it speaks version 2 of the protocol, and this hub version 1: update"):
-            edge.sync()
+    with (
+        listening(false.serve) as url,
+        Edge(":memory:", hub=url) as edge,
+        pytest.raises(ChannelRefused, match=r"it speaks version 2 of the protocol, and this hub version 1: update"),
+    ):
+        edge.sync()
 
 
 LIES = {
@@ -262,8 +265,9 @@ def test_answer_without_end_is_not_taken(monkeypatch):
         while True:
             edge.send(json.dumps({"part": "x" * 10_000, "left": 1}))
 
-    with listening(FalseHub(EVE, flood).serve) as url, Edge(":memory:", hub=url) as edge:
-        with pytest.raises(ServiceUnavailable, match="a message of more than 100,000 bytes"):
-            edge.sync()
-
-
+    with (
+        listening(FalseHub(EVE, flood).serve) as url,
+        Edge(":memory:", hub=url) as edge,
+        pytest.raises(ServiceUnavailable, match="a message of more than 100,000 bytes"),
+    ):
+        edge.sync()

@@ -147,9 +147,12 @@ def test_edge_of_another_account_is_not_answered(guarded, tmp_path):
         stolen.sync()
     with Edge(tmp_path / "edge.db") as unknown, pytest.raises(ChannelRefused, match="its key is that of no account"):
         unknown.sync()
-    with Client(served.url) as client, Edge(tmp_path / "edge.db", hub=client) as unknown:
-        with pytest.raises(NotAuthenticated):
-            unknown.sync()
+    with (
+        Client(served.url) as client,
+        Edge(tmp_path / "edge.db", hub=client) as unknown,
+        pytest.raises(NotAuthenticated),
+    ):
+        unknown.sync()
 
 
 def test_rule_over_a_quota_is_refused_and_the_others_are_kept(tmp_path):

@@ -67,8 +67,8 @@ class Edge(Hub):
     """A hub that keeps what the rules that it follows register at another hub, and its own private documents (M1).
 
     `hub` is the other one: its address, which is remembered, and dialled; a `Client`, which asks over HTTP; or a `Hub`
-    of this process, which then is asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept; `sync` brings the cache up to date,
-    `run` keeps it so.
+    of this process, which then is asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept;
+    `sync` brings the cache up to date, `run` keeps it so.
     Everything of `Hub` is answered from the edge's own store. What is published here is private: it is never told.
 
     `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.

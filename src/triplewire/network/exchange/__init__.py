@@ -5,7 +5,7 @@ The same code carries edges in a simulation (`simulation.stations`) and between 
 `live.desks`). It does no IO and reads no clock: what the answer to a question is, another part finds out.
 """
 
-from triplewire.network.exchange.messages import Answer, Asked, Declined, Question, Told, is_due
+from triplewire.network.exchange.messages import Answer, Asked, Declined, Question, Replied, is_due
 from triplewire.network.exchange.nodes import ExchangeNode, ExchangeState
 
-__all__ = ["Answer", "Asked", "Declined", "ExchangeNode", "ExchangeState", "Question", "Told", "is_due"]
+__all__ = ["Answer", "Asked", "Declined", "ExchangeNode", "ExchangeState", "Question", "Replied", "is_due"]

@@ -27,7 +27,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Replied:
     """The answer to the question of a number."""
 
     kind = "answer"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from triplewire.network.exchange.messages import Answer, Asked, Declined, Question, Told, is_due
+from triplewire.network.exchange.messages import Answer, Asked, Declined, Question, Replied, is_due
 from triplewire.network.link import LinkLag
 from triplewire.network.node import Node, NodeState
 from triplewire.network.node.node import Outbox
@@ -70,7 +70,7 @@ class ExchangeNode(Node):
             self.tell(peer, answer, now)
         elif late or is_due(asked.question, answer):
             del self.state.asked[peer]
-            self.tell(peer, Told(asked.number, answer), now)
+            self.tell(peer, Replied(asked.number, answer), now)
 
     # -- what comes
 
@@ -80,7 +80,7 @@ class ExchangeNode(Node):
             case Asked():
                 self.state.asked[peer] = body
                 self.questioned(peer, now)
-            case Told(number, answer) if self.state.asking.get(peer) == number:
+            case Replied(number, answer) if self.state.asking.get(peer) == number:
                 self.answered(peer, answer, now)
             case Declined(number) if self.state.asking.get(peer) == number:
                 self.declined(peer, body, now)

@@ -96,7 +96,10 @@ class StoreWatch:
 
 
 class EdgeDesk:
-    """One edge at its hub, whose name is `name`. `read_question` refuses what is no question; `longest_wait` bounds what an edge asks for."""
+    """One edge at its hub, which is called `name`.
+
+    `read_question` refuses what is no question; `longest_wait` bounds what an edge asks for.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Dialling: the connection to a hub at an address, before anything was said on it; encrypted, unless it is on this machine."""
+"""Dialling: the connection to a hub at an address; encrypted, unless that is on this machine."""
 
 from __future__ import annotations
 

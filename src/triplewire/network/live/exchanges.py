@@ -1,9 +1,9 @@
 """How an exchange between an edge and its hub is spelled: each side reads what the other one may say, and no more.
 
-    asked      {"asked": [number, question]}       of an edge
-    told       {"told": [number, answer]}          of a hub
-    declined   {"declined": [number, problem]}     of a hub
-    nothing    null                                of either: what was told before does not count any more
+asked      {"asked": [number, question]}       of an edge
+told       {"told": [number, answer]}          of a hub
+declined   {"declined": [number, problem]}     of a hub
+nothing    null                                of either: what was told before does not count any more
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from triplewire.network.exchange import Asked, Declined, Told
+from triplewire.network.exchange import Asked, Declined, Replied
 from triplewire.network.live.spelling import BodySpelling, Json
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
 from triplewire.wire.messages import read
@@ -47,7 +47,7 @@ def _spelled(body: Any) -> Json:
     match body:
         case Asked(number, EdgeQuestion() as question):
             return {"asked": [number, as_json(question)]}
-        case Told(number, EdgeAnswer() as answer):
+        case Replied(number, EdgeAnswer() as answer):
             return {"told": [number, as_json(answer)]}
         case Declined(number, problem):
             return {"declined": [number, dict(problem)]}
@@ -55,10 +55,10 @@ def _spelled(body: Any) -> Json:
     return None
 
 
-def _answered(told: Json) -> Told | Declined:
+def _answered(told: Json) -> Replied | Declined:
     ((kind, (number, given)),) = told.items()
     if kind == "told":
-        return Told(_whole(number), read(EdgeAnswer, given))
+        return Replied(_whole(number), read(EdgeAnswer, given))
     if kind != "declined" or not isinstance(given, dict):
         raise ValueError(f"{kind!r} is nothing that a hub says")
     return Declined(_whole(number), given)

@@ -1,7 +1,7 @@
 """Identities: each end of a channel has a key pair, and a name that carries the fingerprint of its public key.
 
-A hub of a network has one from its beginning, any other hub or edge when it first needs it; an edge may have that of its
-account instead.
+A hub of a network has one from its beginning, any other hub or edge when it first needs it; an edge may have that of
+its account instead.
 
 Why the fingerprint: then nobody has to be asked which key belongs to a name. A hub that claims the name of another one
 must have its private key, whoever tells the list of members, and however old that list is.

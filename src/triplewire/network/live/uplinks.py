@@ -27,11 +27,11 @@ from uuid import uuid4
 from websockets.exceptions import InvalidHandshake
 
 from triplewire.edge.status import UplinkStatus
-from triplewire.errors import ChannelRefused, NetworkError, NotAuthenticated, ServiceUnavailable, TriplewireError
+from triplewire.errors import ChannelRefused, NotAuthenticated, ServiceUnavailable, TriplewireError
 from triplewire.network.exchange import Answer, Asked, Declined, ExchangeNode, ExchangeState
 from triplewire.network.link import Timing
 from triplewire.network.live.channels import HubChannel, dial
-from triplewire.network.live.dialling import UNREACHED, address_of, brief, dialled
+from triplewire.network.live.dialling import UNREACHED, brief, dialled
 from triplewire.network.live.exchanges import EDGE_LINK, HEARTBEAT, NEVER, edge_bodies
 from triplewire.network.live.handshake import EDGE_CHANNEL
 from triplewire.network.live.identities import HubIdentity, kept_identity
@@ -71,7 +71,6 @@ def channel_to(
     The edge proves to be who it is with the `key` of its account, or else with one of its own; a `token` goes with the
     proof. `hub_key` is the public key that the hub must have; without, the first one that it has.
     """
-    address_of(url, EDGE_LINK)
     if hub_key is not None:
         _pin(store, url, hub_key.lower())
     beside = {name: value for name, value in (("account", account), ("token", token)) if value}
@@ -101,7 +100,7 @@ class ChannelUplink:
         self._is_closed = False
 
     def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
-        """See `Uplink`; ServiceUnavailable if the hub cannot be reached, ChannelRefused if one side wants no channel."""
+        """See `Uplink`; ServiceUnavailable if the hub cannot be reached, ChannelRefused if one of both refuses."""
         return self._do(self._begun().ask(question))
 
     def hurry(self) -> None:
