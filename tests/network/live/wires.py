@@ -88,7 +88,8 @@ class EdgeLiar:
         self._connecting.__exit__(*about)
 
     def say(self, message: object) -> None:
-        self.socket.send(message if isinstance(message, str) else json.dumps(message))
+        with suppress(ConnectionClosed):  # the reason is heard then
+            self.socket.send(message if isinstance(message, str) else json.dumps(message))
 
     def hear(self) -> dict:
         return json.loads(self.socket.recv(timeout=30))
