@@ -21,6 +21,7 @@ from triplewire.network.live.handshake import ChannelGuest
 from triplewire.network.live.hub import NetworkHub
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions
+from triplewire.wire.backoff import BackOff
 
 log = logging.getLogger("triplewire.network")
 
@@ -156,7 +157,7 @@ class Federation:
             self.node.received(peer, message)
 
     async def _keep_dialling(self, member: str) -> None:
-        pause = _BACK_OFF[0]
+        pause = BackOff(*_BACK_OFF)
         if self.identity_name > member:
             await asyncio.sleep(_OTHER_DIALS)
         while True:
@@ -165,20 +166,18 @@ class Federation:
                 began = asyncio.get_running_loop().time()
                 await self._dial(self._wanted[member], member)
                 lasted = asyncio.get_running_loop().time() - began
-                pause = _BACK_OFF[0] if lasted > _OTHER_DIALS else min(2 * pause, _BACK_OFF[1])
-            else:
-                pause = max(pause, _BACK_OFF[0])
-            wait = pause * random.uniform(0.5, 1.5)  # so that not all dial at once
+                pause = pause.succeeded() if lasted > _OTHER_DIALS else pause.failed()
+            wait = pause.pause(random.random())
             await asyncio.sleep(wait + (_OTHER_DIALS if self.identity_name > member else 0.0))
 
     async def _dial_first(self, url: str) -> None:
         """Ask the hub at an address to take this one in, until it is a member."""
-        pause = _BACK_OFF[0]
+        pause = BackOff(_BACK_OFF[0], _OTHER_DIALS)
         while True:
             if not self.node.council.is_member or self._is_alone:
                 await self._dial(url, None)
-            pause = min(2 * pause, 2.0)
-            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # so that not all dial at once
+            pause = pause.failed()
+            await asyncio.sleep(pause.pause(random.random()))
 
     @property
     def _is_alone(self) -> bool:
