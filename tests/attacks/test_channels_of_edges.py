@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from edge.worlds import held_by
 from hub.serving import serving
 from triplewire import Edge
-from triplewire.errors import ChannelRefused, NetworkError, ServiceUnavailable
+from triplewire.errors import ChannelRefused, NetworkError, ServiceUnavailable, TooManyRequests
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.network.exchange import Asked
 from triplewire.network.link import LogEntry
@@ -170,6 +170,18 @@ def test_edge_that_asks_and_takes_no_answer_is_cut_off(hub):
             assert liar.body()["told"][0] == number
         liar.say_frame(LogEntry("liar-1", 10, Asked(10, EdgeQuestion("edge-liar"))))
         assert "has not taken the last" in liar.reason()
+
+
+def test_edge_that_asks_faster_than_its_account_may_is_told_to_wait(tmp_path):
+    url = f"sqlite:///{tmp_path}/hub.db"
+    with Store.open(url) as store:
+        _, token = Accounts(store).create_token("harbour", role="reader")
+    with serving(url, identity=True, requests=0.2) as served, Edge(":memory:", hub=served.url, token=token) as edge:
+        served.stop_refilling()
+        edge.sync()
+        edge.sync()
+        with pytest.raises(TooManyRequests):
+            edge.sync()
 
 
 def test_edge_of_another_account_is_declined_and_told_nothing(hub):

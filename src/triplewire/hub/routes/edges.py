@@ -81,14 +81,18 @@ class AccountAnswers:
 
     def __init__(self, access: Admission) -> None:
         self._access = access
+        self._asked: EdgeQuestion | None = None
 
     async def require_known(self) -> None:
         """See `DeskAnswers.require_known`."""
         await self._access.require_known()
 
     async def answer(self, question: EdgeQuestion) -> EdgeAnswer:
-        """See `DeskAnswers.answer`."""
+        """See `DeskAnswers.answer`; to look again for a question that waits costs the account nothing."""
         await self._access.require_known()
+        if question is not self._asked:
+            self._asked = question
+            self._access.service.pace.spend(self._access.account.id)
         asked, refused = await _registered(self._access, question)
         answer = await _answer(self._access, asked)
         await self._access.require_known()
