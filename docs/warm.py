@@ -1,25 +1,39 @@
 """`triplewire` out of a process that is warm: it has loaded what commands need, and forks for each of them.
 
-Most of a short command's time is loading, and the examples of the docs are many short commands. `WarmCommand.folder`
-is to come first on the PATH: the `triplewire` in it hands its arguments, folder, environment and open files over, and
-ends as the command does. What a command does is the same as ever; only what it would load first is there already.
+Most of a short command's time is loading, and the examples of the docs, and the tests, are many short commands. What a
+command does is the same as ever; only what it would load first is there already. There are two ways to it:
+
+- `WarmCommand.folder` is to come first on the PATH: the `triplewire` in it hands its arguments, folder, environment and
+  open files over, and ends as the command does.
+- `WarmCommand.start` gives a `WarmProcess`, which is used as one of `subprocess` is: a real process with a number, that
+  can be killed.
+
+Each command has a parent of its own, which waits for it and says how it has ended.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import random
 import select
 import shlex
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
-_LENGTH = 8
+_LENGTH = struct.Struct("!Q")
+_WHO = struct.Struct("!q")
+"""Of a command's number, when it has begun; and of how it has ended, as `subprocess` says it: negative for a signal."""
 _LOST = 70
 """The exit code when the process ended without one."""
 
@@ -49,6 +63,24 @@ class WarmCommand:
     ) -> None:
         self.close()
 
+    def start(
+        self,
+        arguments: list[str],
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        start_new_session: bool = False,
+    ) -> WarmProcess:
+        """The command with these arguments, which reads nothing; what it says is to be read from the process."""
+        about = {"arguments": arguments, "folder": str(cwd or os.getcwd()), "is_apart": start_new_session}
+        about["environment"] = dict(os.environ if env is None else env)
+        pipes = [os.pipe(), os.pipe()]
+        with open(os.devnull, "rb") as nothing:
+            connection = _asked(str(self.folder / "socket"), about, [nothing.fileno(), *(pipe[1] for pipe in pipes)])
+        for pipe in pipes:
+            os.close(pipe[1])
+        return WarmProcess(connection, *(open(pipe[0], encoding="utf-8") for pipe in pipes))
+
     def close(self) -> None:
         """End the process; commands that still run go on."""
         self._stdin.close()
@@ -57,15 +89,76 @@ class WarmCommand:
         self._place.cleanup()
 
 
+class WarmProcess:
+    """A command that runs: as much of `subprocess.Popen` as its users need."""
+
+    def __init__(self, connection: socket.socket, stdout: IO[str], stderr: IO[str]) -> None:
+        self._connection = connection
+        self.stdout, self.stderr = stdout, stderr
+        self.pid: int = _WHO.unpack(_read(connection, _WHO.size))[0]
+        self.returncode: int | None = None
+
+    def __enter__(self) -> WarmProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it has not ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it, in the middle of whatever it does."""
+        self.send_signal(signal.SIGKILL)
+
+    def poll(self) -> int | None:
+        """How it has ended; None while it runs."""
+        if self.returncode is None and select.select([self._connection], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it has ended, when it has: negative for a signal. `TimeoutExpired` if it has not by then."""
+        if self.returncode is None:
+            if not select.select([self._connection], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(["triplewire"], timeout or 0)
+            self.returncode = _ended(self._connection)
+            self._connection.close()
+        return self.returncode
+
+
+def _asked(address: str, about: dict[str, object], files: list[int]) -> socket.socket:
+    """The connection over which the warm process tells of a command that it has been asked for."""
+    told = json.dumps(about).encode()
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(address)
+    socket.send_fds(connection, [_LENGTH.pack(len(told))], files)
+    connection.sendall(told)
+    return connection
+
+
+def _ended(connection: socket.socket) -> int:
+    found = _read(connection, _WHO.size)
+    return int(_WHO.unpack(found)[0]) if found else _LOST
+
+
 def ask(address: str, arguments: list[str]) -> int:
     """Let the warm process do a command with this one's files; its exit code."""
-    told = json.dumps({"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(address)
-        socket.send_fds(connection, [len(told).to_bytes(_LENGTH, "big")], [0, 1, 2])
-        connection.sendall(told)
-        ended = connection.recv(1)
-    return ended[0] if ended else _LOST
+    about: dict[str, object] = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}
+    with _asked(address, about, [0, 1, 2]) as connection:
+        _read(connection, _WHO.size)
+        status = _ended(connection)
+    return status if status >= 0 else 128 - status
 
 
 def serve(address: str) -> None:
@@ -80,33 +173,57 @@ def serve(address: str) -> None:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                _do(connection)
+                _attend(connection)
             connection.close()
 
 
+def _attend(connection: socket.socket) -> None:
+    """In the first fork: begin the command in another one, and tell who it is and how it has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    length, files, _, _ = socket.recv_fds(connection, _LENGTH.size, 3)
+    told = json.loads(_read(connection, _LENGTH.unpack(length)[0]))
+    command = os.fork()
+    if command == 0:
+        connection.close()
+        _do(told, files)
+    for number in {0, 1, 2, *files}:
+        os.close(number)
+    try:
+        connection.sendall(_WHO.pack(command))
+        connection.sendall(_WHO.pack(os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])))
+    finally:
+        os._exit(0)
+
+
+_LOADED = ("httpx", "uvicorn", "websockets", "triplewire.hub.app", "triplewire.hub.sparql.process", "triplewire.client")
+"""What a service, and who speaks to one, would load; the command line itself looks at the environment when it is."""
+
+
 def _load() -> None:
-    """What commands use most. The command line itself is not loaded yet: it looks at the environment."""
     from triplewire import Hub
 
+    for name in _LOADED:
+        import_module(name)
     with Hub(":memory:") as hub:
         hub.subscribe("SELECT ?s { ?s <urn:p> ?o }", id="warm", scope="graph")
         hub.publish("<urn:s> <urn:p> 1 .", uri="urn:warm", media_type="text/turtle")
+    gc.freeze()  # what is there now is shared by all forks, as long as nobody touches it
 
 
-def _do(connection: socket.socket) -> None:
-    """In the fork: become the command, and end as it does."""
+def _do(told: dict[str, object], files: list[int]) -> None:
+    """In the second fork: become the command, and end as it does."""
     code = 1
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        length, files, _, _ = socket.recv_fds(connection, _LENGTH, 3)
-        told = json.loads(_read(connection, int.from_bytes(length, "big")))
+        if told.get("is_apart"):
+            os.setsid()
         for number, file in enumerate(files):
             os.dup2(file, number)
             os.close(file)
-        os.chdir(told["folder"])
+        os.chdir(str(told["folder"]))
         os.environ.clear()
-        os.environ.update(told["environment"])
-        sys.argv = ["triplewire", *told["arguments"]]
+        os.environ.update(told["environment"])  # type: ignore[call-overload]  # as JSON has it
+        random.seed()
+        sys.argv = ["triplewire", *told["arguments"]]  # type: ignore[misc]  # and this
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the process ends
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # and this
         sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115  # and this
@@ -114,14 +231,14 @@ def _do(connection: socket.socket) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
-        connection.sendall(bytes([code]))
         os._exit(code)
 
 
 def _read(connection: socket.socket, count: int) -> bytes:
+    """This many bytes, or as many as there are before the other side ends."""
     found = b""
-    while len(found) < count:
-        found += connection.recv(count - len(found))
+    while len(found) < count and (more := connection.recv(count - len(found))):
+        found += more
     return found
 
 

@@ -61,6 +61,14 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 @pytest.fixture(scope="session")
+def triplewire():
+    """The path of a `triplewire` that begins at once, for tests of many short commands."""
+    from hub.processes import warm
+
+    return str(warm().folder / "triplewire")
+
+
+@pytest.fixture(scope="session")
 def postgres():
     """A PostgreSQL server for the whole session."""
     if binaries() is None:

@@ -11,19 +11,11 @@ import re
 import subprocess
 
 import pytest
-from docs.warm import WarmCommand
 from pyoxigraph import Literal
 
 HOSTILE = "water\x1b]0;owned\x07\x1b[2J\x9b31m\x85\x7f\u202egnp"
 STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 WATER = "SELECT ?s ?t { ?s <urn:title> ?t }"
-
-
-@pytest.fixture(scope="module")
-def triplewire():
-    """The command."""
-    with WarmCommand() as warm:
-        yield str(warm.folder / "triplewire")
 
 
 def on_terminal(*command: str, cwd) -> str:

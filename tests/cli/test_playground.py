@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 
 import httpx
 
+from hub.processes import command
 from triplewire import Hub
 from triplewire.client import Client
 from triplewire.demo.playground import fill
@@ -23,8 +22,7 @@ def test_everything_that_the_story_tells_of_has_happened():
 
 
 def test_hub_of_the_story_is_served_until_it_is_stopped(tmp_path):
-    command = [sys.executable, "-m", "triplewire.cli", "demo", "--serve", "--port", "0"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
+    with command("demo", "--serve", "--port", "0", cwd=tmp_path) as demo:
         try:
             address = re.search(r"http://[^\s,]+", demo.stdout.readline())
             assert address, demo.stderr.read()

@@ -1,14 +1,12 @@
 """`triplewire poll`: feeds followed from the command line, over real HTTP."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 from lxml import etree
 
+from hub.processes import command
 from polling.server import serving
 
 QUERY = "SELECT ?i { ?i a <http://purl.org/rss/1.0/item> }"
@@ -97,10 +95,8 @@ def test_what_makes_no_sense_is_a_usage_error(folder, call, arguments):
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_goes_on_until_it_is_interrupted(folder, site, sent):
-    command = [sys.executable, "-m", "triplewire.cli", "poll", "hub.db", site.url("/feed"), "--allow-private"]
-    with subprocess.Popen(
-        [*command, "--every", "0.2s", "--pause", "0", "--json"], stdout=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
+    often = ("--every", "0.2s", "--pause", "0", "--json")
+    with command("poll", "hub.db", site.url("/feed"), "--allow-private", *often) as process:
         try:
             assert json.loads(process.stdout.readline())["row"]["i"] == "<urn:1>"
             site.put("/feed", rss(2, 1), ETag='"2"')

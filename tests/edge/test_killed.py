@@ -44,7 +44,7 @@ class Harbour:
     def start(self, name: str) -> None:
         stack = self.alive[name] = ExitStack()
         if name == "runs":
-            stack.enter_context(running(self.folder, "runs.db", command=("edge", "run")))
+            stack.enter_context(running(self.folder, "runs.db", words=("edge", "run")))
             return
         more = ["--edge-of", self.urls["hub"]] if name == "served" else []
         found = stack.enter_context(running(self.folder, f"{name}.db", "--port", str(self.ports[name]), *more))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import subprocess
@@ -9,19 +10,42 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import httpx
+from docs.warm import WarmCommand, WarmProcess
 
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
 COMMAND = [sys.executable, "-m", "triplewire.cli"]
+Process = subprocess.Popen[str] | WarmProcess
+
+
+@cache
+def warm() -> WarmCommand:
+    """One for all tests of this process; it loads what services need when the first test wants one."""
+    found = WarmCommand()
+    atexit.register(found.close)
+    return found
+
+
+def command(*arguments: str, cwd: object = None, **environment: str) -> Process:
+    """`triplewire` as a process of its own, whose output is to be read.
+
+    It is forked from a warm one, but for an environment that counts from the first moment on (`LD_PRELOAD`).
+    """
+    env = os.environ | environment
+    if "LD_PRELOAD" not in env:
+        return warm().start([*arguments], cwd=cwd, env=env)
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*COMMAND, *arguments], cwd=cwd, text=True, env=env, **pipes)
 
 
 class Running:
     """A process that says things on standard error, which are kept."""
 
-    def __init__(self, process: subprocess.Popen) -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
         self.said: list[str] = []
         self._more = threading.Condition()
@@ -53,17 +77,16 @@ class Running:
 
 
 @contextmanager
-def running(folder, *arguments, command=("serve",), **environment) -> Iterator[Running]:
+def running(folder, *arguments, words=("serve",), **environment) -> Iterator[Running]:
     """A service; or another command that goes on until it is killed."""
-    process = subprocess.Popen(
-        [*COMMAND, *command, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ | environment
-    )
+    process = command(*words, *arguments, cwd=folder, **environment)
     found = Running(process)
     try:
         yield found
     finally:
         found.kill()
         found._reader.join()
+        process.stdout.close()
         process.stderr.close()
 
 

@@ -5,31 +5,26 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
-from docs.warm import WarmCommand
 
+from hub.processes import command
 from triplewire import Hub
 from triplewire.documents import Limits
 from triplewire.hub.changes.applier import Applier
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
-COMMAND = [sys.executable, "-m", "triplewire.cli"]
-
 
 @contextmanager
 def started(folder, *arguments):
     """A service in a process of its own, and where it is; killed at the end, if it still runs."""
-    command = [*COMMAND, "serve", *arguments, "--port", "0"]
-    if "--pipeline" not in arguments:
-        command += ["--pipeline", "engine"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipeline = [] if "--pipeline" in arguments else ["--pipeline", "engine"]
+    process = command("serve", *arguments, "--port", "0", *pipeline, cwd=folder)
     try:
         line = process.stderr.readline()
         found = re.search(r"http://\S+", line)
@@ -37,7 +32,9 @@ def started(folder, *arguments):
         yield process, found[0]
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
 
 
 def put(url, uri, text="<urn:s> <urn:p> 1 .", client=httpx):
@@ -63,18 +60,16 @@ def test_service_ends_well_when_it_is_told_to_and_goes_on_when_it_is_started_aga
         assert [event["row"] for event in found["events"]] == [{"s": "<urn:s>"}]
 
 
-@pytest.fixture(scope="module")
-def call():
-    """Runs a short command in a folder, out of a process that is warm."""
-    with WarmCommand() as warm:
-        command = str(warm.folder / "triplewire")
+@pytest.fixture
+def call(triplewire):
+    """Runs a short command in a folder."""
 
-        def run(folder, *arguments):
-            return subprocess.run(
-                [command, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-            )
+    def run(folder, *arguments):
+        return subprocess.run(
+            [triplewire, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        )
 
-        yield run
+    return run
 
 
 def test_service_that_cannot_start_says_why(call, tmp_path):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from hub.processes import COMMAND, Running
+from hub.processes import Running, command
 from hub.serving import Served, serving
 
 WATER = "SELECT ?d { ?d <urn:theme> <urn:water> }"
@@ -74,14 +73,8 @@ class Process:
     def begin(self) -> None:
         arguments = [f"{self.number}.db", "--port", str(self._port), "--network", "hypercube", "--pipeline", "engine"]
         arguments += ["--join", self._join] if self._join else []
-        process = subprocess.Popen(
-            [*COMMAND, "serve", *arguments],
-            cwd=self._folder,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"TRIPLEWIRE_DELIVER": "false"} | self._environment,
-        )
-        self._running = Running(process)
+        environment = {"TRIPLEWIRE_DELIVER": "false"} | self._environment
+        self._running = Running(command("serve", *arguments, cwd=self._folder, **environment))
 
     def kill(self) -> None:
         """SIGKILL, as if the power had gone."""
@@ -89,6 +82,7 @@ class Process:
             os.kill(self._running.process.pid, signal.SIGKILL)
             self._running.process.wait()
             self._running._reader.join()
+            self._running.process.stdout.close()
             self._running.process.stderr.close()
             self._running = None
 
