@@ -49,7 +49,15 @@ HEAVY = (
 
 PURE = (
     *("model", "documents", "algebra", "languages", "matching", "schema", "wire"),
-    *("network/link", "network/node", "network/routing", "network/hypercube", "network/hierarchy", "network/ring"),
+    *(
+        "network/link",
+        "network/node",
+        "network/exchange",
+        "network/routing",
+        "network/hypercube",
+        "network/hierarchy",
+        "network/ring",
+    ),
 )
 FORBIDDEN_IN_PURE = {
     "socket",

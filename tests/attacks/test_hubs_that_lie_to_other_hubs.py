@@ -16,7 +16,7 @@ from triplewire import compile, parse
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.network.link import Hello, LogEntry
 from triplewire.network.live.corners import signed_text
-from triplewire.network.live.federation import LINK
+from triplewire.network.live.dialling import LINK
 from triplewire.network.live.handshake import DIALS, HandshakeEnd
 from triplewire.network.live.identities import HubIdentity
 from triplewire.network.live.spelling import spelled_frame

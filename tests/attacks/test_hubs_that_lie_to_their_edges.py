@@ -137,11 +137,13 @@ def answering(content: bytes, *, times: int = 1, is_packed: bool = False):
     ids=["nothing", "a list", "null", "half", "a page", "a part", "a text", "deep", "no text"],
 )
 def test_service_that_is_no_hub_is_said_to_be_none(content):
-    with answering(content) as url, Edge(":memory:", hub=url) as edge:
-        edge.follow(RULE, language="sparql", id="rule")
-        with pytest.raises((ServiceError, NetworkError)):
-            edge.sync()
-        assert edge.status().problem
+    with answering(content) as url, Client(url) as client:
+        for hub in (client, url):  # over HTTP, and dialled
+            with Edge(":memory:", hub=hub) as edge:
+                edge.follow(RULE, language="sparql", id="rule")
+                with pytest.raises((ServiceError, NetworkError)):
+                    edge.sync()
+                assert edge.status().problem
 
 
 @pytest.mark.parametrize("is_packed", [False, True], ids=["as it is", "packed"])
@@ -151,7 +153,8 @@ def test_answer_without_end_is_not_read_to_its_end(is_packed, monkeypatch):
     packed = gzip.compress(b" " * 50_000_000) if is_packed else content
     with (
         answering(packed, times=1 if is_packed else 10_000, is_packed=is_packed) as url,
-        Edge(":memory:", hub=url) as edge,
+        Client(url) as client,
+        Edge(":memory:", hub=client) as edge,
         pytest.raises(ServiceError, match="more than 1,000,000 bytes"),
     ):
         edge.sync()

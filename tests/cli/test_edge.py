@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hub.serving import serving
+from triplewire.network.live.identities import kept_identity
 
 RULE = "search <urn:Berth> b register b"
 
@@ -56,3 +57,19 @@ def test_edge_without_a_hub_is_refused(tmp_path, monkeypatch, call):
     refused = call("edge", "status", "edge.db")
     assert refused.exit_code == 2
     assert "which hub it follows" in refused.stderr
+
+
+def test_edge_says_its_key_and_which_one_its_hub_must_have(call, harbour):
+    """P8: for an account at the hub, and for an edge before it dials."""
+    assert call("edge", "follow", "edge.db", "berths.rules", "--of", harbour.url).exit_code == 0
+    key = call("edge", "identity", "edge.db").stdout.strip()
+    assert len(bytes.fromhex(key)) == 32
+    assert call("edge", "identity", "edge.db").stdout.strip() == key
+    assert call("edge", "trust", "edge.db", "ab" * 32).exit_code == 0
+    refused = call("edge", "sync", "edge.db")
+    assert refused.exit_code == 1
+    assert f"and had {'ab' * 32}" in refused.stderr
+    own = kept_identity(harbour.hub.store, "hub").public_key
+    assert call("edge", "trust", "edge.db", own).exit_code == 0
+    assert call("edge", "sync", "edge.db").exit_code == 0
+    assert "64 hexadecimal digits" in call("edge", "trust", "edge.db", "abc").stderr

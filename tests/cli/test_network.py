@@ -49,6 +49,6 @@ def test_subscriptions_reach_into_the_network_from_the_command_line(pair, call):
 def test_what_is_no_network_is_said_in_words(tmp_path, call):
     assert "over HTTP" in call("network", "status", str(tmp_path / "hub.db")).stderr
     call("subscribe", str(tmp_path / "hub.db"), "-l", "sparql", WATER, "--id", "near")
-    assert "never part of a network" in call("network", "identity", str(tmp_path / "hub.db")).stderr
+    assert "has no key yet" in call("network", "identity", str(tmp_path / "hub.db")).stderr
     refused = call("subscribe", str(tmp_path / "hub.db"), "-l", "sparql", WATER, "--reach", "network")
     assert "--network hypercube" in refused.stderr

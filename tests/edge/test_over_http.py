@@ -1,4 +1,4 @@
-"""An edge of a hub that is served: the same over HTTP, with accounts, quotas and a wire that can be listened to."""
+"""An edge of a hub that is served, over a channel and over HTTP, with accounts, quotas and a wire to listen to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edge.worlds import held_by
 from hub.serving import serving
 from triplewire import Access, Edge, Hub
 from triplewire.client import Client
-from triplewire.errors import NotAllowed, NotAuthenticated, ServiceUnavailable
+from triplewire.errors import ChannelRefused, NotAllowed, NotAuthenticated, ServiceUnavailable
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store
 
@@ -92,7 +92,7 @@ class Listener:
 def test_no_byte_of_private_content_leaves_an_edge(served):
     listener = Listener(served.url)
     served.publish("urn:a", "<urn:1> <urn:theme> <urn:water> .")
-    with Edge(":memory:", hub=listener.url) as edge:
+    with Client(listener.url) as client, Edge(":memory:", hub=client) as edge:
         edge.publish("<urn:secret> <urn:theme> <urn:water> ; <urn:refers> <urn:1> , <urn:hidden> .", uri="urn:private")
         edge.follow(WATER, language="sparql", id="water")
         edge.sync()
@@ -145,7 +145,13 @@ def test_edge_of_another_account_is_not_answered(guarded, tmp_path):
         edge.sync()
     with Edge(tmp_path / "edge.db", token=tokens["town"][1]) as stolen, pytest.raises(NotAllowed):
         stolen.sync()
-    with Edge(tmp_path / "edge.db") as unknown, pytest.raises(NotAuthenticated):
+    with Edge(tmp_path / "edge.db") as unknown, pytest.raises(ChannelRefused, match="its key is that of no account"):
+        unknown.sync()
+    with (
+        Client(served.url) as client,
+        Edge(tmp_path / "edge.db", hub=client) as unknown,
+        pytest.raises(NotAuthenticated),
+    ):
         unknown.sync()
 
 

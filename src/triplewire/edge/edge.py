@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 from uuid import uuid4
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.edge.cache import Cache, CacheChanges
 from triplewire.edge.checking import refuse_nonsense
 from triplewire.edge.rules import EdgeState, new_state
-from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
+from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced, UplinkStatus
+from triplewire.edge.uplinks import LinkedUplink, Uplink, uplink_to
 from triplewire.engine import Hub, taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.application import apply
@@ -38,6 +41,7 @@ from triplewire.languages import read
 from triplewire.model import Term, parse_triple
 from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Store, Writer
+from triplewire.wire.backoff import BackOff
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, EdgeRule
 
 _ROUNDS = 20
@@ -51,25 +55,20 @@ _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, SyntaxError, 
 
 _AGAIN = 0.1
 _PATIENCE = 20.0
+_POLLING = 2.0
+"""Seconds that a question may wait where nothing but its answer tells that the hub is still there."""
 _BACK_OFF = 0.5, 30.0
 
 
 Conversation = Generator[EdgeQuestion, EdgeAnswer, Synced]
 
 
-class Uplink(Protocol):
-    """Where an edge asks: a hub in this process, or a client of one elsewhere."""
-
-    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
-        """What the edge lacks."""
-
-
 class Edge(Hub):
     """A hub that keeps what the rules that it follows register at another hub, and its own private documents (M1).
 
-    `hub` is the other one: its address, which is remembered; a `Client`, or a `Hub` of this process, which then is
-    asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept; `sync` brings the cache up to date,
-    `run` keeps it so.
+    `hub` is the other one: its address, which is remembered, and dialled; a `Client`, which asks over HTTP; or a `Hub`
+    of this process, which then is asked on behalf of an `account`. `follow` and `unfollow` say what is to be kept;
+    `sync` brings the cache up to date, `run` keeps it so.
     Everything of `Hub` is answered from the edge's own store. What is published here is private: it is never told.
 
     `follow` takes the place of `Hub.follow`; that one is `Hub.follow(edge, id)`.
@@ -92,9 +91,14 @@ class Edge(Hub):
         account: str | None = None,
         token: str | None = None,
         key: str | Path | None = None,
+        hub_key: str | None = None,
         **options: Any,
     ) -> None:
-        """`account` and `key`, or a `token`, prove to a hub elsewhere who asks. `options` are those of `Hub`."""
+        """The private `key` of an account, or its `token`, prove to a hub elsewhere who asks; `account` is its id.
+
+        `hub_key` is the public key that the hub must have; without, it is the one that it had the first time.
+        `options` are those of `Hub`.
+        """
         super().__init__(url, **options)
         self._seen_state: EdgeState | None = None
         try:
@@ -102,7 +106,13 @@ class Edge(Hub):
         except BaseException:
             super().close()
             raise
-        self._uplink, self._hub = _uplink(hub or state.hub, account, token, key)
+        try:
+            self._uplink, self._hub = uplink_to(
+                hub or state.hub, self.store, account=account, token=token, key=key, hub_key=hub_key
+            )
+        except BaseException:
+            super().close()
+            raise
         self._let_go = getattr(self._uplink, "close", None) if isinstance(hub or state.hub, str) else None
         self._syncing = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -179,7 +189,7 @@ class Edge(Hub):
         With `verify`, digests of what is held for each rule are compared as well, and what differs is repaired. With
         `wait`, so many seconds may pass until there is something new.
         """
-        with self._syncing:
+        with self._turn():
             try:
                 done = self._sync(verify, wait)
             except TriplewireError as error:
@@ -194,6 +204,17 @@ class Edge(Hub):
             self._problem = "", None
             return done
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One conversation at a time; one that only waits for news is hurried."""
+        while not self._syncing.acquire(timeout=_AGAIN):
+            if isinstance(self._uplink, LinkedUplink):
+                self._uplink.hurry()
+        try:
+            yield
+        finally:
+            self._syncing.release()
+
     def _note_problem(self, error: Exception) -> None:
         """Remember what the link suffers from, and since when."""
         since = self._problem[1] or datetime.now().astimezone()
@@ -204,6 +225,8 @@ class Edge(Hub):
         try:
             question = next(talk)
             while True:
+                if self._nudged.is_set():
+                    question = replace(question, wait=0.0)
                 answer = self._uplink.serve_edge(question)
                 refuse_nonsense(answer)
                 question = talk.send(answer)
@@ -359,43 +382,49 @@ class Edge(Hub):
             strong = self._book.strong(writer)
             apply(writer, self._standing, revisions, name, strong=strong, meaning=meaning, finder=self._finder)
 
-    def run(self, *, patience: float = _PATIENCE) -> None:
+    def run(self, *, patience: float | None = None) -> None:
         """Follow the hub until `stop`: ask, and wait up to `patience` seconds for something new; then ask again.
 
-        A hub that cannot be reached is asked again after half a second, then after twice as long, up to half a minute.
+        A hub that cannot be reached is asked again after half a second, then after twice as long, up to half a minute;
+        more or less, so that not all of its edges ask at once when it is back.
         """
-        pause, longest = _BACK_OFF
-        wait = 0.0
+        if patience is None:
+            patience = _PATIENCE if isinstance(self._uplink, LinkedUplink) else _POLLING
+        pause, wait = BackOff(*_BACK_OFF), 0.0
         while not self._stopping.is_set():
             try:
                 self.sync(wait=0.0 if self._nudged.is_set() else wait)
             except TriplewireError:
-                self._nudged.wait(pause)
-                pause, wait = min(2 * pause, longest), 0.0
+                pause, wait = pause.failed(), 0.0
+                self._nudged.wait(pause.pause(random.random()))
             else:
-                pause, wait = _BACK_OFF[0], patience
+                pause, wait = pause.succeeded(), patience
             self._nudged.clear()
         self._stopping.clear()
 
     def start(self) -> None:
         """Let a thread `run` until this is closed."""
-        self._thread = threading.Thread(target=self.run, kwargs={"patience": 2.0}, name="triplewire edge", daemon=True)
+        self._thread = threading.Thread(target=self.run, name="triplewire edge", daemon=True)
         self._thread.start()
 
     def nudge(self) -> None:
         """Let `run` ask soon, because there is another rule; from any thread."""
         self._nudged.set()
+        if isinstance(self._uplink, LinkedUplink):
+            self._uplink.hurry()
 
     def stop(self) -> None:
         """Let `run` end; from any thread."""
         self._stopping.set()
         self._nudged.set()
+        if isinstance(self._uplink, LinkedUplink):
+            self._uplink.release()
 
     def close(self) -> None:
         """Let go of the store, and of the connection to the hub, if this edge made it."""
-        if self._thread is not None:
-            self.stop()
-            self._thread.join()
+        while self._thread is not None and self._thread.is_alive():
+            self.stop()  # again, if it was about to ask
+            self._thread.join(_AGAIN)
         if self._let_go is not None:
             self._let_go()
         super().close()
@@ -406,7 +435,18 @@ class Edge(Hub):
     def as_of(self) -> AsOf:
         """The hub's batch that the cache is of, and how long ago the hub said that it is the newest."""
         with self._reading() as reader:
-            return self._state(reader).as_of
+            state = self._state(reader)
+        return self._confirmed(state, self._link_status(state))
+
+    def _link_status(self, state: EdgeState) -> UplinkStatus | None:
+        return self._uplink.status(state.number) if isinstance(self._uplink, LinkedUplink) else None
+
+    def _confirmed(self, state: EdgeState, link: UplinkStatus | None) -> AsOf:
+        """How old what is here is, by what the hub said with an answer, or later by its channel."""
+        known = state.as_of
+        if link is None or link.confirmed is None or known.confirmed is None or link.confirmed <= known.confirmed:
+            return known
+        return replace(known, confirmed=link.confirmed, age=datetime.now(UTC) - link.confirmed)
 
     def status(self, *, viewer: str | None = None) -> EdgeStatus:
         """What is followed and kept, how old it is, and what the link does; of what is private, what a viewer sees."""
@@ -416,8 +456,10 @@ class Edge(Hub):
             private = reader.seen_by(viewer).documents.count() - cached
             unheard = [rule.id for rule in state.rules.values() if rule.state in ("new", "loading")]
             pending = (*unheard, *state.dropped)
-            known = state.name, self._hub, state.as_of, tuple(_rules(reader, state)), cached, private
-            return EdgeStatus(*known, *self._problem, pending)
+            link = self._link_status(state)
+            as_of = self._confirmed(state, link)
+            known = state.name, self._hub, as_of, tuple(_rules(reader, state)), cached, private
+            return EdgeStatus(*known, *self._problem, pending, link)
 
     def cause(self, iri: str | Term, *, viewer: str | None = None) -> Cause:
         """Why something is said of a resource here, or why not; of private documents those that the viewer may read."""
@@ -433,29 +475,6 @@ class Edge(Hub):
             return Cause(
                 node, tuple(rules), parents, _private(reader.seen_by(viewer), cached, number), is_cached=stated
             )
-
-
-def _uplink(
-    hub: str | Hub | Uplink, account: str | None, token: str | None, key: str | Path | None
-) -> tuple[Uplink, str]:
-    """Where to ask, and what people call that."""
-    if isinstance(hub, Hub):
-        return _Here(hub, account), hub.store.url
-    if not isinstance(hub, str):
-        return hub, str(getattr(hub, "url", hub))
-    from triplewire.client import Client
-
-    return Client(hub, token=token, account=account, key=key), hub
-
-
-class _Here:
-    """A hub of this process, asked on behalf of an account."""
-
-    def __init__(self, hub: Hub, account: str | None) -> None:
-        self._hub, self._account = hub, account
-
-    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
-        return self._hub.serve_edge(question, owner=self._account, viewer=self._account)
 
 
 def _rules(reader: Reader, state: EdgeState) -> list[FollowedRule]:

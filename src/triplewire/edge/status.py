@@ -9,6 +9,8 @@ from typing import Literal
 RuleState = Literal["new", "loading", "kept", "refused"]
 """The hub has not heard of it; what it registers is not here yet; it is; the hub does not serve it."""
 
+UplinkState = Literal["idle", "connected", "away"]
+
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
@@ -82,6 +84,29 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class UplinkStatus:
+    """What the channel to the hub does: nothing was asked yet, there is one, or there is none; and since when."""
+
+    state: UplinkState = "idle"
+    since: datetime | None = None
+    peer: str = ""
+    """The name of the hub, with the fingerprint of its key."""
+    heard: datetime | None = None
+    """When anything came from the hub."""
+    lag: int | None = None
+    """Batches of the hub that are missing here; None: that is not known, because the hub is away or silent."""
+    confirmed: datetime | None = None
+    """When the hub last said that its newest batch is the one that is here."""
+
+    def __str__(self) -> str:
+        since = "" if self.since is None else f" since {self.since.astimezone():%Y-%m-%d %H:%M:%S}"
+        if self.state != "connected":
+            return f"{'no channel' if self.state == 'away' else 'not dialled yet'}{since}"
+        lag = "unknown" if self.lag is None else str(self.lag)
+        return f"connected to {self.peer}{since}, lag {lag}"
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeStatus:
     """An edge at a glance; `problem` is what the link to the hub suffers from, empty while it works."""
 
@@ -96,3 +121,5 @@ class EdgeStatus:
     failing_since: datetime | None = None
     pending: tuple[str, ...] = ()
     """Rules that the hub has still to hear of, or to let go of."""
+    link: UplinkStatus | None = None
+    """What the channel to the hub does; None where there is none, because the hub is of this process, or a `Client`."""

@@ -46,7 +46,7 @@ class Server(uvicorn.Server):
                 limit_concurrency=settings.streams + 2_000,
                 ssl_certfile=settings.certificate,
                 ssl_keyfile=settings.certificate_key,
-                ws="websockets-sansio" if settings.network is not None else "none",
+                ws="websockets-sansio",
                 ws_max_size=MOST_BYTES,
                 ws_ping_interval=min(20.0, max(1.0, settings.network_patience / 3)),
                 ws_ping_timeout=min(20.0, max(1.0, settings.network_patience / 3)),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
@@ -37,7 +37,10 @@ from triplewire.matching import warm
 from triplewire.model import Access
 from triplewire.model.access import at_home
 from triplewire.network.live import Federation, NetworkHub
+from triplewire.network.live.channels import HubChannel
+from triplewire.network.live.desks import StoreWatch
 from triplewire.network.live.handshake import fingerprint_of
+from triplewire.network.live.identities import HubIdentity, kept_identity
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")
@@ -76,6 +79,28 @@ class Service:
         self.url = ""
         """Where the service listens; there once it is bound."""
         self.federation: Federation | None = None
+        self._identity: HubIdentity | None = None
+        self._watches: dict[str, StoreWatch] = {}
+        self._channels: set[HubChannel] = set()
+
+    @property
+    def identity(self) -> HubIdentity:
+        """Who this hub is for its edges; there once the service has started."""
+        assert self._identity is not None, "the application has not started"
+        return self._identity
+
+    def watch(self, tenant: Tenant) -> StoreWatch:
+        """What tells the desks of a tenant's edges that there is something new."""
+        return self._watches.setdefault(tenant.name, StoreWatch(tenant.hub.store))
+
+    @contextmanager
+    def channel(self, channel: HubChannel) -> Iterator[None]:
+        """Let a channel end with the service."""
+        self._channels.add(channel)
+        try:
+            yield
+        finally:
+            self._channels.discard(channel)
 
     @property
     def pulse(self) -> Pulse:
@@ -96,6 +121,7 @@ class Service:
         main = await self.tenants.get(MAIN)
         accounts = Accounts(main.hub.store)
         self._gate = Gate(accounts, is_on=self.settings.asks_who)
+        self._identity = await asyncio.to_thread(kept_identity, main.hub.store, "hub")
         self._pulse = Pulse(lambda: main.hub.batches(limit=1))
         if isinstance(main.hub, NetworkHub):
             self.federation = Federation(
@@ -139,6 +165,8 @@ class Service:
         if self._hurrying is None:
             self._hurrying = asyncio.create_task(self._hurry(), name="triplewire end")
         self.arrivals.end()
+        for channel in self._channels:
+            channel.close("this hub stops")
         for tenant in self.tenants:
             tenant.bell.ring_all()
 

@@ -58,7 +58,13 @@ class Settings:
     edge_of: str | None = None
     """The address of a hub: then this one is an edge of it, and keeps what its rules register there."""
     edge_token: str | None = None
-    """The token of the edge's account at that hub, if it wants one."""
+    """The token of the edge's account at that hub, if it wants one and the account has no key."""
+    edge_key: str | None = None
+    """The file of the private key of that account; without, the edge has a key of its own."""
+    edge_account: str | None = None
+    """The id of that account, if several there have this key."""
+    edge_hub_key: str | None = None
+    """The public key that the hub must have; without, it is the one that it had the first time."""
     backbone: str | None = None
     """The addresses of the other hubs of a backbone, with commas: then this one holds the same documents as they."""
     backbone_name: str = ""

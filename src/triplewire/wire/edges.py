@@ -183,6 +183,21 @@ class CauseTold:
 
 
 @dataclass(frozen=True)
+class UplinkTold:
+    """What the channel of an edge to its hub does: idle, connected or away, and since when.
+
+    `peer` is the name of the hub, `heard` when anything came from it, `lag` how many of its batches are missing; null:
+    that is not known.
+    """
+
+    state: str
+    since: datetime | None
+    peer: str
+    heard: datetime | None
+    lag: int | None
+
+
+@dataclass(frozen=True)
 class EdgeTold:
     """An edge at a glance: the hub's batch that it is of, when that was confirmed, and how many seconds ago."""
 
@@ -195,6 +210,8 @@ class EdgeTold:
     cached: int
     private: int
     problem: str
+    link: UplinkTold | None = None
+    """What the channel to the hub does; null where the hub is asked over HTTP alone."""
 
 
 def as_json(message: EdgeQuestion | EdgeAnswer) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from triplewire.errors import ChannelRefused, NetworkError
 from triplewire.network.live import channels
 from triplewire.network.live.channels import HubChannel, WireClosed, answer, dial
-from triplewire.network.live.federation import address_of
+from triplewire.network.live.dialling import address_of
 from triplewire.network.live.identities import HubIdentity
 
 HARBOUR, HILL = HubIdentity.new("harbour"), HubIdentity.new("hill")
@@ -46,7 +46,7 @@ def pipes() -> tuple[Pipe, Pipe]:
     return one, other
 
 
-async def connected(one: Pipe, other: Pipe, admits=lambda name, key: None) -> tuple[HubChannel, HubChannel | None]:
+async def connected(one: Pipe, other: Pipe, admits=lambda guest: None) -> tuple[HubChannel, HubChannel | None]:
     dialling = asyncio.create_task(dial(one, HARBOUR, expected=HILL.name, certificate=""))
     answering = asyncio.create_task(answer(other, HILL, certificate="", admits=admits))
     return await dialling, await answering
@@ -72,7 +72,7 @@ def test_messages_go_both_ways_until_one_side_ends_it():
 
 
 def test_hub_that_is_not_let_in_is_told_why(caplog):
-    def nobody(name: str, key: str) -> None:
+    def nobody(guest) -> None:
         raise ChannelRefused("its key is that of no account here")
 
     with pytest.raises(ChannelRefused, match="it refuses this hub: its key is that of no account here"):
@@ -132,7 +132,7 @@ def test_garbage_ends_a_channel_with_a_line_in_the_log(garbage, caplog):
 
 
 def test_message_that_is_too_long_is_not_sent(caplog, monkeypatch):
-    monkeypatch.setattr(channels, "MOST_BYTES", 100)
+    monkeypatch.setattr(HubChannel, "most_sent", 100)
 
     async def run() -> int:
         first, _ = await connected(*pipes())

@@ -28,7 +28,8 @@ Of = Annotated[
     typer.Option(
         "--of",
         metavar="URL",
-        help="The address of the hub, which is remembered; the token of the edge's account is in TRIPLEWIRE_TOKEN.",
+        help="The address of the hub, which is remembered; TRIPLEWIRE_KEY names the file with the private key of the "
+        "edge's account, or TRIPLEWIRE_TOKEN is its token.",
     ),
 ]
 
@@ -117,7 +118,7 @@ def run(store: StoreUrl, of: Of = None) -> None:
     with _edge(store, of) as edge:
         problems.note(f"following {edge.status().hub}; stop it with Ctrl-C")
         with ended_by(lambda *_: edge.stop()):
-            edge.run(patience=2.0)
+            edge.run()
         problems.note(f"stopped; what is kept is of {edge.as_of}")
 
 
@@ -152,19 +153,52 @@ def cause(
         print_text(str(edge.cause(iri)))
 
 
+@app.command()
+def identity(store: StoreUrl) -> None:
+    """Print the public key of an edge, for an account at its hub; one that has the key of its account needs none.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire edge identity edge.db
+    """
+    from triplewire.network.live.identities import kept_identity
+
+    with _edge(store) as edge:
+        print_text(kept_identity(edge.store, "edge").public_key)
+
+
+@app.command()
+def trust(
+    store: StoreUrl, key: Annotated[str, typer.Argument(metavar="KEY", help="The public key of the hub.")]
+) -> None:
+    """Say which public key the hub of an edge has, before it is first dialled, or after it was set up anew.
+
+    The hub's own command for it is `triplewire network identity`.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire edge trust edge.db 5c0e…
+    """
+    with _edge(store, hub_key=key) as edge:
+        Problems().note(f"{edge.status().hub} must have this key from now on")
+
+
 @contextmanager
-def _edge(store: str, of: str | None = None, *, create: bool = False) -> Iterator[Edge]:
+def _edge(store: str, of: str | None = None, *, create: bool = False, hub_key: str | None = None) -> Iterator[Edge]:
     """The edge on a store; what fails is reported, and ends the command."""
     url = url_of(store)
     if create:
         note_new(store)
-    with needing("to use a hub over HTTP needs more packages: pip install 'triplewire[client]'"):
-        import triplewire.client  # noqa: F401  # what it needs
+    with needing("to dial a hub needs more packages: pip install 'triplewire[client]'"):
+        import cryptography  # noqa: F401  # what it needs
+        import websockets  # noqa: F401  # what it needs
     from triplewire.edge import Edge
 
     token, account, key = (os.environ.get(f"TRIPLEWIRE_{name}") or None for name in ("TOKEN", "ACCOUNT", "KEY"))
     with usage_for(TriplewireError):
-        opened = Edge(url, hub=of, token=token, account=account, key=key, durable=True)
+        opened = Edge(url, hub=of, token=token, account=account, key=key, hub_key=hub_key, durable=True)
     try:
         with opened as edge:
             yield edge

@@ -119,20 +119,20 @@ def expel(
 
 @app.command()
 def identity(store: StoreUrl) -> None:
-    """Print the name of a store's hub in its network, and its public key, for an account at the hub that it joins.
+    """Print the name of a store's hub and its public key: for an account at the hub that it joins, or for its edges.
 
     [bold]Example[/bold]
 
     \b
       triplewire network identity hub.db
     """
-    from triplewire.wire.keys import public_key_of
+    from triplewire.network.live.identities import read_identity
 
     with store_at(store) as opened, opened.reading() as reader:
-        kept = reader.settings.get("network")
-    if kept is None:
-        usage(f"{store}: this hub was never part of a network; start it with triplewire serve --network hypercube")
-    print_text(f"{kept['name']} {public_key_of(kept['key'].encode())}")
+        known = read_identity(reader)
+    if known is None:
+        usage(f"{store}: this hub has no key yet; it makes one when it is first started with triplewire serve")
+    print_text(f"{known.name} {known.public_key}")
 
 
 def _address(store: str) -> str:

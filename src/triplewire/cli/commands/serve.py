@@ -80,7 +80,8 @@ def run(
             "--edge-of",
             metavar="URL",
             help="Be an edge of the hub at this address: keep what the rules of `triplewire edge` register there. "
-            "The token of its account is in TRIPLEWIRE_EDGE_TOKEN.",
+            "TRIPLEWIRE_EDGE_KEY names the file with the private key of its account, or TRIPLEWIRE_EDGE_TOKEN is its "
+            "token.",
         ),
     ] = None,
     backbone: Annotated[

@@ -220,7 +220,7 @@ class Steps:
         edition = store.edition()
         if edition is not None and edition == self._edition and self._state is not None:
             try:
-                with store.reading_late(lambda reader: _stamp(reader) == self._stamp_known) as late:
+                with store.reading_late(lambda reader: stamp_of(reader) == self._stamp_known) as late:
                     yield late
             except StateMoved:
                 self._edition = None
@@ -239,7 +239,7 @@ class Steps:
         """What all edges are told of this state; it is read when there is another one."""
         if isinstance(reader, LateReader) and self._state is not None:
             return self._state
-        stamp = _stamp(reader)
+        stamp = stamp_of(reader)
         if self._state is None or self._state.stamp != stamp:
             self._state = HubState(reader, stamp, self._state)
         return self._state
@@ -276,7 +276,8 @@ class Steps:
         return step
 
 
-def _stamp(reader: Reader) -> tuple[object, ...]:
+def stamp_of(reader: Reader) -> tuple[object, ...]:
+    """What is another one whenever edges may have to be told something."""
     return reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
 
 

@@ -64,6 +64,25 @@ class Gate:
             raise NotAuthenticated("this hub wants to know its callers: send the header Authorization: Bearer TOKEN")
         return self._owner_of(token.strip())
 
+    def guest(self, public_key: str, *, account: str = "", token: str = "") -> Account:
+        """The account of an edge that has proved to have a key: that of its token, or the one with this key.
+
+        NotAuthenticated if there is none. With an `account`, it must be that one.
+        """
+        if not self.is_on:
+            return EVERYBODY
+        if token:
+            return self._owner_of(token)
+        own = [each for each in self._known.values() if each.public_key == public_key and account in ("", each.id)]
+        if not own:
+            raise NotAuthenticated(
+                f"its key is that of no account here; to let it in, make one: `triplewire token create STORE NAME "
+                f"--role reader --public-key {public_key}`"
+            )
+        if len(own) > 1:
+            raise NotAuthenticated("several accounts have its key; it must say which one it is")
+        return own[0]
+
     def _owner_of(self, token: str) -> Account:
         known = self._known
         if not token.startswith(_SESSION):

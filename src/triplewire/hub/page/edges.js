@@ -3,7 +3,7 @@
 import { button, el, field, options, plural, problem, put, refill, table } from "./dom.js";
 import { get, post, send } from "./api.js";
 import { label, learn, shown } from "./terms.js";
-import { ago } from "./times.js";
+import { ago, exact } from "./times.js";
 
 /** "Keep this at my edge": asks `rule` for a query when it is pressed; nothing where the account has no edge. */
 export function keepAtEdge({ rule, signal }) {
@@ -57,6 +57,7 @@ export async function showEdge({ section, signal, may }) {
       { role: "status" },
       found.problem ? `The hub cannot be reached: ${found.problem}` : "The link to the hub works.",
     ),
+    found.link ? el("p", { class: "hint" }, linkSaid(found.link)) : null,
     el("p", {}, `${plural(found.cached, "document")} cached, and ${found.private} private: these are told to nobody.`),
     el(
       "section",
@@ -65,6 +66,14 @@ export async function showEdge({ section, signal, may }) {
       found.rules.length ? rules(found.rules, may("admin"), signal) : el("p", {}, "It follows none yet."),
     ),
   );
+}
+
+/** What the channel to the hub does. A lag that is not known is not 0. */
+function linkSaid({ state, since, peer, heard, lag }) {
+  if (state === "idle") return "The hub was not dialled yet.";
+  if (state === "away") return `There is no channel to the hub since ${exact(since)}; it is dialled again and again.`;
+  const behind = lag === null ? "how far it is behind is not known" : `${plural(lag, "batch", "batches")} behind`;
+  return `Connected to ${peer} since ${exact(since)}, last heard ${ago(heard)}, ${behind}.`;
 }
 
 function rules(found, mayChange, signal) {

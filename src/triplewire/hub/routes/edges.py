@@ -26,6 +26,7 @@ from triplewire.wire.edges import (
     EdgeTold,
     KnownEdge,
     RuleTold,
+    UplinkTold,
     packed_json,
 )
 
@@ -73,6 +74,29 @@ async def _registered(access: Admission, question: EdgeQuestion) -> tuple[EdgeQu
     async with access.tenant.subscribing:
         await run_in_threadpool(register)
     return asked, refused
+
+
+class AccountAnswers:
+    """What an edge of an account is told at its desk: the same as over HTTP, and as fast as the account may ask."""
+
+    def __init__(self, access: Admission) -> None:
+        self._access = access
+        self._asked: EdgeQuestion | None = None
+
+    async def require_known(self) -> None:
+        """See `DeskAnswers.require_known`."""
+        await self._access.require_known()
+
+    async def answer(self, question: EdgeQuestion) -> EdgeAnswer:
+        """See `DeskAnswers.answer`; to look again for a question that waits costs the account nothing."""
+        await self._access.require_known()
+        if question is not self._asked:
+            self._asked = question
+            self._access.service.pace.spend(self._access.account.id)
+        asked, refused = await _registered(self._access, question)
+        answer = await _answer(self._access, asked)
+        await self._access.require_known()
+        return replace(answer, refused=answer.refused | refused)
 
 
 def _check(access: Admission, rule: EdgeRule) -> None:
@@ -137,6 +161,7 @@ def offer(
 def status(access: Reading) -> EdgeTold:
     """The rules that this edge follows, how old what it keeps is, and what the link to its hub does."""
     known = _edge(access).status(viewer=access.viewer)
+    link = known.link
     return EdgeTold(
         known.name,
         known.hub,
@@ -147,6 +172,7 @@ def status(access: Reading) -> EdgeTold:
         known.cached,
         known.private,
         known.problem,
+        None if link is None else UplinkTold(link.state, link.since, link.peer, link.heard, link.lag),
     )
 
 

@@ -16,7 +16,8 @@ from triplewire.hub.service import Administering, Admission, BoundedRoute, Readi
 from triplewire.hub.settings import MAIN
 from triplewire.network.live import Federation
 from triplewire.network.live.channels import WireClosed
-from triplewire.network.live.federation import LINK
+from triplewire.network.live.dialling import LINK
+from triplewire.network.live.handshake import ChannelGuest
 from triplewire.network.live.traces import trace_of
 from triplewire.wire.messages import read
 from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
@@ -59,29 +60,32 @@ async def link(socket: WebSocket) -> None:
     service: Service = socket.app.state.service
     federation = service.federation
     machine = socket.client.host if socket.client is not None else ""
-    try:
-        if federation is None or service.is_stopping:
-            raise NotAllowed("this hub is of no network")
-        if not service.settings.asks_who:
-            refuse_strangers(socket.headers)
-        if "origin" in socket.headers:
-            raise NotAllowed("this is for hubs, and no page of a browser")
-    except NotAllowed:
+    if federation is None or service.is_stopping or is_stranger(service, socket):
         await socket.close()
         return
     await socket.accept()
 
-    def admits(name: str, key: str) -> None:
+    def admits(guest: ChannelGuest) -> None:
         """A hub that is no member yet comes in if its key is that of an account here; without identity, any may."""
-        if service.settings.asks_who and not service.gate.is_key_of_publisher(key, MAIN):
+        if service.settings.asks_who and not service.gate.is_key_of_publisher(guest.key, MAIN):
             _count(service, machine)
             raise ChannelRefused(
-                f"{name} is no member of the network, and its key is that of no account here; to let it join, make "
-                f"one: `triplewire token create STORE NAME --role publisher --public-key {key}`"
+                f"{guest.name} is no member of the network, and its key is that of no account here; to let it join, "
+                f"make one: `triplewire token create STORE NAME --role publisher --public-key {guest.key}`"
             )
 
     await service.gate.catch_up()
     await federation.serve(AnsweredWire(socket), admits)
+
+
+def is_stranger(service: Service, socket: WebSocket) -> bool:
+    """Whether a connection is none of a hub or an edge: of a page in a browser, or of another machine than this."""
+    try:
+        if not service.settings.asks_who:
+            refuse_strangers(socket.headers)
+    except NotAllowed:
+        return True
+    return "origin" in socket.headers
 
 
 def _count(service: Service, machine: str) -> None:

@@ -26,7 +26,16 @@ def hub_of(settings: Settings, name: str, store: str) -> Hub:
     if settings.network is not None and name == MAIN:
         return NetworkHub(store, label=settings.network_name, limits=limits, durable=True)
     if settings.edge_of is not None and name == MAIN:
-        return Edge(store, hub=settings.edge_of, token=settings.edge_token, limits=limits, durable=True)
+        return Edge(
+            store,
+            hub=settings.edge_of,
+            token=settings.edge_token,
+            key=settings.edge_key,
+            account=settings.edge_account,
+            hub_key=settings.edge_hub_key,
+            limits=limits,
+            durable=True,
+        )
     return Hub(store, limits=limits, durable=True)
 
 

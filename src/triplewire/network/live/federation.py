@@ -7,28 +7,24 @@ tried again, later each time, and not by all at the same moment.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
-
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidHandshake, InvalidURI, WebSocketException
 
 from triplewire.errors import ChannelRefused, NetworkError
-from triplewire.network.live.channels import MOST_BYTES, HubChannel, Wire, WireClosed, answer, dial
+from triplewire.network.live.channels import HubChannel, Wire, answer, dial
 from triplewire.network.live.council import Message
+from triplewire.network.live.dialling import LINK, UNREACHED, brief, dialled
+from triplewire.network.live.handshake import ChannelGuest
 from triplewire.network.live.hub import NetworkHub
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions
+from triplewire.wire.backoff import BackOff
 
 log = logging.getLogger("triplewire.network")
 
-LINK = "/v1/network/link"
 _BACK_OFF = 0.2, 10.0
 _OTHER_DIALS = 2.0
 """Seconds that the one whose name comes later waits to be dialled."""
@@ -123,12 +119,12 @@ class Federation:
 
     # -- channels
 
-    async def serve(self, wire: Wire, admits: Callable[[str, str], None]) -> None:
+    async def serve(self, wire: Wire, admits: Callable[[ChannelGuest], None]) -> None:
         """Serve a hub that dials, until the channel ends."""
 
-        def may(name: str, key: str) -> None:
-            if self.node.council.key_of(name) is None:
-                admits(name, key)
+        def may(guest: ChannelGuest) -> None:
+            if self.node.council.key_of(guest.name) is None:
+                admits(guest)
 
         channel = await answer(wire, self._hub.identity, certificate=self._certificate, admits=may)
         if channel is not None:
@@ -161,7 +157,7 @@ class Federation:
             self.node.received(peer, message)
 
     async def _keep_dialling(self, member: str) -> None:
-        pause = _BACK_OFF[0]
+        pause = BackOff(*_BACK_OFF)
         if self.identity_name > member:
             await asyncio.sleep(_OTHER_DIALS)
         while True:
@@ -170,20 +166,18 @@ class Federation:
                 began = asyncio.get_running_loop().time()
                 await self._dial(self._wanted[member], member)
                 lasted = asyncio.get_running_loop().time() - began
-                pause = _BACK_OFF[0] if lasted > _OTHER_DIALS else min(2 * pause, _BACK_OFF[1])
-            else:
-                pause = max(pause, _BACK_OFF[0])
-            wait = pause * random.uniform(0.5, 1.5)  # so that not all dial at once
+                pause = pause.succeeded() if lasted > _OTHER_DIALS else pause.failed()
+            wait = pause.pause(random.random())
             await asyncio.sleep(wait + (_OTHER_DIALS if self.identity_name > member else 0.0))
 
     async def _dial_first(self, url: str) -> None:
         """Ask the hub at an address to take this one in, until it is a member."""
-        pause = _BACK_OFF[0]
+        pause = BackOff(_BACK_OFF[0], _OTHER_DIALS)
         while True:
             if not self.node.council.is_member or self._is_alone:
                 await self._dial(url, None)
-            pause = min(2 * pause, 2.0)
-            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # so that not all dial at once
+            pause = pause.failed()
+            await asyncio.sleep(pause.pause(random.random()))
 
     @property
     def _is_alone(self) -> bool:
@@ -192,20 +186,8 @@ class Federation:
     async def _dial(self, url: str, member: str | None) -> None:
         """Dial a hub, and serve the channel until it ends."""
         try:
-            address, is_secret = address_of(url)
             beat = min(20.0, max(1.0, self._patience / 3))
-            async with connect(
-                address,
-                max_size=MOST_BYTES,
-                max_queue=64,
-                open_timeout=10,
-                ping_interval=beat,
-                ping_timeout=beat,
-                proxy=None,
-                user_agent_header=None,
-            ) as connection:
-                wire = DialledWire(connection)
-                seen = wire.certificate if is_secret else ""
+            async with dialled(url, LINK, beat) as (wire, seen):
                 channel = await dial(wire, self._hub.identity, expected=member, certificate=seen)
                 if member is None:
                     self.node.council.joins_by = channel.peer
@@ -213,8 +195,8 @@ class Federation:
                 await self._run(channel)
         except ChannelRefused as error:
             self._tell_once(url, f"{member or 'the hub'} at {url} is not taken for one of the network: {error}")
-        except (OSError, TimeoutError, WebSocketException, InvalidURI, WireClosed) as error:
-            reason = f"{member or 'the hub'} at {url} cannot be reached: {_brief(error)}"
+        except UNREACHED as error:
+            reason = f"{member or 'the hub'} at {url} cannot be reached: {brief(error)}"
             self._tell_once(url, reason) if member is None else log.info("%s", reason)
         except NetworkError as error:
             self._tell_once(url, str(error))
@@ -226,62 +208,3 @@ class Federation:
         if self._refused.get(url) != reason:
             self._refused[url] = reason
             log.warning("%s", reason)
-
-
-class DialledWire:
-    """A connection that was dialled, as a wire."""
-
-    def __init__(self, connection: ClientConnection) -> None:
-        self._connection = connection
-
-    @property
-    def certificate(self) -> str:
-        """The fingerprint of the server's certificate."""
-        secret = self._connection.transport.get_extra_info("ssl_object")
-        found = secret.getpeercert(binary_form=True) if secret is not None else None
-        return hashlib.sha256(found).hexdigest() if found else ""
-
-    async def send(self, text: str) -> None:
-        """See `Wire.send`."""
-        try:
-            await self._connection.send(text)
-        except WebSocketException as error:
-            raise WireClosed(str(error)) from None
-
-    async def receive(self) -> str:
-        """See `Wire.receive`."""
-        try:
-            found = await self._connection.recv()
-        except WebSocketException as error:
-            raise WireClosed(str(error)) from None
-        return found if isinstance(found, str) else found.decode("utf-8", "replace")
-
-    async def close(self, reason: str) -> None:
-        """See `Wire.close`."""
-        await self._connection.close(reason=reason.encode()[:100].decode("utf-8", "ignore"))
-
-
-def address_of(url: str) -> tuple[str, bool]:
-    """Where to dial a hub, and whether that is encrypted; NetworkError for an address without a hub."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise NetworkError(f"{url!r} is no address of a hub; write https://HOST, or http://127.0.0.1:PORT")
-    is_secret = parts.scheme == "https"
-    if not is_secret and not _is_this_machine(parts.hostname):
-        raise NetworkError(
-            f"{url} is another machine, and nothing on the way there would be encrypted: serve that hub with "
-            "--certificate, or behind a proxy that does, and write https"
-        )
-    path = parts.path.rstrip("/") + LINK
-    return urlunsplit(("wss" if is_secret else "ws", parts.netloc, path, "", "")), is_secret
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _brief(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if not isinstance(error, InvalidHandshake) else str(error)

@@ -9,8 +9,10 @@
                                                 is the proof right, may this hub come in?
     <── welcome, or refused and why ───────────
 
-A proof is a signature over both hellos and the role of the one that signs. Both nonces are in it: nothing of an old
-handshake is of use in a new one, and what one end signs is of use in no other role, and for no other pair of hubs. What
+A proof is a signature over both hellos, what the channel is for, and the role of the one that signs. Both nonces are in
+it: nothing of an old handshake is of use in a new one, and what one end signs is of use in no other role, for no other
+pair of hubs, and for no other purpose. An edge shakes hands as a hub does, with the key of its account; if this has a
+token instead, the token goes with its proof: to nobody who has not proved to be the hub that was dialled. What
 is signed is never chosen by the other end alone. A hub that serves TLS itself names its certificate in its hello (as
 RFC 5929's tls-server-end-point does), and the one that dials compares it with the one that it sees: a machine between
 the two, with a certificate of its own, is noticed. Behind a proxy that ends TLS there is none to name.
@@ -23,7 +25,7 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,8 @@ from triplewire.network.link.frames import VERSION
 from triplewire.network.live.identities import HubIdentity, is_name_of, is_signed
 
 _END = "-----END CERTIFICATE-----"
-_WHAT = "triplewire network channel"
+NETWORK_CHANNEL, EDGE_CHANNEL = "triplewire network channel", "triplewire edge channel"
+"""What a channel is for."""
 DIALS, IS_DIALLED = "dials", "is dialled"
 
 
@@ -74,14 +77,34 @@ class ChannelHello:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelGuest:
+    """Who dials, proved by its key; with the account that it names, and the token of that, if it has one."""
+
+    name: str
+    key: str
+    account: str = ""
+    token: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, hello: ChannelHello, told: Mapping[str, Any]) -> ChannelGuest:
+        """The one that has said hello, with what it told beside its proof."""
+        account, token = told.get("account", ""), told.get("token", "")
+        if not isinstance(account, str) or not isinstance(token, str):
+            raise ChannelRefused("its account, or its token, is no text")
+        return cls(hello.name, hello.key, account, token)
+
+
 class HandshakeEnd:
     """One end of a handshake.
 
     `certificate` is the fingerprint of the one that the server has: for the end that dials, as it sees it.
     """
 
-    def __init__(self, identity: HubIdentity, nonce: str, role: str, *, certificate: str = "") -> None:
-        self._identity, self._role, self._certificate = identity, role, certificate
+    def __init__(
+        self, identity: HubIdentity, nonce: str, role: str, *, certificate: str = "", purpose: str = NETWORK_CHANNEL
+    ) -> None:
+        self._identity, self._role, self._certificate, self._purpose = identity, role, certificate, purpose
         named = certificate if role == IS_DIALLED else ""
         self.own = ChannelHello(VERSION, identity.name, identity.public_key, nonce, named)
         self.other: ChannelHello | None = None
@@ -118,7 +141,7 @@ class HandshakeEnd:
     def _signed(self, role: str) -> bytes:
         assert self.other is not None, "it said hello before"
         ends = [self.own, self.other] if self._role == DIALS else [self.other, self.own]
-        said = [_WHAT, role, *(asdict(end) for end in ends)]
+        said = [self._purpose, role, *(asdict(end) for end in ends)]
         return json.dumps(said, sort_keys=True).encode()
 
 

@@ -25,7 +25,7 @@ from triplewire.matching.incremental import load_pattern
 from triplewire.model import Access, Document, Publish, Retract
 from triplewire.model.access import FOREIGN
 from triplewire.model.foreign import foreign_uri
-from triplewire.network.live.identities import HubIdentity
+from triplewire.network.live.identities import HubIdentity, read_identity
 from triplewire.network.live.states import Place
 from triplewire.network.routing import DocumentSent
 from triplewire.store import Reader, Writer
@@ -64,7 +64,8 @@ class NetworkHub(Hub):
         for setting, what in ((BACKBONE, "part of a backbone"), (EDGE, "an edge")):
             if writer.settings.get(setting) is not None:
                 raise NetworkError(f"this store is {what}, and cannot be a hub of a network as well; begin a new one")
-        identity = HubIdentity.new(label)
+        known = read_identity(writer)  # its edges know its key
+        identity = HubIdentity.new(label) if known is None else known.called(label)
         writer.settings.set(NETWORK, {"name": identity.name, "key": identity.pem})
         _tell_all(writer)
         return identity

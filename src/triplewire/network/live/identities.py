@@ -1,4 +1,7 @@
-"""Identities: each hub of a network has a key pair, and a name that carries the fingerprint of its public key.
+"""Identities: each end of a channel has a key pair, and a name that carries the fingerprint of its public key.
+
+A hub of a network has one from its beginning, any other hub or edge when it first needs it; an edge may have that of
+its account instead.
 
 Why the fingerprint: then nobody has to be asked which key belongs to a name. A hub that claims the name of another one
 must have its private key, whoever tells the list of members, and however old that list is.
@@ -14,8 +17,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from triplewire.engine.names import NETWORK
 from triplewire.errors import NetworkError
+from triplewire.store import Reader, Store
 from triplewire.wire.keys import new_private_key, public_key_of
+
+IDENTITY = "identity"
+"""The setting of a store with the identity of its hub or edge."""
 
 _LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _LETTERS = 24
@@ -46,12 +54,20 @@ class HubIdentity:
     @classmethod
     def new(cls, label: str = "hub") -> HubIdentity:
         """A new one; NetworkError for a label that is none."""
+        return cls.of_key(new_private_key(), label)
+
+    @classmethod
+    def of_key(cls, pem: bytes, label: str) -> HubIdentity:
+        """The one that a private key gives; ValueError if that is none of Ed25519."""
         if not _LABEL.fullmatch(label):
             raise NetworkError(
                 f"{label!r} is no name for a hub of a network: use small letters, digits and -, at most 40 of them"
             )
-        pem = new_private_key()
         return cls(name_of(label, public_key_of(pem)), pem.decode())
+
+    def called(self, label: str) -> HubIdentity:
+        """The same key under another name."""
+        return self.of_key(self.pem.encode(), label)
 
     @property
     def public_key(self) -> str:
@@ -63,6 +79,26 @@ class HubIdentity:
         key = load_pem_private_key(self.pem.encode(), password=None)
         assert isinstance(key, Ed25519PrivateKey), "it was made here"
         return key.sign(text).hex()
+
+
+def kept_identity(store: Store, label: str) -> HubIdentity:
+    """The identity of a store: that of its hub in a network, or one that is made now, and kept."""
+    with store.reading() as reader:
+        found = read_identity(reader)
+    if found is not None:
+        return found
+    with store.writing() as writer:
+        found = read_identity(writer)  # another process may have been faster
+        if found is None:
+            found = HubIdentity.new(label)
+            writer.settings.set(IDENTITY, {"name": found.name, "key": found.pem})
+        return found
+
+
+def read_identity(reader: Reader) -> HubIdentity | None:
+    """The identity that a store has; None if it never needed one."""
+    kept = reader.settings.get(NETWORK) or reader.settings.get(IDENTITY)
+    return None if kept is None else HubIdentity(kept["name"], kept["key"])
 
 
 def is_signed(text: bytes, signature: str, public_key: str) -> bool:

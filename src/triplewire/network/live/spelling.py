@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Pattern
@@ -49,31 +49,39 @@ UNREADABLE = (
 """What reading something raises that is not what it should be."""
 
 
+class BodySpelling(NamedTuple):
+    """How the bodies of a link are spelled and read, and which of them may replace what was told before."""
+
+    spell: Callable[[Any], Json]
+    read: Callable[[Json], Any]
+    may_replace: Callable[[Json], bool]
+
+
 # -- frames
 
 
-def spelled_frame(frame: Frame) -> Json:
-    """A frame as JSON."""
+def spelled_frame(frame: Frame, bodies: BodySpelling | None = None) -> Json:
+    """A frame as JSON; its body as hubs of a network tell each other, unless it is said otherwise."""
     match frame:
         case Hello(node, epoch, has, session, answers, version):
             return {"hello": [node, epoch, _spelled_position(has), session, answers, version]}
         case LogEntry(epoch, number, body, replaces):
-            return {"entry": [epoch, number, spelled_body(body), replaces]}
+            return {"entry": [epoch, number, (bodies or _ROUTED).spell(body), replaces]}
         case Arrivals(epoch, has, beyond):
             return {"arrivals": [epoch, _spelled_position(has), list(beyond)]}
         case Heartbeat(newest):
             return {"heartbeat": _spelled_position(newest)}
 
 
-def read_frame(told: Json) -> Frame:
+def read_frame(told: Json, bodies: BodySpelling | None = None) -> Frame:
     """The frame that JSON tells; ChannelRefused if it tells none."""
     try:
-        return _frame(told)
+        return _frame(told, bodies or _ROUTED)
     except UNREADABLE as error:
         raise ChannelRefused(f"it sent what is no frame of a link: {_brief(error)}") from None
 
 
-def _frame(told: Json) -> Frame:
+def _frame(told: Json, bodies: BodySpelling) -> Frame:
     ((kind, given),) = told.items()
     match kind:
         case "hello":
@@ -82,9 +90,9 @@ def _frame(told: Json) -> Frame:
             return Hello(_text(node), _text(epoch), _position(has), _text(session), said, _whole(version))
         case "entry":
             epoch, number, body, replaces = given
-            if not isinstance(replaces, bool) or (replaces and "routes" not in body):
-                raise ValueError("only routes replace what was told before")
-            return LogEntry(_text(epoch), _whole(number), read_body(body), replaces)
+            if not isinstance(replaces, bool) or (replaces and not bodies.may_replace(body)):
+                raise ValueError("this does not replace what was told before")
+            return LogEntry(_text(epoch), _whole(number), bodies.read(body), replaces)
         case "arrivals":
             epoch, has, beyond = given
             place = _position(has)
@@ -243,6 +251,9 @@ _BODIES: Mapping[str, Callable[[Json], Any]] = {
 
 
 # -- values
+
+
+_ROUTED = BodySpelling(spelled_body, read_body, lambda body: "routes" in body)
 
 
 def _text(told: Json) -> str:

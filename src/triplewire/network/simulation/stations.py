@@ -17,8 +17,8 @@ from triplewire.edge import Edge
 from triplewire.engine import Hub
 from triplewire.errors import NetworkError, TriplewireError
 from triplewire.model import Change
-from triplewire.network.link import LinkLag, Timing
-from triplewire.network.node import Node, NodeState
+from triplewire.network.exchange import Answer, Asked, ExchangeNode, ExchangeState
+from triplewire.network.link import Timing
 from triplewire.network.node.node import Outbox
 from triplewire.store import Store
 from triplewire.wire.backbones import MemberAnswer, MemberQuestion
@@ -26,25 +26,6 @@ from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 
 _ALWAYS = 1.0
 """Seconds for which a question may wait: any number but 0, as a hub here keeps it until there is news."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedStation:
-    """A question, with a number that only its asker gives; `account` is the one that an edge proves to be."""
-
-    kind = "question"
-    number: int
-    question: EdgeQuestion | MemberQuestion
-    account: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ToldStation:
-    """The answer to the question of a number."""
-
-    kind = "answer"
-    number: int
-    answer: EdgeAnswer | MemberAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,29 +48,20 @@ class SettledByHome:
 
 
 @dataclass(slots=True)
-class StationState(NodeState):
-    """What a station has written besides its store: what it asked last, and what others ask it."""
+class StationState(ExchangeState):
+    """What a station has written besides its store: what it asked last, what others ask it, what it passed on."""
 
     store: Store = field(default_factory=lambda: Store.open(":memory:"))
-    number: int = 0
-    asking: dict[str, int] = field(default_factory=dict)
-    """The number of the question that a neighbour has still to answer."""
-    asked: dict[str, AskedStation] = field(default_factory=dict)
-    """The questions of neighbours that wait for news."""
     homes: dict[str, str] = field(default_factory=dict)
     """The neighbour that is the home of a name."""
     passed: dict[str, str] = field(default_factory=dict)
     """Changes that are on their way to a neighbour, by batch."""
 
 
-class Station(Node):
+class Station(ExchangeNode):
     """A hub or an edge that asks others and is asked."""
 
     state: StationState
-
-    def lag(self, peer: str, now: float) -> LinkLag:
-        """How far it is behind a neighbour, as its link knows."""
-        return self._links[peer].lag(now)
 
     def look(self, now: float) -> Outbox:
         """Something was done at it: what has to be told of that, and asked."""
@@ -99,11 +71,6 @@ class Station(Node):
     @abstractmethod
     def _look(self, now: float) -> None:
         """Tell and ask what follows from what was done at it."""
-
-    def _ask(self, peer: str, question: EdgeQuestion | MemberQuestion, account: str | None = None) -> AskedStation:
-        self.state.number += 1
-        self.state.asking[peer] = self.state.number
-        return AskedStation(self.state.number, question, account)
 
 
 class HubStation(Station):
@@ -122,8 +89,6 @@ class HubStation(Station):
     def forget(self, peer: str) -> None:
         """See `Node.forget`."""
         super().forget(peer)
-        for known in (self.state.asked, self.state.asking):
-            known.pop(peer, None)
         self._send_elsewhere(peer)
 
     def let_go(self, edge: str) -> None:
@@ -137,24 +102,31 @@ class HubStation(Station):
 
     def _ask_member(self, peer: str, now: float) -> None:
         if isinstance(self.hub, BackboneHub) and is_hub(peer):
-            self.tell(peer, self._ask(peer, self.hub.member_question(wait=_ALWAYS)), now)
+            self.tell(peer, self._asked(peer, self.hub.member_question(wait=_ALWAYS)), now)
 
     # -- what comes
 
     def hear(self, peer: str, body: Any, now: float) -> None:
         """See `Node.hear`."""
         match body:
-            case AskedStation():
-                self.state.asked[peer] = body
-                self._answer(peer, body, now)
-            case ToldStation(number, MemberAnswer() as told) if self.state.asking.get(peer) == number:
-                self._take(peer, told, now)
             case PassedToHome():
                 self.tell(peer, self._taken(body), now)
                 self._look(now)
             case SettledByHome():
                 self._settle(body)
                 self._look(now)
+            case _:
+                super().hear(peer, body, now)
+
+    def questioned(self, peer: str, now: float) -> None:
+        """See `ExchangeNode.questioned`."""
+        asked = self.state.asked[peer]
+        self._reply(peer, asked, self._found(asked), now)
+
+    def answered(self, peer: str, answer: Answer, now: float) -> None:
+        """See `ExchangeNode.answered`."""
+        assert isinstance(answer, MemberAnswer), "hubs ask other hubs of the backbone, and nobody else"
+        self._take(peer, answer, now)
 
     def hear_all(self, peer: str, body: Any, now: float) -> None:
         """See `Node.hear_all`: what was asked and not answered is asked again."""
@@ -167,32 +139,23 @@ class HubStation(Station):
         """See `Node.all_for`; an edge asks again by itself."""
         self._send_elsewhere(peer)
         if isinstance(self.hub, BackboneHub) and is_hub(peer):
-            return self._ask(peer, self.hub.member_question(wait=_ALWAYS))
+            return self._asked(peer, self.hub.member_question(wait=_ALWAYS))
         return None
 
     # -- what it does
 
     def _look(self, now: float) -> None:
         self._pass_on(now)
-        for peer, asked in list(self.state.asked.items()):
-            self._answer(peer, asked, now)
+        for peer in list(self.state.asked):
+            self.questioned(peer, now)
 
-    def _answer(self, peer: str, asked: AskedStation, now: float) -> None:
-        answer, is_due = self._found(asked)
-        if is_due or not asked.question.wait:
-            del self.state.asked[peer]
-            self.tell(peer, ToldStation(asked.number, answer), now)
-
-    def _found(self, asked: AskedStation) -> tuple[EdgeAnswer | MemberAnswer, bool]:
-        """The answer to a question as things are, and whether it is to be told at once."""
+    def _found(self, asked: Asked) -> Answer:
+        """The answer to a question as things are."""
         question, account = replace(asked.question, wait=0.0), asked.account
         if isinstance(question, MemberQuestion):
             assert isinstance(self.hub, BackboneHub), "only members of a backbone ask so"
-            told = self.hub.serve_member(question)
-            return told, told.is_news
-        answer = self.hub.serve_edge(question, owner=account, viewer=account)
-        is_told_of_rules = bool(question.follow or question.unfollow)
-        return answer, answer.is_news or is_told_of_rules or answer.position != question.position
+            return self.hub.serve_member(question)
+        return self.hub.serve_edge(question, owner=account, viewer=account)
 
     def _take(self, peer: str, told: MemberAnswer, now: float) -> None:
         assert isinstance(self.hub, BackboneHub), "only members of a backbone are told so"
@@ -259,11 +222,6 @@ class EdgeStation(Station):
         self._begin(peer, now)
         return [*frames, *self._sent()]
 
-    def forget(self, peer: str) -> None:
-        """See `Node.forget`."""
-        super().forget(peer)
-        self.state.asking.pop(peer, None)
-
     def _followed(self) -> tuple[object, ...]:
         return tuple((rule.id, rule.text) for rule in self.edge.follows())
 
@@ -276,19 +234,17 @@ class EdgeStation(Station):
     def _begin(self, peer: str, now: float) -> None:
         self.tell(peer, self._first_question(peer), now)
 
-    def _first_question(self, peer: str) -> AskedStation:
+    def _first_question(self, peer: str) -> Asked:
         """A conversation begins; what is told of the one before is passed over."""
         self._rules = self._followed()
         self._talk = self.edge.conversation(wait=_ALWAYS)
-        return self._ask(peer, next(self._talk), self._account)
+        return self._asked(peer, next(self._talk), self._account)
 
-    def hear(self, peer: str, body: Any, now: float) -> None:
-        """See `Node.hear`."""
-        if not isinstance(body, ToldStation) or self.state.asking.get(peer) != body.number:
-            return
-        assert isinstance(body.answer, EdgeAnswer), "edges are told nothing else"
+    def answered(self, peer: str, answer: Answer, now: float) -> None:
+        """See `ExchangeNode.answered`."""
+        assert isinstance(answer, EdgeAnswer), "edges are told nothing else"
         try:
-            self.tell(peer, self._ask(peer, self._talk.send(body.answer), self._account), now)
+            self.tell(peer, self._asked(peer, self._talk.send(answer), self._account), now)
         except (StopIteration, NetworkError):
             self._begin(peer, now)
 

@@ -1,0 +1,70 @@
+"""How an exchange between an edge and its hub is spelled: each side reads what the other one may say, and no more.
+
+asked      {"asked": [number, question]}       of an edge
+told       {"told": [number, answer]}          of a hub
+declined   {"declined": [number, problem]}     of a hub
+nothing    null                                of either: what was told before does not count any more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from triplewire.network.exchange import Asked, Declined, Replied
+from triplewire.network.live.spelling import BodySpelling, Json
+from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
+from triplewire.wire.messages import read
+
+EDGE_LINK = "/v1/edges/link"
+"""Where a hub is dialled by its edges."""
+NEVER = 86_400.0
+"""Seconds after which an end says again what was not acknowledged: a channel loses nothing while it lasts."""
+HEARTBEAT = 2.0
+"""Seconds between two words of an end that has nothing to say."""
+
+
+def edge_bodies() -> BodySpelling:
+    """As an edge spells and reads them."""
+    return BodySpelling(_spelled, lambda told: None if told is None else _answered(told), lambda body: True)
+
+
+def hub_bodies(read_question: Callable[[Mapping[str, Any]], EdgeQuestion]) -> BodySpelling:
+    """As a hub spells and reads them; `read_question` refuses what is no question, with a ValueError."""
+
+    def asked(told: Json) -> Asked | None:
+        if told is None:
+            return None
+        ((kind, (number, question)),) = told.items()
+        if kind != "asked":
+            raise ValueError(f"{kind!r} is nothing that an edge says")
+        return Asked(_whole(number), read_question(question))
+
+    return BodySpelling(_spelled, asked, lambda body: True)
+
+
+def _spelled(body: Any) -> Json:
+    match body:
+        case Asked(number, EdgeQuestion() as question):
+            return {"asked": [number, as_json(question)]}
+        case Replied(number, EdgeAnswer() as answer):
+            return {"told": [number, as_json(answer)]}
+        case Declined(number, problem):
+            return {"declined": [number, dict(problem)]}
+    assert body is None, "nothing else is said"
+    return None
+
+
+def _answered(told: Json) -> Replied | Declined:
+    ((kind, (number, given)),) = told.items()
+    if kind == "told":
+        return Replied(_whole(number), read(EdgeAnswer, given))
+    if kind != "declined" or not isinstance(given, dict):
+        raise ValueError(f"{kind!r} is nothing that a hub says")
+    return Declined(_whole(number), given)
+
+
+def _whole(told: Json) -> int:
+    if type(told) is not int or told < 0:
+        raise ValueError("it has no number")
+    return told
