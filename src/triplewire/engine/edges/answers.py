@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.steps import Moves, Steps, mark_of
+from triplewire.engine.edges.moves import Moves
+from triplewire.engine.edges.steps import Steps, mark_of
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
 
@@ -97,8 +98,10 @@ class EdgeAnswering:
         is_relisted = there.lists != self._here.lists
         step = self._steps.since(self._reader, self._state, self._viewer, after, is_relisted=is_relisted)
         load = set(question.load)
-        touched = step.touches(self._known.by_query)
+        touched = step.touches(self._known.by_query.keys())
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
+        if not queries and not self._asks_for_more:
+            return EdgeAnswer(str(self._here), self._here.number, self._time, **told)  # type: ignore[arg-type]  # see below
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
@@ -111,14 +114,19 @@ class EdgeAnswering:
             self._time,
             waiting=waiting,
             whole={id: self._tags[id] for id in sorted(whole)},
-            registered=self._moved(step.now, queries, moves.registered)
+            registered={id: names for id, query in queries.items() if (names := moves.queries[query].registered)}
             | {id: step.now.names(sorted(roots)) for id, roots in whole.items()},
-            released=self._moved(step.now, queries, moves.released),
+            released={id: names for id, query in queries.items() if (names := moves.queries[query].released)},
             descriptions=step.now.descriptions(described),
             deleted=self._deleted(step.now, moves, asked),
             drifted=self._drifted(step.now, load),
             **told,  # type: ignore[arg-type]  # each under its own name
         )
+
+    @property
+    def _asks_for_more(self) -> bool:
+        """Whether it asks for other things than what has changed."""
+        return bool(self._question.load or self._question.nodes or self._question.digests)
 
     def _asked(self, now: Contents) -> dict[str, int]:
         """The nodes that the edge asks for, as far as a rule of it reaches them: it is to learn of no others.
@@ -152,9 +160,6 @@ class EdgeAnswering:
             manifest={each.node: each.digest() for each in descriptions},
             **told,  # type: ignore[arg-type]  # each under its own name
         )
-
-    def _moved(self, now: Contents, queries: Mapping[str, int], moved: Mapping[int, set[int]]) -> dict[str, list[str]]:
-        return {id: now.names(sorted(moved[query])) for id, query in queries.items() if moved.get(query)}
 
     def _deleted(self, now: Contents, moves: Moves, asked: Mapping[str, int]) -> list[str]:
         unknown = [name for name in self._question.nodes if name not in asked]
