@@ -22,6 +22,7 @@ from triplewire.engine.edges.holdings import EDGE, is_edge
 from triplewire.engine.edges.moves import Moves, QueryMoves, deleted_by, described_by
 from triplewire.engine.edges.offers import NUMBERED, KnownEdges
 from triplewire.engine.edges.past import PastContents
+from triplewire.engine.edges.positions import HubPosition
 from triplewire.engine.edges.rules import KnownRules
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
@@ -79,9 +80,8 @@ class EdgeStep:
         """Go on in another transaction, which sees the same state."""
         self._reader, self.now.reader = reader, seen
 
-    def look_ahead(self, queries: KeysView[int]) -> None:
-        """Look up together what will be asked for some queries: what their resources hold, then and now."""
-        touched = self.touches(queries)
+    def look_ahead(self, touched: Collection[int]) -> None:
+        """Look up together what will be asked for queries that it touches: what their resources hold, then and now."""
         resources = self.now.resources({term for query in touched for terms in self._rows[query] for term in terms})
         self.now.closure(resources)
         if self._past is not None and self._knows_past:
@@ -167,9 +167,11 @@ class HubState:
         self.stamp, self.generation = stamp, reader.generation
         self.number, self.lists = reader.batches.last(), reader.access.number()
         record = reader.batches.by_numbers({self.number}).get(self.number)
-        self.mark, self.time = mark_of(record), "" if record is None else record.committed
+        mark, self.time = mark_of(record), "" if record is None else record.committed
+        self.here = HubPosition(self.number, self.lists, mark)
+        self.position = str(self.here)
         earlier = [] if before is None else [*before.marks.items()][-_KEPT:]
-        self.marks = {**dict(earlier), self.number: self.mark}
+        self.marks = {**dict(earlier), self.number: mark}
         self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
         self.is_edge = is_edge(reader)
         self.edges = KnownEdges(reader)
@@ -205,8 +207,6 @@ class Steps:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
         self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
-        self._followed: dict[int, None] | None = None
-        """The queries of these rules; None when they are to be gathered again."""
         self._state: HubState | None = None
         self._edition: int | None = None
         """That of the store when the state was read."""
@@ -219,12 +219,14 @@ class Steps:
         """
         edition = store.edition()
         if edition is not None and edition == self._edition and self._state is not None:
+            late = store.late_reader(lambda reader: _stamp(reader) == self._stamp_known)
             try:
-                with store.reading_late(lambda reader: _stamp(reader) == self._stamp_known) as late:
-                    yield late
+                yield late
             except StateMoved:
                 self._edition = None
                 raise
+            finally:
+                late.close()
             return
         with store.reading() as reader:
             self._edition = None
@@ -249,17 +251,12 @@ class Steps:
         key = edge, viewer
         known = self._rules.get(key)
         if known is None or known.number != state.registry:
-            known = self._rules[key] = KnownRules(reader, edge, viewer)
-            self._followed = None
+            told = -1 if known is None else known.told
+            known = self._rules[key] = KnownRules(reader, edge, viewer, told)
         self._rules.move_to_end(key)
         while len(self._rules) > _EDGES:
             self._rules.popitem(last=False)
         return known
-
-    def _followed_now(self) -> dict[int, None]:
-        if self._followed is None:
-            self._followed = {query: None for known in self._rules.values() for query in known.by_query}
-        return self._followed
 
     def since(
         self, reader: Reader, state: HubState, viewer: str | None, after: int, *, is_relisted: bool = False
@@ -273,13 +270,17 @@ class Steps:
             step = self._kept[key] = EdgeStep(
                 reader, seen, state.schema.strong, after, state.number, is_relisted=is_relisted
             )
-            step.look_ahead(self._followed_now().keys())
+            step.look_ahead(set().union(*(step.touches(known.by_query.keys()) for known in self._at(after))))
         else:
             step.read_with(reader, seen)
         self._kept.move_to_end(key)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return step
+
+    def _at(self, number: int) -> list[KnownRules]:
+        """The rules of edges that have followed until a batch: the next step is theirs, too."""
+        return [known for known in self._rules.values() if known.told == number]
 
 
 def _stamp(reader: Reader) -> tuple[object, ...]:
