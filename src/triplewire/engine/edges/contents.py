@@ -78,6 +78,10 @@ class Contents:
         texts = self.read_texts(wanted)
         return {number for number in wanted if not texts[number].startswith('"')}
 
+    def know_documents(self, documents: Iterable[DocumentRecord]) -> None:
+        """Take over the uris of documents that were read for something else."""
+        self._uris.update((record.id, origin_of(record.uri)) for record in documents)
+
     def named(self, documents: Iterable[DocumentRecord]) -> set[int]:
         """The resources that are documents."""
         texts = [f"<{origin_of(record.uri)}>" for record in documents]
@@ -127,11 +131,11 @@ class Contents:
         uris = self._uris_of(document for node in nodes for _, _, document in stated[node])
         found, xml = [], self._xml(nodes)
         for node, name in zip(nodes, self.names(nodes), strict=True):
-            parts: dict[str, list[str]] = {}
+            subject = local_name(texts[node]) if stated[node] else ""
+            parts: dict[str, set[str]] = {}
             for p, o, document in stated[node]:
-                line = f"{local_name(texts[node])} {texts[p]} {local_name(texts[o])} ."
-                parts.setdefault(uris[document], []).append(line)
-            told = [Part(uri, "\n".join(sorted(set(lines)))) for uri, lines in sorted(parts.items())]
+                parts.setdefault(uris[document], set()).add(f"{subject} {texts[p]} {local_name(texts[o])} .")
+            told = [Part(uri, "\n".join(sorted(lines))) for uri, lines in sorted(parts.items())]
             found.append(Description(name, told, xml.get(node, "")))
         return found
 

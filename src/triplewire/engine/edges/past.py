@@ -26,6 +26,7 @@ class PastContents:
     def __init__(self, now: Contents, after: int, until: int) -> None:
         self._now = now
         changed = _ChangedDocuments(now.reader, after, until)
+        now.know_documents(changed.records)
         self.is_whole = changed.is_whole
         """False if some version of then is not kept any more, or if it would be too much to read."""
         self.xml_nodes = frozenset(now.named(changed.with_xml))
@@ -88,7 +89,7 @@ class _ChangedDocuments:
     def __init__(self, reader: Reader, after: int, until: int) -> None:
         self._reader = reader
         before = _versions_before(reader, after, until)
-        records = [record for record in reader.documents.current_of(list(before)) if record is not None]
+        self.records = records = [each for each in reader.documents.current_of(list(before)) if each is not None]
         then = [(record.id, before[record.id]) for record in records if before[record.id]]
         now = [(record.id, record.version) for record in records]
         self.added: _Lines = {}
