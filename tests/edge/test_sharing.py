@@ -99,7 +99,8 @@ def test_step_that_was_found_is_void_with_another_schema(hub):
     hub.set_schema(strong("urn:w"))
     for edge in reversed(edges):
         edge.sync()
-        assert stated_of(edge, "<urn:3>") and not stated_of(edge, "<urn:2>")
+        assert stated_of(edge, "<urn:3>")
+        assert not stated_of(edge, "<urn:2>")
 
 
 def test_resource_that_goes_from_one_rule_to_another_is_not_described_again():
