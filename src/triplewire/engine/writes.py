@@ -337,7 +337,10 @@ class HubWrites(HubConnection, AnyHub):
             if handled is not None:
                 handled.note(writer)
                 handled.set_aside(writer, refused)
-            return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
+            outcome = self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
+        with self._lock:
+            self._steps.note(name, writer.generation, revisions, applied)
+        return outcome
 
     def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
         """A batch has changed these documents; StoreError where other hubs must hear of it, and none tells them."""

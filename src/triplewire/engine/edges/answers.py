@@ -8,7 +8,8 @@ from dataclasses import replace
 from triplewire.engine.edges.contents import Contents
 from triplewire.engine.edges.moves import Moves
 from triplewire.engine.edges.positions import HubPosition
-from triplewire.engine.edges.steps import Steps, mark_of
+from triplewire.engine.edges.states import mark_of
+from triplewire.engine.edges.steps import Steps
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
 
@@ -24,7 +25,7 @@ class EdgeAnswering:
         """What an edge tells is of its cache alone, whoever the viewer is."""
         self._reader, self._steps, self._question = reader, steps, question
         self._state = state = steps.state(reader)
-        self._viewer = EVERYBODY if state.is_edge else viewer
+        self._viewer = EVERYBODY if state.set.is_edge else viewer
         self._here, self._position, self._time = state.here, state.position, state.time
         self._known = steps.rules(reader, state, question.edge, self._viewer)
         self._rules, self._tags = self._known.records, self._known.tags
@@ -32,9 +33,9 @@ class EdgeAnswering:
     def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
         """What the edge is told; NotAllowed if it is another owner's."""
         self._known.refuse_stranger(owner)
-        self._state.edges.refuse_other_owner(self._question.edge, owner)
+        self._state.set.edges.refuse_other_owner(self._question.edge, owner)
         found = self._found(refused)
-        offered = self._state.edges.offered(self._question.edge)
+        offered = self._state.set.edges.offered(self._question.edge)
         return replace(found, offered=offered) if offered else found
 
     def _found(self, refused: Mapping[str, str]) -> EdgeAnswer:
@@ -119,7 +120,7 @@ class EdgeAnswering:
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""
-        now = Contents(self._reader.seen_by(self._viewer), self._state.schema.strong)
+        now = Contents(self._reader.seen_by(self._viewer), self._state.set.schema.strong)
         waiting = self._waiting(self._rules)
         whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
         nodes = sorted(now.closure(set().union(*whole.values())))
@@ -164,7 +165,7 @@ class EdgeAnswering:
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
         told: dict[str, object] = {}
-        state, question = self._state, self._question
+        state, question = self._state.set, self._question
         if state.schema_digest != question.schema:
             told |= {"schema": state.triples, "policy": state.policy}
         if state.taxonomy_digest != question.taxonomy:

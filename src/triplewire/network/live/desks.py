@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 from uuid import uuid4
 
-from triplewire.engine.edges.steps import stamp_of
+from triplewire.engine.edges.states import stamp_of
 from triplewire.errors import ChannelRefused, NotAuthenticated, StoreError, TriplewireError
 from triplewire.network.exchange import Answer, Asked, Declined, ExchangeNode, ExchangeState
 from triplewire.network.link import Timing
