@@ -12,7 +12,7 @@ from triplewire.engine.edges.positions import HubPosition
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
 from triplewire.store import BatchRecord, Reader, StateStamp
-from triplewire.wire.edges import digest_of
+from triplewire.wire.edges import EdgeAnswer, digest_of
 
 _MARKS = 8
 
@@ -58,6 +58,8 @@ class HubState:
         self.batch, self.time = ("", "") if record is None else (record.id, record.committed)
         self.here = HubPosition(self.number, self.lists, mark_of(record))
         self.position = str(self.here)
+        self.no_news = EdgeAnswer(self.position, self.number, self.time)
+        """What an edge is told that nothing concerns: the same for all of them."""
         earlier = [] if before is None else [*before.marks.items()][-_MARKS:]
         self.marks = {**dict(earlier), self.number: self.here.mark}
         self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()

@@ -11,7 +11,7 @@ those of what they register at the second one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -62,6 +62,7 @@ class EdgeStep:
         self._past: PastContents | None = None
         self._rows: dict[int, _Rows] = {}
         self._moves: dict[int, QueryMoves] = {}
+        self._touched: dict[KnownRules, set[int]] = {}
         if after < until:
             changes = ReadChanges(self.now, after, until) if own is None else KnownChanges(self.now, own)
             self._past = PastContents(self.now, changes)
@@ -94,8 +95,9 @@ class EdgeStep:
         """Go on in another transaction, which sees the same state."""
         self._reader, self.now.reader = reader, seen
 
-    def look_ahead(self, touched: Collection[int]) -> None:
-        """Look up together what will be asked for queries that it touches: what their resources hold, then and now."""
+    def look_ahead(self, asking: Iterable[KnownRules]) -> None:
+        """Look up together what will be asked for the rules of edges: what their resources hold, then and now."""
+        touched: set[int] = set().union(*map(self.touched_of, asking))
         resources = self.now.resources({term for query in touched for terms in self._rows[query] for term in terms})
         self.now.closure(resources)
         if self._past is not None and self._knows_past:
@@ -103,9 +105,12 @@ class EdgeStep:
         moves = [self._moves_of(query) for query in touched]
         self.now.descriptions(sorted(set().union(*(each.differing | (each.new - each.old) for each in moves))))
 
-    def touches(self, queries: KeysView[int]) -> set[int]:
-        """Those of the queries whose rows it touches."""
-        return self._rows.keys() & queries
+    def touched_of(self, rules: KnownRules) -> set[int]:
+        """The queries of an edge's rules whose rows it touches."""
+        found = self._touched.get(rules)
+        if found is None:
+            found = self._touched[rules] = self._rows.keys() & rules.by_query.keys()
+        return found
 
     def moves(self, queries: Iterable[int]) -> Moves:
         """What the step does for queries; where it is not known what was, all that it touches is described."""
@@ -238,7 +243,7 @@ class Steps:
             step = self._kept[key] = EdgeStep(
                 reader, seen, state.set.schema.strong, after, state.number, is_relisted=is_relisted, own=own
             )
-            step.look_ahead(set().union(*(step.touches(known.by_query.keys()) for known in self._at(after))))
+            step.look_ahead(self._at(after))
         else:
             step.read_with(reader, seen)
         self._kept.move_to_end(key)
