@@ -14,11 +14,11 @@ from websockets.sync.client import connect
 from hub.serving import serving
 from triplewire import compile, parse
 from triplewire.hub.identity.accounts import Accounts
+from triplewire.network.channels.dialling import LINK
+from triplewire.network.channels.handshake import DIALS, HandshakeEnd
+from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.link import Hello, LogEntry
 from triplewire.network.live.corners import signed_text
-from triplewire.network.live.dialling import LINK
-from triplewire.network.live.handshake import DIALS, HandshakeEnd
-from triplewire.network.live.identities import HubIdentity
 from triplewire.network.live.spelling import spelled_frame
 from triplewire.network.routing import DocumentSent, Subscribe
 from triplewire.network.routing.interests import interest_of

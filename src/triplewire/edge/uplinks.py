@@ -12,7 +12,7 @@ from triplewire.errors import BadRequest, NetworkError
 from triplewire.store import Store
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 
-_CHANNELS = "triplewire.network.live.uplinks"
+_CHANNELS = "triplewire.network.channels.uplinks"
 """What dials an address. Channels are built on networks, and these on edges: so it is named here, and not imported."""
 
 

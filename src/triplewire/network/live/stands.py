@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from uuid import uuid4
 
 from triplewire.errors import ChannelRefused
+from triplewire.network.channels.identities import HubIdentity, is_signed
 from triplewire.network.hypercube import Membership, corner, neighbours, position_of
 from triplewire.network.link import Frame, LogEntry, Timing
 from triplewire.network.live.acceptance import refuse_forged
 from triplewire.network.live.corners import LiveCorner, signed_text
 from triplewire.network.live.council import Message
-from triplewire.network.live.identities import HubIdentity, is_signed
 from triplewire.network.live.spelling import UNREADABLE, read_frame, read_question, spelled_frame, spelled_question
 from triplewire.network.live.states import CornerRecord
 from triplewire.network.node import Outbox
