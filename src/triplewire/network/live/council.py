@@ -26,8 +26,8 @@ from typing import Any
 
 from triplewire.errors import ChannelRefused, NetworkError
 from triplewire.network.channels.identities import HubIdentity, is_name_of, is_signed
+from triplewire.network.channels.spelling import UNREADABLE
 from triplewire.network.hypercube import Membership
-from triplewire.network.live.spelling import UNREADABLE
 
 Message = dict[str, Any]
 
