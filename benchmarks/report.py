@@ -10,6 +10,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TextIO
 
+_SELDOM = 15.0
+"""Seconds between two lines where no line can change."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -46,16 +49,17 @@ class Progress:
     def __init__(self, stream: TextIO = sys.stderr) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()
-        self._last = 0.0
+        self._last = monotonic()
 
     def stage(self, text: str) -> None:
         """A new thing begins."""
         print(("\r\x1b[2K" if self._is_terminal else "") + text, file=self._stream, flush=True)
 
     def __call__(self, text: str) -> None:
-        if self._is_terminal and monotonic() - self._last > 0.1:
+        if monotonic() - self._last > (0.1 if self._is_terminal else _SELDOM):
             self._last = monotonic()
-            print(f"\r\x1b[2K  {text[:100]}", end="", file=self._stream, flush=True)
+            head, end = ("\r\x1b[2K  ", "") if self._is_terminal else ("  ", "\n")
+            print(f"{head}{text[:100]}", end=end, file=self._stream, flush=True)
 
     def done(self) -> None:
         """Leave a clean line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -14,7 +14,7 @@ from triplewire.store.intake import IntakeWriter
 from triplewire.store.leases import Lease
 from triplewire.store.migrations import prepare
 from triplewire.store.terms import Generations
-from triplewire.store.transactions import LateReader, Reader, StateMoved, Writer
+from triplewire.store.transactions import LateReader, Reader, Writer
 from triplewire.store.urls import url_of
 
 
@@ -67,18 +67,9 @@ class Store:
         """A number that is another one after each change, whoever made it; None where that is not known cheaply."""
         return self._database.edition()
 
-    @contextmanager
-    def reading_late(self, is_same: Callable[[Reader], bool]) -> Iterator[Reader]:
+    def late_reader(self, is_same: Callable[[Reader], bool]) -> LateReader:
         """A state of the store that is opened when something is read of it; StateMoved if it is not the same then."""
-        with ExitStack() as stack:
-
-            def opened() -> Reader:
-                reader = stack.enter_context(self.reading())
-                if not is_same(reader):
-                    raise StateMoved
-                return reader
-
-            yield LateReader(opened)
+        return LateReader(self.reading, is_same)
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from copy import copy
 from typing import Any
 
@@ -93,17 +94,33 @@ class StateMoved(Exception):
     """What was to be read is of another state than the one that was known."""
 
 
+_OF_LATE = "_reading", "_is_same", "_open"
+
+
 class LateReader(Reader):
     """A state of the store that is opened when something is read of it: where all is known, nothing is."""
 
-    def __init__(self, opened: Callable[[], Reader]) -> None:
-        self._opened = opened
+    def __init__(
+        self, reading: Callable[[], AbstractContextManager[Reader]], is_same: Callable[[Reader], bool]
+    ) -> None:
+        self._reading, self._is_same = reading, is_same
+        self._open: ExitStack | None = None
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_opened":
+        if name.startswith("__") or name in _OF_LATE:
             raise AttributeError(name)
-        self.__dict__.update(vars(self._opened()))
+        if self._open is None:
+            self._open = ExitStack()
+            reader = self._open.enter_context(self._reading())
+            if not self._is_same(reader):
+                raise StateMoved
+            self.__dict__.update(vars(reader))
         return self.__dict__[name]
+
+    def close(self) -> None:
+        """End the transaction, if there is one."""
+        if self._open is not None:
+            self._open.close()
 
 
 class Writer(Reader):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -35,9 +38,13 @@ def index_of(patterns, taxonomy=EMPTY, **limits):
 
 
 def rows_of(answers):
-    """Rows by subscription, as sets of pairs; each row is there once."""
+    return rows_by_subscription(answers.collect())
+
+
+def rows_by_subscription(answers):
+    """As sets of pairs; each row is there once."""
     found = {}
-    for one in answers.collect():
+    for one in answers:
         rows = found.setdefault(one.subscription, [])
         rows.append(frozenset(one.row.items()))
     for rows in found.values():
@@ -45,25 +52,116 @@ def rows_of(answers):
     return {id: set(rows) for id, rows in found.items()}
 
 
-def test_answer_joins_triples_of_several_documents(spark):
+TEXTS = {
+    "urn:datasets": ":d1 :publisher :office . :d2 :publisher :other .",
+    "urn:offices": ':office :city "Oslo" .',
+    "urn:unused": ":d1 :colour :red .",
+    "urn:ada": ':d1 :contact [ :name "Ada" ] .',
+    "urn:bob": ':d2 :contact [ :mail "bob" ] .',
+    "urn:a": ":a :p :b ; :q 1 . :b :p :c .",
+    "urn:b": ":b :q 2 . :c :p :a ; a :C .",
+    "urn:c": ":c :q 2 ; :r :a . :b a :C .",
+    "urn:same": ":same :once 4 .",
+}
+FORMS = {
+    "oslo": 'SELECT ?d { ?d :publisher ?p . ?p :city "Oslo" }',
+    "named": "SELECT ?d ?n { ?d :contact ?c . ?c :name ?n }",
+    "once": "SELECT ?x { ?x :once ?y }",
+    "chain": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
+    "above": "SELECT ?x ?v { ?x :p ?y . ?y :q ?v FILTER(?v > 1) }",
+    "wide": "SELECT ?x ?y ?r { ?x :p ?y OPTIONAL { ?y :r ?r } }",
+    "union": "SELECT ?x { { ?x :r ?y } UNION { ?x :p ?y . ?y a :C } }",
+    "values": "SELECT ?x ?w { VALUES ?w { :b :c } ?x :p ?w . ?x :q ?v }",
+    "ask": "ASK { ?x :p ?y . ?y :p ?z . ?z :p ?x }",
+    "same": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
+}
+WITHOUT_ROWS = {
+    "joined": "SELECT ?d { ?d :contact ?c . ?c :name ?n . ?c :mail ?m }",
+    "product": "SELECT ?x ?y { ?x :p ?v . ?y :q ?w }",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run on Spark has found."""
+
+    answers: list
+    bad: dict
+    errors: dict
+    tally: object
+    folder: Path
+    work: Path
+
+
+@pytest.fixture(scope="module")
+def run(spark, tmp_path_factory):
+    """One for the tests that ask one thing of it each, because it takes seconds.
+
+    Besides the good documents there are a second `urn:same` that is equal, one that is no Turtle, and two of one uri.
+    """
+    texts = [*TEXTS.items(), ("urn:same", TEXTS["urn:same"]), ("urn:broken", "this is no Turtle")]
+    texts += [("urn:twice", ":twice :once 1 ."), ("urn:twice", ":twice :once 2 .")]
+    rows = [(uri, (PREFIX + text).encode(), "text/turtle") for uri, text in texts]
+    documents = spark.createDataFrame(rows, "uri string, content binary, media_type string").repartition(2)
+    index = index_of({id: sparql(text) for id, text in {**FORMS, **WITHOUT_ROWS}.items()})
+    folder = tmp_path_factory.mktemp("work") / "my [work] 1%"
+    with match_graph(spark, documents, index, work=folder) as found:
+        bad = {row.document: row.reason for row in found.bad.collect()}
+        errors = {row.subscription: row.reason for row in found.errors.collect()}
+        return Run(found.answers.collect(), bad, errors, found.tally, folder, found.work)
+
+
+def rows_in(run, id):
+    return [answer.row for answer in run.answers if answer.subscription == id]
+
+
+def test_answer_joins_triples_of_several_documents(run):
     """M5: neither document alone has the answer."""
-    texts = {
-        "urn:datasets": PREFIX + ":d1 :publisher :office . :d2 :publisher :other .",
-        "urn:offices": PREFIX + ':office :city "Oslo" .',
-        "urn:unused": PREFIX + ":d1 :colour :red .",
-        "urn:broken": "this is no Turtle",
-    }
-    index = index_of({"oslo": sparql('SELECT ?d { ?d :publisher ?p . ?p :city "Oslo" }')})
-    with match_graph(spark, frame(spark, texts), index) as found:
-        (answer,) = found.answers.collect()
-        assert answer.subscription == "oslo"
-        assert answer.row == {"d": "<http://example.org/d1>"}
-        assert answer.documents == ["urn:datasets", "urn:offices"]
-        (bad,) = found.bad.collect()
-        assert bad.document == "urn:broken"
-        assert "urn:broken" not in bad.reason
-        assert found.errors.collect() == []
-    assert not found.work.exists()
+    (answer,) = [answer for answer in run.answers if answer.subscription == "oslo"]
+    assert answer.row == {"d": "<http://example.org/d1>"}
+    assert answer.documents == ["urn:datasets", "urn:offices"]
+
+
+def test_documents_that_cannot_be_read_are_told_and_the_others_are_served(run):
+    assert run.bad.keys() == {"urn:broken", "urn:twice"}
+    assert "urn:broken" not in run.bad["urn:broken"]
+
+
+def test_work_is_done_in_the_folder_that_is_named_and_nothing_is_left_in_it(run):
+    assert run.work.parent == run.folder
+    assert list(run.folder.iterdir()) == []
+
+
+def test_blank_nodes_of_two_documents_do_not_join(run):
+    assert rows_in(run, "named") == [{"d": "<http://example.org/d1>", "n": '"Ada"'}]
+    assert rows_in(run, "joined") == []
+
+
+def test_rows_are_those_of_a_hub(run):
+    """One query of each form."""
+    with Hub(":memory:") as hub:
+        for id, text in FORMS.items():
+            hub.subscribe(sparql(text), id=id, scope="graph", start="ever")
+        for uri, text in TEXTS.items():
+            hub.publish(parse(PREFIX + text, uri=uri, media_type="text/turtle"))
+        expected = {
+            id: {frozenset((name, str(term)) for name, term in row.items()) for row in hub.rows(id)} for id in FORMS
+        }
+    assert all(expected.values())
+    assert rows_by_subscription(run.answers) == expected
+
+
+def test_subscription_that_is_not_served_is_told_and_the_others_are_served(run):
+    """As a hub refuses it: two parts that share nothing."""
+    assert run.errors.keys() == {"product"}
+    assert "share no variable" in run.errors["product"]
+
+
+def test_documents_of_one_uri_with_different_contents_are_bad_and_equal_ones_are_one(run):
+    """A hub keeps the last; a table has no order, so nobody knows which that is."""
+    assert rows_in(run, "once") == [{"x": "<http://example.org/same>"}]
+    assert "several documents have this uri" in run.bad["urn:twice"]
+    assert (run.tally.documents, run.tally.bad) == (len(TEXTS) + 4, 2)
 
 
 def test_popular_nodes_are_found_in_rounds(spark, monkeypatch):
@@ -89,21 +187,6 @@ def test_popular_nodes_are_found_in_rounds(spark, monkeypatch):
     assert max(second) <= 1.5 * sum(second) / len(second)
 
 
-def test_blank_nodes_of_two_documents_do_not_join(spark):
-    texts = {
-        "urn:a": PREFIX + ':d1 :contact [ :name "Ada" ] .',
-        "urn:b": PREFIX + ':d2 :contact [ :mail "bob" ] .',
-    }
-    patterns = {
-        "joined": sparql("SELECT ?d { ?d :contact ?c . ?c :name ?n . ?c :mail ?m }"),
-        "named": sparql("SELECT ?d ?n { ?d :contact ?c . ?c :name ?n }"),
-    }
-    with match_graph(spark, frame(spark, texts), index_of(patterns)) as found:
-        assert rows_of(found.answers) == {
-            "named": {frozenset({("d", "<http://example.org/d1>"), ("n", '"Ada"')})},
-        }
-
-
 @settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
 @given(
     several=st.lists(random_documents, min_size=2, max_size=4),
@@ -121,46 +204,6 @@ def test_rows_are_those_of_the_definition(spark, several, texts, taxonomy):
         assert found.bad.collect() == []
         expected = {id: expected_rows(pattern, graph, taxonomy) for id, pattern in patterns.items()}
         assert rows_of(found.answers) == {id: some for id, some in expected.items() if some}
-
-
-def test_rows_are_those_of_a_hub(spark):
-    """One query of each form."""
-    texts = {
-        "urn:a": PREFIX + ":a :p :b ; :q 1 . :b :p :c .",
-        "urn:b": PREFIX + ":b :q 2 . :c :p :a ; a :C .",
-        "urn:c": PREFIX + ":c :q 2 ; :r :a . :b a :C .",
-    }
-    queries = {
-        "chain": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
-        "above": "SELECT ?x ?v { ?x :p ?y . ?y :q ?v FILTER(?v > 1) }",
-        "wide": "SELECT ?x ?y ?r { ?x :p ?y OPTIONAL { ?y :r ?r } }",
-        "union": "SELECT ?x { { ?x :r ?y } UNION { ?x :p ?y . ?y a :C } }",
-        "values": "SELECT ?x ?w { VALUES ?w { :b :c } ?x :p ?w . ?x :q ?v }",
-        "ask": "ASK { ?x :p ?y . ?y :p ?z . ?z :p ?x }",
-        "same": "SELECT ?x ?z { ?x :p ?y . ?y :p ?z }",
-    }
-    patterns = {id: sparql(text) for id, text in queries.items()}
-    with Hub(":memory:") as hub:
-        for id, pattern in patterns.items():
-            hub.subscribe(pattern, id=id, scope="graph", start="ever")
-        for uri, text in texts.items():
-            hub.publish(parse(text, uri=uri, media_type="text/turtle"))
-        expected = {
-            id: {frozenset((name, str(term)) for name, term in row.items()) for row in hub.rows(id)} for id in patterns
-        }
-    assert all(expected.values())
-    with match_graph(spark, frame(spark, texts), index_of(patterns)) as found:
-        assert rows_of(found.answers) == expected
-
-
-def test_subscription_that_is_not_served_is_told_and_the_others_are_served(spark):
-    """As a hub refuses it: two parts that share nothing."""
-    patterns = {"product": sparql("SELECT ?x ?y { ?x :p ?v . ?y :q ?w }"), "plain": sparql("SELECT ?x { ?x :p ?v }")}
-    with match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :p 1 ; :q 2 ."}), index_of(patterns)) as found:
-        assert rows_of(found.answers).keys() == {"plain"}
-        (error,) = found.errors.collect()
-        assert error.subscription == "product"
-        assert "share no variable" in error.reason
 
 
 def test_subscription_over_a_limit_fails_and_the_others_are_served(spark):
@@ -195,24 +238,6 @@ def _collides(numbering):
     return len({numbering.number(text) for text in texts}) < len(texts)
 
 
-def test_documents_of_one_uri_with_different_contents_are_bad_and_equal_ones_are_one(spark):
-    """A hub keeps the last; a table has no order, so nobody knows which that is."""
-    rows = [
-        ("urn:twice", "<urn:a> <urn:p> 1 ."),
-        ("urn:twice", "<urn:b> <urn:p> 2 ."),
-        ("urn:other", "<urn:c> <urn:p> 3 ."),
-    ]
-    rows += [("urn:same", "<urn:d> <urn:p> 4 .")] * 2
-    texts = [(uri, text.encode(), "text/turtle") for uri, text in rows]
-    documents = spark.createDataFrame(texts, "uri string, content binary, media_type string").repartition(2)
-    with match_graph(spark, documents, index_of({"p": sparql("SELECT ?x { ?x <urn:p> ?y }")})) as found:
-        assert {row.row["x"] for row in found.answers.collect()} == {"<urn:c>", "<urn:d>"}
-        (bad,) = found.bad.collect()
-        assert (bad.document, bad.subscription) == ("urn:twice", None)
-        assert "several documents have this uri" in bad.reason
-        assert (found.tally.documents, found.tally.bad) == (5, 1)
-
-
 def test_no_documents_and_no_answers_are_empty_tables(spark):
     index = index_of({"q": sparql("SELECT ?x { ?x :kind :k1 }")})
     none = spark.createDataFrame([], "uri string, content binary, media_type string")
@@ -225,15 +250,6 @@ def test_no_documents_and_no_answers_are_empty_tables(spark):
 def test_documents_without_content_are_refused(spark):
     with pytest.raises(PipelineError, match="content"):
         match_graph(spark, spark.createDataFrame([("urn:a",)], "uri string"), Index())
-
-
-def test_work_is_done_in_the_folder_that_is_named(spark, tmp_path):
-    index = index_of({"q": sparql("SELECT ?x { ?x :kind ?k }")})
-    found = match_graph(spark, frame(spark, {"urn:a": PREFIX + ":a :kind :k ."}), index, work=tmp_path / "my [work] 1%")
-    assert found.work.parent == tmp_path / "my [work] 1%"
-    assert len(rows_of(found.answers)["q"]) == 1
-    found.close()
-    assert list((tmp_path / "my [work] 1%").iterdir()) == []
 
 
 MANY = 100_000

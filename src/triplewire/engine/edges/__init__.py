@@ -2,6 +2,7 @@
 
 In come questions of `wire.edges`, out go answers. An edge's rules are subscriptions (`rules`), so that edges with the
 same rule share a query, its rows and its events; nothing is kept for an edge besides. What resources hold is followed
-in `contents`, as it is now and as it was; `steps` tell what happened between two batches, once for all edges that ask;
-`answers` puts together what one edge is told. Nothing here knows how an edge keeps what it is told.
+in `contents`, and in the `past`; `steps` tell what happened between two batches, once for all edges that ask, and what
+that does for each query (`moves`); `answers` puts together what one edge is told. Nothing here knows how
+an edge keeps what it is told.
 """

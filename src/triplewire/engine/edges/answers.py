@@ -1,45 +1,20 @@
-"""Answers: what one edge is told, by one state of the hub.
-
-A *position* names a batch by its number and by what only that batch has. A store that was restored, or is another one,
-has no such batch, and its edges ask for everything: positions of another history are never trusted. It also has the
-number of changes of access lists: where these changed, a viewer's past cannot be reconstructed, and is not.
-"""
+"""Answers: what one edge is told, by one state of the hub."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.steps import Moves, Steps, mark_of
+from triplewire.engine.edges.moves import Moves
+from triplewire.engine.edges.positions import HubPosition
+from triplewire.engine.edges.steps import Steps, mark_of
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
 
 OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
 FORGOTTEN = "the hub does not keep any more what happened since"
 OTHER_SCHEMA = "the schema has changed, and with it what resources hold"
-
-
-_POSITION = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})\.([0-9a-f]*)")
-
-
-class HubPosition(NamedTuple):
-    """A batch, and the number of changes of access lists until then."""
-
-    number: int
-    lists: int
-    mark: str
-
-    @classmethod
-    def read(cls, text: str) -> HubPosition:
-        """The position that was told; one that nobody told is none of this hub."""
-        told = _POSITION.fullmatch(text)
-        return cls(0, 0, text) if told is None else cls(int(told[1]), int(told[2]), told[3])
-
-    def __str__(self) -> str:
-        return f"{self.number}.{self.lists}.{self.mark}"
 
 
 class EdgeAnswering:
@@ -50,7 +25,7 @@ class EdgeAnswering:
         self._reader, self._steps, self._question = reader, steps, question
         self._state = state = steps.state(reader)
         self._viewer = EVERYBODY if state.is_edge else viewer
-        self._here, self._time = HubPosition(state.number, state.lists, state.mark), state.time
+        self._here, self._position, self._time = state.here, state.position, state.time
         self._known = steps.rules(reader, state, question.edge, self._viewer)
         self._rules, self._tags = self._known.records, self._known.tags
 
@@ -69,7 +44,7 @@ class EdgeAnswering:
         told = self._schema_told() | {"refused": dict(refused)}
         if question.resync:
             return self._everything(told)
-        has_loaded = bool(self._tags.keys() - set(question.load))
+        has_loaded = len(self._tags) > len(self._tags.keys() & set(question.load))
         reason = self._resync_reason(has_loaded, "schema" in told)
         if reason:
             return replace(self._everything(told), resync=reason)
@@ -96,9 +71,12 @@ class EdgeAnswering:
         after = min(there.number, self._here.number) if has_loaded else self._here.number
         is_relisted = there.lists != self._here.lists
         step = self._steps.since(self._reader, self._state, self._viewer, after, is_relisted=is_relisted)
+        self._known.told = self._here.number
         load = set(question.load)
-        touched = step.touches(self._known.by_query)
+        touched = step.touches(self._known.by_query.keys())
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
+        if not queries and not self._asks_for_more:
+            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # see below
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
@@ -106,19 +84,24 @@ class EdgeAnswering:
         more = step.now.closure(set().union(*whole.values())) | set(asked.values())
         described = [*moves.described, *sorted(more.difference(moves.described))]
         return EdgeAnswer(
-            str(self._here),
+            self._position,
             self._here.number,
             self._time,
             waiting=waiting,
             whole={id: self._tags[id] for id in sorted(whole)},
-            registered=self._moved(step.now, queries, moves.registered)
+            registered={id: names for id, query in queries.items() if (names := moves.queries[query].registered)}
             | {id: step.now.names(sorted(roots)) for id, roots in whole.items()},
-            released=self._moved(step.now, queries, moves.released),
+            released={id: names for id, query in queries.items() if (names := moves.queries[query].released)},
             descriptions=step.now.descriptions(described),
             deleted=self._deleted(step.now, moves, asked),
             drifted=self._drifted(step.now, load),
             **told,  # type: ignore[arg-type]  # each under its own name
         )
+
+    @property
+    def _asks_for_more(self) -> bool:
+        """Whether it asks for other things than what has changed."""
+        return bool(self._question.load or self._question.nodes or self._question.digests)
 
     def _asked(self, now: Contents) -> dict[str, int]:
         """The nodes that the edge asks for, as far as a rule of it reaches them: it is to learn of no others.
@@ -142,7 +125,7 @@ class EdgeAnswering:
         nodes = sorted(now.closure(set().union(*whole.values())))
         descriptions = now.descriptions(nodes)
         return EdgeAnswer(
-            str(self._here),
+            self._position,
             self._here.number,
             self._time,
             rules=self._tags,
@@ -152,9 +135,6 @@ class EdgeAnswering:
             manifest={each.node: each.digest() for each in descriptions},
             **told,  # type: ignore[arg-type]  # each under its own name
         )
-
-    def _moved(self, now: Contents, queries: Mapping[str, int], moved: Mapping[int, set[int]]) -> dict[str, list[str]]:
-        return {id: now.names(sorted(moved[query])) for id, query in queries.items() if moved.get(query)}
 
     def _deleted(self, now: Contents, moves: Moves, asked: Mapping[str, int]) -> list[str]:
         unknown = [name for name in self._question.nodes if name not in asked]

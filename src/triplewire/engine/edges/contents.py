@@ -1,8 +1,7 @@
 """Contents as numbers: what is stated of resources and what they hold, in a state of the store (M7).
 
 `algebra.content` defines it; here it is followed for many resources at once, each looked up once, and with the
-documents that state it. `PastContents` is the same as of an earlier batch: what has been published since is taken away,
-and what these documents stated then is put in its place.
+documents that state it.
 """
 
 from __future__ import annotations
@@ -11,14 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.algebra.content import climb, holders
 from triplewire.engine.inspect.graphs import numbers_of
-from triplewire.store import DocumentRecord, Reader, scoped, triples_of
+from triplewire.store import DocumentRecord, Reader
 from triplewire.wire.edges import Description, Part, document_of, local_name, node_of
 
 CACHED = "urn:triplewire:cached:"
 """How the uri of a document begins that an edge keeps beside a private one of the same uri."""
-
-MOST_CHANGED = 20_000
-"""So many documents are read in their versions of then; beyond, everything that was touched is told."""
 
 Statement = tuple[int, int, int]
 """What is stated of a resource: predicate, object, document."""
@@ -33,6 +29,7 @@ class Contents:
         """Another one of the same state may take its place, when its transaction is over."""
         self._strong = {n for n in reader.terms.find([f"<{iri}>" for iri in sorted(strong)]) if n}
         self._stated: dict[int, frozenset[Statement]] = {}
+        self._children: dict[int, tuple[int, ...]] = {}
         self._texts: dict[int, str] = {}
         self._uris: dict[int, str] = {}
         self._told: dict[int, Description] = {}
@@ -51,12 +48,22 @@ class Contents:
         return climb(roots, self._held)
 
     def _held(self, nodes: Sequence[int]) -> list[int]:
-        stated = self.stated(nodes)
-        pairs = {(p, o) for node in nodes for p, o, _ in stated[node]}
-        self.read_texts(o for _, o in pairs)
-        return [o for p, o in pairs if self._holds(p, self._texts[o])]
+        children = self.children(nodes)
+        return [child for node in nodes for child in children[node]]
 
-    def _holds(self, predicate: int, text: str) -> bool:
+    def children(self, nodes: Iterable[int]) -> Mapping[int, tuple[int, ...]]:
+        """What each node holds itself; the answer may have others, too."""
+        missing = [node for node in nodes if node not in self._children]
+        if missing:
+            stated = self.stated(missing)
+            texts = self.read_texts(o for node in missing for _, o, _ in stated[node])
+            for node in missing:
+                held = {o for p, o, _ in stated[node] if self.is_held(p, texts[o])}
+                self._children[node] = tuple(sorted(held))
+        return self._children
+
+    def is_held(self, predicate: int, text: str) -> bool:
+        """Whether a subject holds the value of a predicate."""
         return text.startswith("_:") or (predicate in self._strong and text.startswith("<"))
 
     def read_texts(self, numbers: Iterable[int]) -> Mapping[int, str]:
@@ -70,6 +77,10 @@ class Contents:
         wanted = {number for number in numbers if number}
         texts = self.read_texts(wanted)
         return {number for number in wanted if not texts[number].startswith('"')}
+
+    def know_documents(self, documents: Iterable[DocumentRecord]) -> None:
+        """Take over the uris of documents that were read for something else."""
+        self._uris.update((record.id, origin_of(record.uri)) for record in documents)
 
     def named(self, documents: Iterable[DocumentRecord]) -> set[int]:
         """The resources that are documents."""
@@ -120,11 +131,11 @@ class Contents:
         uris = self._uris_of(document for node in nodes for _, _, document in stated[node])
         found, xml = [], self._xml(nodes)
         for node, name in zip(nodes, self.names(nodes), strict=True):
-            parts: dict[str, list[str]] = {}
+            subject = local_name(texts[node]) if stated[node] else ""
+            parts: dict[str, set[str]] = {}
             for p, o, document in stated[node]:
-                line = f"{local_name(texts[node])} {texts[p]} {local_name(texts[o])} ."
-                parts.setdefault(uris[document], []).append(line)
-            told = [Part(uri, "\n".join(sorted(set(lines)))) for uri, lines in sorted(parts.items())]
+                parts.setdefault(uris[document], set()).add(f"{subject} {texts[p]} {local_name(texts[o])} .")
+            told = [Part(uri, "\n".join(sorted(lines))) for uri, lines in sorted(parts.items())]
             found.append(Description(name, told, xml.get(node, "")))
         return found
 
@@ -139,76 +150,12 @@ class Contents:
         """The XML of the nodes that are XML documents."""
         texts = self.read_texts(nodes)
         named = {texts[node][1:-1]: node for node in nodes if texts[node].startswith("<")}
-        records = {
-            named[origin_of(record.uri)]: record
-            for uris in (list(named), [CACHED + uri for uri in named])
-            for record in self.reader.documents.current(uris)
-            if record is not None and record.present
-        }
+        known = self.reader.documents.current([*named, *(CACHED + uri for uri in named)])
+        records = {named[origin_of(record.uri)]: record for record in known if record is not None and record.present}
+        if not records:
+            return {}
         kept = self.reader.documents.xml([(record.id, record.version) for record in records.values()])
         return {node: xml.decode() for node, xml in zip(records, kept, strict=True) if xml}
-
-
-class PastContents(Contents):
-    """What was stated after an earlier batch, by documents that the viewer may read now."""
-
-    def __init__(self, reader: Reader, strong: frozenset[str], after: int, until: int) -> None:
-        super().__init__(reader, strong)
-        self._changed = _versions_before(reader, after, until)
-        self._lines: dict[str, list[tuple[int, str]]] = {}
-        """What changed documents stated then, by subject: most of it is never asked for, so it is not read yet."""
-        versions = [(document, version) for document, version in self._changed.items() if version]
-        is_much = len(versions) > MOST_CHANGED
-        contents = [] if is_much else reader.documents.contents(versions)
-        self.is_whole = not is_much and None not in contents
-        """False if some version of then is not kept any more, or if it would be too much to read."""
-        self.xml_nodes = self._nodes_with_xml(versions)
-        """The resources that are documents which have changed, and have or had XML."""
-        if not self.is_whole:
-            return
-        for (document, _), content in zip(versions, contents, strict=True):
-            for line in (content or b"").decode().split("\n"):
-                subject = line.partition(" ")[0]
-                self._lines.setdefault(scoped(document, subject), []).append((document, line))
-
-    def stated(self, nodes: Iterable[int]) -> Mapping[int, frozenset[Statement]]:
-        """See `Contents.stated`."""
-        missing = [node for node in dict.fromkeys(nodes) if node not in self._stated]
-        super().stated(missing)
-        then = self._stated_then(missing)
-        for node in missing:
-            stayed = {each for each in self._stated[node] if each[2] not in self._changed}
-            self._stated[node] = frozenset(stayed | then.get(node, set()))
-        return self._stated
-
-    def _stated_then(self, nodes: Sequence[int]) -> dict[int, set[Statement]]:
-        """What documents that have changed stated of nodes."""
-        texts = self.read_texts(nodes)
-        spelled = [
-            (node, document, predicate, value)
-            for node in nodes
-            for document, line in self._lines.get(texts[node], ())
-            for _, predicate, value in triples_of(document, line.encode())
-        ]
-        numbers = numbers_of(self.reader, (text for _, _, *pair in spelled for text in pair)) if spelled else {}
-        found: dict[int, set[Statement]] = {}
-        for node, document, predicate, value in spelled:
-            found.setdefault(node, set()).add((numbers[predicate], numbers[value], document))
-        return found
-
-    def differs(self, node: int, now: frozenset[Statement]) -> bool:
-        """Whether what is stated of a node now was not stated then; an XML document differs with every version."""
-        return node in self.xml_nodes or self.stated([node])[node] != now
-
-    def _nodes_with_xml(self, then: Sequence[tuple[int, int]]) -> set[int]:
-        """Where the versions of `then` are not all known, every document that has changed may have had XML."""
-        documents = self.reader.documents
-        records = [record for record in documents.current_of(list(self._changed)) if record is not None]
-        if not self.is_whole:
-            return self.named(records)
-        found = documents.having_xml([*then, *((record.id, record.version) for record in records)])
-        with_xml = {document for document, _ in found}
-        return self.named(record for record in records if record.id in with_xml)
 
 
 def origin_of(uri: str) -> str:
@@ -222,15 +169,3 @@ def _text_of(name: str, ids: Mapping[str, int]) -> str:
         return name
     label, uri = name.split(" ", 1)
     return f"_:d{ids[uri]}x{label[2:]}" if uri in ids else ""
-
-
-def _versions_before(reader: Reader, after: int, until: int) -> dict[int, int]:
-    """The documents that changed between two batches, with the version that each had before; 0 if it was not there.
-
-    Every version that is kept or not has its number, so the first one of these batches tells the one before.
-    """
-    first: dict[int, int] = {}
-    for version in reader.documents.of_batches(after, until):
-        first.setdefault(version.document, version.version)
-    seen = {record.id for record in reader.documents.current_of(list(first)) if record is not None}
-    return {document: version - 1 for document, version in first.items() if document in seen}

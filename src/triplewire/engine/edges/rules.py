@@ -35,7 +35,7 @@ class KnownRules:
     An account may see less now than when it followed some; these are not among them, and are followed anew.
     """
 
-    def __init__(self, reader: Reader, edge: str, viewer: str | None) -> None:
+    def __init__(self, reader: Reader, edge: str, viewer: str | None, told: int = -1) -> None:
         self.number = reader.subscriptions.last_change()
         found = rules_of(reader, edge)
         queries = reader.queries.by_ids([record.query for record in found.values()])
@@ -47,6 +47,8 @@ class KnownRules:
         self.by_query: dict[int, list[str]] = {}
         for id, record in self.records.items():
             self.by_query.setdefault(record.query, []).append(id)
+        self.told = told
+        """The batch until which the edge was told what these register, as far as is known: it asks from there next."""
 
     def digest_without(self, rules: Sequence[str]) -> str:
         """The digest of the others."""

@@ -11,15 +11,18 @@ those of what they register at the second one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, KeysView
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from triplewire.engine import taxonomies
 from triplewire.engine.batch import policies
-from triplewire.engine.edges.contents import Contents, PastContents
+from triplewire.engine.edges.contents import Contents
 from triplewire.engine.edges.holdings import EDGE, is_edge
+from triplewire.engine.edges.moves import Moves, QueryMoves, deleted_by, described_by
 from triplewire.engine.edges.offers import NUMBERED, KnownEdges
+from triplewire.engine.edges.past import PastContents
+from triplewire.engine.edges.positions import HubPosition
 from triplewire.engine.edges.rules import KnownRules
 from triplewire.model import parse_triple
 from triplewire.schema import Schema
@@ -38,17 +41,6 @@ class _Fate(NamedTuple):
     is_there: bool
 
 
-class Moves(NamedTuple):
-    """What a step does for some queries: for each the resources that come and go; and what all that concerns."""
-
-    registered: dict[int, set[int]]
-    released: dict[int, set[int]]
-    described: list[int]
-    """The nodes whose descriptions differ, or that are new."""
-    deleted: list[int]
-    """Nodes of before of which nothing is stated any more."""
-
-
 class EdgeStep:
     """The way from the state after one batch to that after another, as a viewer sees it."""
 
@@ -59,8 +51,9 @@ class EdgeStep:
         self.now = Contents(seen, strong)
         self._is_relisted = is_relisted
         self._reader = reader
-        self._past = PastContents(seen, strong, after, until) if after < until else None
+        self._past = PastContents(self.now, after, until) if after < until else None
         self._rows: dict[int, _Rows] = {}
+        self._moves: dict[int, QueryMoves] = {}
         for query, kind, terms in reader.log.told_in(after, until) if after < until else ():
             own = self._rows.setdefault(query, {})
             before = own.get(terms)
@@ -85,66 +78,71 @@ class EdgeStep:
 
     def read_with(self, reader: Reader, seen: Reader) -> None:
         """Go on in another transaction, which sees the same state."""
-        self._reader = reader
-        for contents in (self.now, self._past):
-            if contents is not None:
-                contents.reader = seen
+        self._reader, self.now.reader = reader, seen
 
-    def look_ahead(self, queries: Iterable[int]) -> None:
-        """Look up together what will be asked for some queries: what their resources hold, then and now."""
-        rows = [self._rows[query] for query in self._rows.keys() & set(queries)]
-        resources = self.now.resources({term for own in rows for terms in own for term in terms})
-        nodes = self.now.closure(resources)
-        self.now.descriptions(sorted(nodes))
-        if self._past is not None:
+    def look_ahead(self, touched: Collection[int]) -> None:
+        """Look up together what will be asked for queries that it touches: what their resources hold, then and now."""
+        resources = self.now.resources({term for query in touched for terms in self._rows[query] for term in terms})
+        self.now.closure(resources)
+        if self._past is not None and self._knows_past:
             self._past.closure(resources)
+        moves = [self._moves_of(query) for query in touched]
+        self.now.descriptions(sorted(set().union(*(each.differing | (each.new - each.old) for each in moves))))
 
-    def touches(self, queries: Collection[int]) -> Collection[int]:
+    def touches(self, queries: KeysView[int]) -> set[int]:
         """Those of the queries whose rows it touches."""
         return self._rows.keys() & queries
 
     def moves(self, queries: Iterable[int]) -> Moves:
         """What the step does for queries; where it is not known what was, all that it touches is described."""
-        before: set[int] = set()
-        touched: set[int] = set()
-        registered: dict[int, set[int]] = {}
-        released: dict[int, set[int]] = {}
-        for query in queries:
-            rows = self._rows.get(query)
-            if not rows:
-                continue
-            was, is_there, ended = self._bound(rows)
-            left = self._still_bound(query, ended - is_there)
-            registered[query] = is_there - was
-            released[query] = ended - is_there - left
-            before |= was
-            touched |= is_there | left
-        new = self.now.closure(touched)
-        old = self._past.closure(before) if self._past is not None and self._knows_past else set()
-        stated = self.now.stated(new | old)
-        described = [n for n in sorted(new) if n not in old or self._differs(n)]
-        gone = (old - new).union(*released.values())
-        self.now.stated(gone)
-        bare = [node for node in sorted(gone) if not stated[node]]
-        deleted = [node for node, told in zip(bare, self.now.descriptions(bare), strict=True) if not told.xml]
-        return Moves(registered, released, described, deleted)
+        found = {query: self._moves_of(query) for query in queries}
+        return Moves(found, described_by(found.values()), deleted_by(found.values()))
+
+    def _moves_of(self, query: int) -> QueryMoves:
+        """What it does for one query, found once for all edges that follow it."""
+        found = self._moves.get(query)
+        if found is None:
+            found = self._moves[query] = self._moves_found(query)
+        return found
+
+    def _moves_found(self, query: int) -> QueryMoves:
+        was, is_there, ended = self._bound(self._rows[query])
+        left = self._still_bound(query, ended - is_there)
+        new = self.now.closure(is_there | left)
+        old = self._past.closure(was) if self._past is not None and self._knows_past else set()
+        registered, released = is_there - was, ended - is_there - left
+        return QueryMoves(
+            self.now.names(sorted(registered)),
+            self.now.names(sorted(released)),
+            frozenset(released),
+            frozenset(new),
+            frozenset(old),
+            frozenset() if self._past is None else self._past.differing(new),
+            self._bare((old - new) | released),
+        )
+
+    def _bare(self, nodes: Collection[int]) -> frozenset[int]:
+        """Those of the nodes of which nothing is stated any more."""
+        if not nodes:
+            return frozenset()
+        stated = self.now.stated(nodes)
+        bare = [node for node in sorted(nodes) if not stated[node]]
+        return frozenset(node for node, told in zip(bare, self.now.descriptions(bare), strict=True) if not told.xml)
 
     @property
     def _knows_past(self) -> bool:
         return self._past is not None and self._past.is_whole and not self._is_relisted
 
-    def _differs(self, node: int) -> bool:
-        assert self._past is not None, "there is something of before"
-        return self._past.differs(node, self.now.stated([node])[node])
-
     def _bound(self, rows: _Rows) -> tuple[set[int], set[int], set[int]]:
         """The resources that rows bound before, bind now, and bind no longer."""
-        found = [
-            {term for terms, fate in rows.items() if which(fate) for term in terms}
-            for which in (lambda fate: fate.was, lambda fate: fate.is_there, lambda fate: not fate.is_there)
-        ]
-        resources = self.now.resources(set().union(*found))
-        was, is_there, ended = (terms & resources for terms in found)
+        resources = self.now.resources({term for terms in rows for term in terms})
+        was: set[int] = set()
+        is_there: set[int] = set()
+        ended: set[int] = set()
+        for terms, fate in rows.items():
+            own = resources.intersection(terms)
+            was |= own if fate.was else set()
+            (is_there if fate.is_there else ended).update(own)
         return was, is_there, ended
 
     def _still_bound(self, query: int, resources: Collection[int]) -> set[int]:
@@ -169,9 +167,11 @@ class HubState:
         self.stamp, self.generation = stamp, reader.generation
         self.number, self.lists = reader.batches.last(), reader.access.number()
         record = reader.batches.by_numbers({self.number}).get(self.number)
-        self.mark, self.time = mark_of(record), "" if record is None else record.committed
+        mark, self.time = mark_of(record), "" if record is None else record.committed
+        self.here = HubPosition(self.number, self.lists, mark)
+        self.position = str(self.here)
         earlier = [] if before is None else [*before.marks.items()][-_KEPT:]
-        self.marks = {**dict(earlier), self.number: self.mark}
+        self.marks = {**dict(earlier), self.number: mark}
         self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
         self.is_edge = is_edge(reader)
         self.edges = KnownEdges(reader)
@@ -219,12 +219,14 @@ class Steps:
         """
         edition = store.edition()
         if edition is not None and edition == self._edition and self._state is not None:
+            late = store.late_reader(lambda reader: stamp_of(reader) == self._stamp_known)
             try:
-                with store.reading_late(lambda reader: stamp_of(reader) == self._stamp_known) as late:
-                    yield late
+                yield late
             except StateMoved:
                 self._edition = None
                 raise
+            finally:
+                late.close()
             return
         with store.reading() as reader:
             self._edition = None
@@ -249,7 +251,8 @@ class Steps:
         key = edge, viewer
         known = self._rules.get(key)
         if known is None or known.number != state.registry:
-            known = self._rules[key] = KnownRules(reader, edge, viewer)
+            told = -1 if known is None else known.told
+            known = self._rules[key] = KnownRules(reader, edge, viewer, told)
         self._rules.move_to_end(key)
         while len(self._rules) > _EDGES:
             self._rules.popitem(last=False)
@@ -267,13 +270,17 @@ class Steps:
             step = self._kept[key] = EdgeStep(
                 reader, seen, state.schema.strong, after, state.number, is_relisted=is_relisted
             )
-            step.look_ahead(query for known in self._rules.values() for query in known.by_query)
+            step.look_ahead(set().union(*(step.touches(known.by_query.keys()) for known in self._at(after))))
         else:
             step.read_with(reader, seen)
         self._kept.move_to_end(key)
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return step
+
+    def _at(self, number: int) -> list[KnownRules]:
+        """The rules of edges that have followed until a batch: the next step is theirs, too."""
+        return [known for known in self._rules.values() if known.told == number]
 
 
 def stamp_of(reader: Reader) -> tuple[object, ...]:
