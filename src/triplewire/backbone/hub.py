@@ -138,7 +138,11 @@ class BackboneHub(Hub):
         with self._writing() as writer:
             if MemberState.read(writer) is None:
                 self._begin(writer, new_state(name))
-        self.connect(others)
+        try:
+            self.connect(others)
+        except BaseException:
+            super().close()
+            raise
 
     def _begin(self, writer: Writer, state: MemberState) -> None:
         """What is here already is this hub's, and the others can be told of it."""

@@ -20,13 +20,13 @@ from triplewire.network.channels.desks import Desk, StoreWatch
 from triplewire.network.channels.exchanges import BACKBONE_LINK, member_bodies
 from triplewire.network.channels.handshake import BACKBONE_CHANNEL
 from triplewire.network.channels.status import UplinkStatus
-from triplewire.network.channels.uplinks import Caller, ChannelUplink
+from triplewire.network.channels.uplinks import ChannelUplink, Dialler
 from triplewire.network.exchange import Answer, Question
 from triplewire.store import Store
 from triplewire.tables import Outcome
 from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 
-MEMBER = Caller(
+MEMBER = Dialler(
     BACKBONE_LINK,
     BACKBONE_CHANNEL,
     member_bodies(),

@@ -138,7 +138,7 @@ class ConflictTold:
 
 
 @dataclass(frozen=True)
-class MemberTold:
+class OtherMemberTold:
     """Another hub of the backbone: its name, once that is known, its address, and why it could not be asked last.
 
     `link` is what the channel to it does; null where it is asked over HTTP.
@@ -160,7 +160,7 @@ class BackboneTold:
     waiting: int
     conflicts: list[ConflictTold]
     homes: dict[str, int] = field(default_factory=dict)
-    members: list[MemberTold] = field(default_factory=list)
+    members: list[OtherMemberTold] = field(default_factory=list)
 
 
 def range_of(uri: str) -> str:

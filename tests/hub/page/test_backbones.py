@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
-from backbone.test_live import pair as pair
-from backbone.test_live import wait_for
+from backbone.served import served_pair, wait_for
 from hub.page.browsers import Visit
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Two served hubs of one backbone, harbour and town, each of which knows the other."""
+    with served_pair(tmp_path) as found:
+        yield found
 
 
 def test_page_of_a_hub_shows_its_backbone(pair, browser):

@@ -8,7 +8,7 @@ import pytest
 from tests.network.channels.wires import relaying
 from tests.network.live.federations import wait_for
 
-from backbone.test_live import free_ports
+from backbone.served import free_ports
 from certificates import make_certificate, needs_openssl
 from edge.worlds import held_by, strong, to_hold
 from hub.serving import serving

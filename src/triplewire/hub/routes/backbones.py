@@ -19,7 +19,7 @@ from triplewire.wire.backbones import (
     ConflictTold,
     MemberAnswer,
     MemberQuestion,
-    MemberTold,
+    OtherMemberTold,
     PassedChanges,
     PassedTold,
 )
@@ -34,7 +34,7 @@ def status(access: Administering) -> BackboneTold:
     """Its name there, the other hubs and the channels to them, how far it is with each home, what waits, conflicts."""
     known = _member(access).backbone()
     conflicts = [ConflictTold(each.uri, each.home, each.other) for each in known.conflicts]
-    members = [MemberTold(each.name, each.url, each.problem, link_told(each.link)) for each in known.members]
+    members = [OtherMemberTold(each.name, each.url, each.problem, link_told(each.link)) for each in known.members]
     return BackboneTold(known.name, known.positions, known.away, known.waiting, conflicts, known.homes, members)
 
 

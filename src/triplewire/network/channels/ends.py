@@ -66,6 +66,8 @@ class ExchangeEnd:
         self._rung = asyncio.Event()
         self._node = _EndNode(ExchangeState(name, uuid4().hex), self._rung)
         self._answer: Future[Answer] | None = None
+        self._ended = ""
+        """Why nothing is carried any more."""
         self._since = datetime.now(UTC)
         self._newest, self._confirmed = -1, 0.0
         self._looks, self._said, self._beaten = 0, -1, 0.0
@@ -86,7 +88,8 @@ class ExchangeEnd:
             finally:
                 for task in serving:
                     task.cancel()
-                self.give_up(f"the channel to {self._called} has ended: {reason}")
+                self._ended = f"the channel to {self._called} has ended: {reason}"
+                self.give_up(self._ended)
                 await asyncio.gather(*serving, return_exceptions=True)
 
     def _send(self, frames: Outbox) -> None:
@@ -150,8 +153,8 @@ class ExchangeEnd:
     def _begin(self, question: Question, answer: Future[Answer]) -> None:
         self.give_up("another question has taken the place of this one")
         self._answer = answer
-        if self.channel.is_over:
-            self.give_up(f"the channel to {self._called} has ended")
+        if self._ended:
+            self.give_up(self._ended)
             return
         self._node.question = question
         self._send(self._node.ask(self.channel.peer, question, time.monotonic()))

@@ -53,7 +53,7 @@ _LOOK_EVERY = 1.0
 
 
 @dataclass(frozen=True)
-class Caller:
+class Dialler:
     """Who dials, and how: what the address ends with, what the channel is for, and what is said on it.
 
     `pins` is the setting of its store with the keys of hubs by address, `label` what a key that it has to make is
@@ -80,7 +80,7 @@ class Caller:
             writer.settings.set(self.pins, writer.settings.get(self.pins, {}) | {url.rstrip("/"): key.lower()})
 
 
-EDGE = Caller(
+EDGE = Dialler(
     EDGE_LINK,
     EDGE_CHANNEL,
     edge_bodies(),
@@ -123,7 +123,7 @@ class ChannelUplink:
         self,
         url: str,
         store: Store,
-        caller: Caller,
+        dialler: Dialler,
         *,
         beside: dict[str, str],
         key: Path | None = None,
@@ -131,7 +131,7 @@ class ChannelUplink:
         calls_of: Callable[[str], ExchangeEnd | None] = lambda key: None,
     ) -> None:
         self.url = url.rstrip("/")
-        self._store, self._caller, self._key, self._beside = store, caller, key, beside
+        self._store, self._dialler, self._key, self._beside = store, dialler, key, beside
         self._desk, self._calls_of = desk, calls_of
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -149,7 +149,7 @@ class ChannelUplink:
 
     def release(self) -> None:
         """Let a question that waits end without an answer; from any thread."""
-        self._tell(lambda line: line.end(f"{self._caller.own} stops"))
+        self._tell(lambda line: line.end(f"{self._dialler.own} stops"))
 
     def status(self, number: int) -> UplinkStatus:
         """What the link does, for one that has a batch of the hub."""
@@ -173,21 +173,21 @@ class ChannelUplink:
     def _begun(self) -> _Line:
         with self._lock:
             if self._is_closed:
-                raise ServiceUnavailable(f"{self._caller.own} is closed")
+                raise ServiceUnavailable(f"{self._dialler.own} is closed")
             if self._line is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_run, args=(self._loop,), name="triplewire uplink", daemon=True)
                 self._thread.start()
                 self._line = _Line(
-                    self.url, self._identity(), self._store, self._caller, self._beside, self._desk, self._calls_of
+                    self.url, self._identity(), self._store, self._dialler, self._beside, self._desk, self._calls_of
                 )
             return self._line
 
     def _identity(self) -> HubIdentity:
         if self._key is None:
-            return kept_identity(self._store, self._caller.label)
+            return kept_identity(self._store, self._dialler.label)
         try:
-            return HubIdentity.of_key(self._key.read_bytes(), self._caller.label)
+            return HubIdentity.of_key(self._key.read_bytes(), self._dialler.label)
         except (OSError, ValueError) as error:
             raise NotAuthenticated(f"{self._key}: this private key cannot be used: {error}") from None
 
@@ -196,7 +196,7 @@ class ChannelUplink:
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop).result()
         except CancelledError:
-            raise ServiceUnavailable(f"{self._caller.own} is closed") from None
+            raise ServiceUnavailable(f"{self._dialler.own} is closed") from None
 
 
 class EdgeUplink(ChannelUplink):
@@ -241,14 +241,14 @@ class _Line:
         url: str,
         identity: HubIdentity,
         store: Store,
-        caller: Caller,
+        dialler: Dialler,
         beside: dict[str, str],
         desk: Desk | None,
         calls_of: Callable[[str], ExchangeEnd | None],
     ) -> None:
-        self._url, self._identity, self._store, self._caller, self._beside = url, identity, store, caller, beside
+        self._url, self._identity, self._store, self._dialler, self._beside = url, identity, store, dialler, beside
         self._desk, self._calls_of = desk, calls_of
-        self._key = caller.pinned(store, url)
+        self._key = dialler.pinned(store, url)
         self._end: ExchangeEnd | None = None
         self._asked: ExchangeEnd | None = None
         """Where a question is under way."""
@@ -333,18 +333,18 @@ class _Line:
         try:
             return await ready
         except asyncio.CancelledError:
-            raise ServiceUnavailable(f"{self._caller.own} stops") from None
+            raise ServiceUnavailable(f"{self._dialler.own} stops") from None
 
     async def _serve(self, ready: asyncio.Future[ExchangeEnd]) -> None:
         """Dial, and carry what is said until the channel ends."""
         try:
-            async with dialled(self._url, self._caller.path, _PING) as (wire, seen):
+            async with dialled(self._url, self._dialler.path, _PING) as (wire, seen):
                 channel = await dial(
                     wire,
                     self._identity,
                     expected=None,
                     certificate=seen,
-                    purpose=self._caller.purpose,
+                    purpose=self._dialler.purpose,
                     beside=self._beside,
                     meets=self._meet,
                 )
@@ -359,7 +359,7 @@ class _Line:
             problem = self._problem(error)
             if not ready.done():
                 ready.set_exception(problem) if problem is not None else ready.cancel()
-            self._closed(str(problem or f"{self._caller.own} stops"))
+            self._closed(str(problem or f"{self._dialler.own} stops"))
             if problem is None:
                 raise
 
@@ -371,7 +371,7 @@ class _Line:
             return error
         if isinstance(error, InvalidHandshake):
             return ServiceUnavailable(
-                f"{self._url} takes no channel of {self._caller.kind} ({error}); is it a hub of this version, and does "
+                f"{self._url} takes no channel of {self._dialler.kind} ({error}); is it a hub of this version, and does "
                 "what stands before it pass WebSockets on?"
             )
         if isinstance(error, UNREACHED):
@@ -380,15 +380,16 @@ class _Line:
 
     def _meet(self, key: str) -> None:
         """ChannelRefused for another key than the one that the hub had; the first one is kept."""
-        if not self._key:
-            self._caller.pin(self._store, self._url, key)
-            self._key = key
-        elif self._key != key:
-            trust = self._caller.trust.format(key=key, url=self._url)
+        known = self._dialler.pinned(self._store, self._url)
+        if not known:
+            self._dialler.pin(self._store, self._url, key)
+        elif known != key:
+            trust = self._dialler.trust.format(key=key, url=self._url)
             raise ChannelRefused(
-                f"the hub there has the key {key}, and had {self._key}: something may be in its place. If it was set "
-                f"up anew, say so: {trust}"
+                f"the hub there has the key {key}, and had {known}: something may be in its place. If it was set up "
+                f"anew, say so: {trust}"
             )
+        self._key = key
         call = self._calls_of(key)
         if call is not None and not call.is_lost:
             raise _Called
@@ -398,7 +399,7 @@ class _Line:
         log.info("there is a channel to %s at %s", channel.peer, self._url)
         self._end = ExchangeEnd(
             channel,
-            self._caller.bodies,
+            self._dialler.bodies,
             name=self._identity.name,
             called=self._url,
             desk=self._desk,
