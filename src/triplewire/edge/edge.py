@@ -18,7 +18,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.edge.cache import Cache, CacheChanges
 from triplewire.edge.checking import refuse_nonsense
 from triplewire.edge.rules import EdgeState, new_state
-from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced, UplinkStatus
+from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
 from triplewire.edge.uplinks import LinkedUplink, Uplink, uplink_to
 from triplewire.engine import Hub, taxonomies
 from triplewire.engine.batch import policies
@@ -39,6 +39,7 @@ from triplewire.errors import (
 )
 from triplewire.languages import read
 from triplewire.model import Term, parse_triple
+from triplewire.network.channels.status import UplinkStatus
 from triplewire.schema import Schema
 from triplewire.store import EVERYBODY, Reader, Store, Writer
 from triplewire.wire.backoff import BackOff

@@ -36,11 +36,11 @@ from triplewire.hub.tenancy.tenants import Tenant, Tenants
 from triplewire.matching import warm
 from triplewire.model import Access
 from triplewire.model.access import at_home
+from triplewire.network.channels.channels import HubChannel
+from triplewire.network.channels.desks import StoreWatch
+from triplewire.network.channels.handshake import fingerprint_of
+from triplewire.network.channels.identities import HubIdentity, kept_identity
 from triplewire.network.live import Federation, NetworkHub
-from triplewire.network.live.channels import HubChannel
-from triplewire.network.live.desks import StoreWatch
-from triplewire.network.live.handshake import fingerprint_of
-from triplewire.network.live.identities import HubIdentity, kept_identity
 from triplewire.store import EVERYBODY, Reader
 
 Item = TypeVar("Item")

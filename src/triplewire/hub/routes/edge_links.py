@@ -14,10 +14,10 @@ from triplewire.hub.identity.accounts import Account
 from triplewire.hub.routes.edges import AccountAnswers
 from triplewire.hub.routes.networks import AnsweredWire, is_stranger
 from triplewire.hub.service import Admission, Service
-from triplewire.network.live.channels import answer
-from triplewire.network.live.desks import EdgeDesk
-from triplewire.network.live.exchanges import EDGE_LINK
-from triplewire.network.live.handshake import EDGE_CHANNEL, ChannelGuest, fingerprint_of
+from triplewire.network.channels.channels import answer
+from triplewire.network.channels.desks import EdgeDesk
+from triplewire.network.channels.exchanges import EDGE_LINK
+from triplewire.network.channels.handshake import EDGE_CHANNEL, ChannelGuest, fingerprint_of
 from triplewire.wire.edges import EdgeQuestion
 
 channels = APIRouter()

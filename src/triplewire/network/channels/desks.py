@@ -22,11 +22,11 @@ from uuid import uuid4
 
 from triplewire.engine.edges.steps import stamp_of
 from triplewire.errors import ChannelRefused, NotAuthenticated, StoreError, TriplewireError
+from triplewire.network.channels.channels import HubChannel
+from triplewire.network.channels.exchanges import HEARTBEAT, NEVER, hub_bodies
+from triplewire.network.channels.spelling import read_frame, spelled_frame
 from triplewire.network.exchange import Answer, Asked, Declined, ExchangeNode, ExchangeState
 from triplewire.network.link import Timing
-from triplewire.network.live.channels import HubChannel
-from triplewire.network.live.exchanges import HEARTBEAT, NEVER, hub_bodies
-from triplewire.network.live.spelling import read_frame, spelled_frame
 from triplewire.network.node.node import Outbox
 from triplewire.store import Store
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion

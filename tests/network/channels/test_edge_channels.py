@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import pytest
+from tests.network.channels.wires import relaying
 from tests.network.live.federations import wait_for
-from tests.network.live.wires import relaying
 
 from backbone.test_live import free_ports
 from certificates import make_certificate, needs_openssl
@@ -17,8 +17,8 @@ from triplewire.client import Client
 from triplewire.errors import ChannelRefused, NetworkError, ServiceUnavailable, StoreError
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.network import Simulation
-from triplewire.network.live import channels, desks
-from triplewire.network.live.identities import kept_identity
+from triplewire.network.channels import channels, desks
+from triplewire.network.channels.identities import kept_identity
 from triplewire.store import Store
 from triplewire.wire.backoff import BackOff
 from triplewire.wire.keys import new_private_key, public_key_of

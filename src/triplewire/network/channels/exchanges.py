@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from triplewire.network.channels.spelling import BodySpelling, Json, whole_of
 from triplewire.network.exchange import Asked, Declined, Replied
-from triplewire.network.live.spelling import BodySpelling, Json
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, as_json
 from triplewire.wire.messages import read
 
@@ -38,7 +38,7 @@ def hub_bodies(read_question: Callable[[Mapping[str, Any]], EdgeQuestion]) -> Bo
         ((kind, (number, question)),) = told.items()
         if kind != "asked":
             raise ValueError(f"{kind!r} is nothing that an edge says")
-        return Asked(_whole(number), read_question(question))
+        return Asked(whole_of(number), read_question(question))
 
     return BodySpelling(_spelled, asked, lambda body: True)
 
@@ -58,13 +58,7 @@ def _spelled(body: Any) -> Json:
 def _answered(told: Json) -> Replied | Declined:
     ((kind, (number, given)),) = told.items()
     if kind == "told":
-        return Replied(_whole(number), read(EdgeAnswer, given))
+        return Replied(whole_of(number), read(EdgeAnswer, given))
     if kind != "declined" or not isinstance(given, dict):
         raise ValueError(f"{kind!r} is nothing that a hub says")
-    return Declined(_whole(number), given)
-
-
-def _whole(told: Json) -> int:
-    if type(told) is not int or told < 0:
-        raise ValueError("it has no number")
-    return told
+    return Declined(whole_of(number), given)

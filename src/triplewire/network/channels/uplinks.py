@@ -26,16 +26,16 @@ from uuid import uuid4
 
 from websockets.exceptions import InvalidHandshake
 
-from triplewire.edge.status import UplinkStatus
 from triplewire.errors import ChannelRefused, NotAuthenticated, ServiceUnavailable, TriplewireError
+from triplewire.network.channels.channels import HubChannel, dial
+from triplewire.network.channels.dialling import UNREACHED, brief, dialled
+from triplewire.network.channels.exchanges import EDGE_LINK, HEARTBEAT, NEVER, edge_bodies
+from triplewire.network.channels.handshake import EDGE_CHANNEL
+from triplewire.network.channels.identities import HubIdentity, kept_identity
+from triplewire.network.channels.spelling import read_frame, spelled_frame
+from triplewire.network.channels.status import UplinkStatus
 from triplewire.network.exchange import Answer, Asked, Declined, ExchangeNode, ExchangeState
 from triplewire.network.link import Timing
-from triplewire.network.live.channels import HubChannel, dial
-from triplewire.network.live.dialling import UNREACHED, brief, dialled
-from triplewire.network.live.exchanges import EDGE_LINK, HEARTBEAT, NEVER, edge_bodies
-from triplewire.network.live.handshake import EDGE_CHANNEL
-from triplewire.network.live.identities import HubIdentity, kept_identity
-from triplewire.network.live.spelling import read_frame, spelled_frame
 from triplewire.network.node.node import Outbox
 from triplewire.store import Store
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion

@@ -12,11 +12,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.sync.server import ServerConnection, serve
 
+from triplewire.network.channels.exchanges import EDGE_LINK, edge_bodies
+from triplewire.network.channels.handshake import DIALS, EDGE_CHANNEL, IS_DIALLED, HandshakeEnd
+from triplewire.network.channels.identities import HubIdentity
+from triplewire.network.channels.spelling import read_frame, spelled_frame
 from triplewire.network.link import Hello
-from triplewire.network.live.exchanges import EDGE_LINK, edge_bodies
-from triplewire.network.live.handshake import DIALS, EDGE_CHANNEL, IS_DIALLED, HandshakeEnd
-from triplewire.network.live.identities import HubIdentity
-from triplewire.network.live.spelling import read_frame, spelled_frame
 
 
 @contextmanager
