@@ -3,7 +3,8 @@
     queue    at most `limit` events of a subscription wait; then the oldest one falls off
     time     after `until` the client is not waited for any more: nothing of what came meanwhile is kept
 
-What falls off is told when the client is back, as the stretch of cursors that it missed. What the rows are now, it can ask.
+What falls off is told when the client is back, as the stretch of cursors that it missed. What the rows
+are now, it can ask.
 
 Invariant: what a client was told and what it is said to have missed are all cursors there were, each once.
 """
