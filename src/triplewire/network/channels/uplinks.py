@@ -371,8 +371,8 @@ class _Line:
             return error
         if isinstance(error, InvalidHandshake):
             return ServiceUnavailable(
-                f"{self._url} takes no channel of {self._dialler.kind} ({error}); is it a hub of this version, and does "
-                "what stands before it pass WebSockets on?"
+                f"{self._url} takes no channel of {self._dialler.kind} ({error}); is it a hub of this version, and "
+                "does what stands before it pass WebSockets on?"
             )
         if isinstance(error, UNREACHED):
             return ServiceUnavailable(f"{self._url} cannot be reached ({brief(error)}); is the hub running?")
