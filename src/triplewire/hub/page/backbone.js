@@ -13,7 +13,11 @@ export async function showBackbone({ section, signal }) {
   put(
     section,
     el("h1", {}, "Backbone"),
-    el("p", { class: "lead" }, "Hubs that hold the same documents. Each document has one home, which orders its changes."),
+    el(
+      "p",
+      { class: "lead" },
+      "Hubs that hold the same documents. Each document has one home, which orders its changes.",
+    ),
     words,
     lists,
   );
@@ -27,11 +31,11 @@ export async function showBackbone({ section, signal }) {
   signal.addEventListener("abort", () => clearInterval(again));
 }
 
-function summary(found) {
-  const away = found.members.filter(({ problem }) => problem).length;
+function summary({ name, members: others, waiting }) {
+  const away = others.filter(({ problem }) => problem).length;
   const missing = away ? `; ${away} of them cannot be reached` : "";
-  const waits = found.waiting ? `${plural(found.waiting, "change")} for their homes` : "Nothing";
-  return `This hub is ${found.name}, with ${plural(found.members.length, "other")}${missing}. ${waits} ${found.waiting === 1 || !found.waiting ? "waits" : "wait"}.`;
+  const waits = waiting ? `${plural(waiting, "change")} still to be passed on to their homes.` : "Nothing waits.";
+  return `This hub is ${name}, with ${plural(others.length, "other")}${missing}. ${waits}`;
 }
 
 function members({ members: found }) {
@@ -41,7 +45,11 @@ function members({ members: found }) {
       ? table(
           "The other hubs of this backbone",
           ["Hub", "Address", "State"],
-          found.map(({ name, url, problem, link }) => [name || "not known yet", el("code", {}, url), state(problem, link)]),
+          found.map(({ name, url, problem, link }) => [
+            name || "not known yet",
+            el("code", {}, url),
+            state(problem, link),
+          ]),
           { stacked: true },
         )
       : el("p", {}, "It names none."),
