@@ -309,7 +309,7 @@ class BackboneHub(Hub):
     @contextmanager
     def _reaching(self, member: BackboneMember) -> Iterator[None]:
         """Note whether another hub can be reached, and go on if it cannot."""
-        called = self._called(member)
+        called = self._title_of(member)
         try:
             yield
         except _AWAY as error:
@@ -496,7 +496,7 @@ class BackboneHub(Hub):
                 self._pass_waiting()
                 return True
         except TriplewireError as error:  # of this hub's own store, say: it may be better the next time
-            log.warning("%s cannot be followed: %s", self._called(member), error)
+            log.warning("%s cannot be followed: %s", self._title_of(member), error)
         return False
 
     def start(self) -> None:
@@ -541,13 +541,13 @@ class BackboneHub(Hub):
         )
 
     def _member_status(self, member: BackboneMember, state: MemberState) -> MemberStatus:
-        called = self._called(member)
+        called = self._title_of(member)
         name = called if called in self._names else ""
         url = str(getattr(member, "url", ""))
         link = member.status(state.positions.get(name, 0)) if isinstance(member, MemberOnChannel) else None
         return MemberStatus(name, url, self._away.get(called, self._away.get(url, "")), link)
 
-    def _called(self, member: BackboneMember) -> str:
+    def _title_of(self, member: BackboneMember) -> str:
         """The name of another hub; before it is known, its address."""
         return next((name for name, each in self._names.items() if each is member), str(getattr(member, "url", "?")))
 
