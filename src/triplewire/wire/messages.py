@@ -45,9 +45,8 @@ def _strict(hint: Any, told: Any) -> Any:
     if origin in (types.UnionType, Union):
         kinds = [each for each in parts if (each is type(None)) == (told is None)]
         return _strict(kinds[0], told)
-    if is_dataclass(hint) and isinstance(told, dict):
-        known = _members(hint) if isinstance(hint, type) else {}
-        return hint(**{name: _strict(each, told[name]) for name, each in known.items() if name in told})
+    if isinstance(hint, type) and is_dataclass(hint) and isinstance(told, dict):
+        return hint(**{name: _strict(each, told[name]) for name, each in _members(hint).items() if name in told})
     if origin is list and isinstance(told, list):
         return [_strict(parts[0], each) for each in told]
     if origin is tuple and isinstance(told, list) and len(told) == len(parts):
