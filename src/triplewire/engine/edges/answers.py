@@ -76,7 +76,7 @@ class EdgeAnswering:
         touched = step.touches(self._known.by_query.keys())
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
         if not queries and not self._asks_for_more:
-            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # see below
+            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # by name
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
