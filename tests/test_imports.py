@@ -1,9 +1,11 @@
 """Imports go one way, and the core stays light.
 
 The order is the one that docs/design.md draws: a package may import those in the rows above its own, and nothing else.
+A sub-package with a row of its own is not part of its parent here.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +22,10 @@ ORDER = (
     ("store", "client"),
     ("intake",),
     ("engine",),
+    ("network.link",),
+    ("network.node",),
+    ("network.exchange",),
+    ("network.channels",),
     ("edge", "backbone"),
     ("",),  # triplewire itself: the public names, each loaded when it is first asked for
     ("feeds", "outbound", "isolation"),
@@ -29,6 +35,7 @@ ORDER = (
     ("demo",),
     ("cli",),
 )
+NAME_OF_A_MODULE = re.compile(r"triplewire(\.\w+)+(:\w+)?")
 LEVEL = {package: level for level, packages in enumerate(ORDER) for package in packages}
 
 HEAVY = (
@@ -77,8 +84,18 @@ def modules():
 
 
 def package_of(path):
-    first = path.relative_to(SOURCE).parts[0]
-    return "" if first == "__init__.py" else first.removesuffix(".py")
+    return place_of(".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip("."))
+
+
+def place_of(module):
+    """The row of a module, which is written without the name of the whole: its sub-package, if that has one."""
+    parts = module.split(".")
+    return next((name for n in (2, 1) if (name := ".".join(parts[:n])) in LEVEL), parts[0])
+
+
+def is_module(name):
+    path = SOURCE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def imported_by(path):
@@ -89,15 +106,39 @@ def imported_by(path):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute, so that a reader sees where a name lives"
             yield node.module
-            if node.module == "triplewire":
-                yield from (f"triplewire.{a.name}" for a in node.names if (SOURCE / a.name).is_dir())
+            if node.module.partition(".")[0] == "triplewire":
+                yield from (name for a in node.names if is_module(name := f"{node.module}.{a.name}"))
+
+
+def named_by(source):
+    """The modules of ours that a program has as texts, and the packages in which it looks one up by its name."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    loggers = {text for call in calls if ast.unparse(call.func).endswith("getLogger") for text in texts_of(call)}
+    for text in texts_of(ast.parse(source)):
+        if NAME_OF_A_MODULE.fullmatch(text) and is_module(text.partition(":")[0]) and text not in loggers:
+            yield text.partition(":")[0]
+    for call in calls:
+        if ast.unparse(call.func).endswith("import_module") and isinstance(call.args[0], ast.JoinedStr):
+            yield from (text.rstrip(".") for text in texts_of(call.args[0].values[0]))
+
+
+def texts_of(tree):
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def packages_among(names):
+    for name in names:
+        first, _, rest = name.partition(".")
+        if first == "triplewire":
+            yield place_of(rest)
 
 
 def packages_imported_by(path):
-    for name in imported_by(path):
-        first, _, rest = name.partition(".")
-        if first == "triplewire":
-            yield rest.split(".")[0]
+    return packages_among(imported_by(path))
+
+
+def not_above(own, packages):
+    return {name for name in packages if name != own and LEVEL.get(name, 99) >= LEVEL[own]}
 
 
 def test_every_package_has_a_place_in_the_order():
@@ -107,8 +148,36 @@ def test_every_package_has_a_place_in_the_order():
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_module_imports_only_packages_above_its_own(path):
     own = package_of(path)
-    wrong = {name for name in packages_imported_by(path) if name != own and LEVEL.get(name, 99) >= LEVEL[own]}
+    wrong = not_above(own, packages_imported_by(path))
     assert not wrong, f"{own or 'triplewire'} must not import {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_module_names_in_a_text_only_packages_above_its_own(path):
+    """What is loaded by its name (`import_module`) is imported as well, and no way around the order."""
+    own = package_of(path)
+    wrong = not_above(own, packages_among(named_by(path.read_text(encoding="utf-8"))))
+    assert not wrong, f"{own or 'triplewire'} must not load {', '.join(sorted(wrong))}"
+
+
+@pytest.mark.parametrize(
+    ("source", "packages"),
+    [
+        ('HOME = "triplewire.network.live.hub"\nimport_module(HOME)', ["network"]),
+        ('import_module("triplewire.network.channels.uplinks")', ["network.channels"]),
+        ('importlib.import_module(f"triplewire.hub.{name}")', ["hub"]),
+        ('import_module(f"triplewire.{name}")', [""]),
+        ('FORMAT = "triplewire.tables.arrow:Parquet"', ["tables"]),
+        ('log = logging.getLogger("triplewire.network")\nCALL = "triplewire.publish"', []),
+    ],
+)
+def test_module_that_is_loaded_by_its_name_is_seen(source, packages):
+    assert [*packages_among(named_by(source))] == packages
+
+
+def test_sub_package_may_be_below_what_its_parent_is_above():
+    assert not_above("edge", ["network", "network.channels", "engine", "hub"]) == {"network", "hub"}
+    assert not_above("network.channels", ["network.link", "edge"]) == {"edge"}
 
 
 @pytest.mark.parametrize("package", ["client", "wire"])
@@ -184,6 +253,10 @@ NOT_OF_AN_ANSWERER = (
 )
 """A service starts a process that answers SPARQL queries when the first one comes, which waits for it."""
 
+NOT_OF_A_CHANNEL = ("triplewire.hub", "triplewire.network.live", "triplewire.network.simulation")
+NOT_OF_AN_EDGE = ("websockets", "cryptography", "triplewire.network.link", *NOT_OF_A_CHANNEL)
+"""What is above, and what only an edge that dials an address needs."""
+
 NOT_OF_A_HELP = (
     *HEAVY,
     "lark",
@@ -199,6 +272,8 @@ NOT_OF_A_HELP = (
     ("code", "unwanted"),
     [
         ("import triplewire.client", (*NOT_OF_A_CLIENT, "pydantic")),
+        ("import triplewire.edge", NOT_OF_AN_EDGE),
+        ("import triplewire.network.channels.uplinks", ("triplewire.edge", *NOT_OF_A_CHANNEL)),
         ("import triplewire.hub.sparql.process", NOT_OF_AN_ANSWERER),
         ("from triplewire.cli import main; sys.argv = ['triplewire', '--help']; main()", NOT_OF_A_HELP),
         (
@@ -206,7 +281,7 @@ NOT_OF_A_HELP = (
             NOT_OF_A_CLIENT,
         ),
     ],
-    ids=["client", "answers of SPARQL", "help", "rows of an address"],
+    ids=["client", "edge", "channels", "answers of SPARQL", "help", "rows of an address"],
 )
 def test_only_what_is_needed_is_loaded(code, unwanted):
     """A command that asks one question over HTTP, or only for help, is quick because of what it does not load."""

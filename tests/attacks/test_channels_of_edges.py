@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.network.channels.wires import EdgeLiar, FalseHub, listening
 from tests.network.live.federations import wait_for
-from tests.network.live.wires import EdgeLiar, FalseHub, listening
 from websockets.exceptions import InvalidStatus
 
 from edge.worlds import held_by
@@ -14,12 +14,12 @@ from hub.serving import serving
 from triplewire import Edge
 from triplewire.errors import ChannelRefused, NetworkError, ServiceUnavailable, TooManyRequests
 from triplewire.hub.identity.accounts import Accounts
+from triplewire.network.channels import uplinks
+from triplewire.network.channels.dialling import LINK
+from triplewire.network.channels.handshake import DIALS, EDGE_CHANNEL, HandshakeEnd
+from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.exchange import Asked
 from triplewire.network.link import LogEntry
-from triplewire.network.live import uplinks
-from triplewire.network.live.dialling import LINK
-from triplewire.network.live.handshake import DIALS, EDGE_CHANNEL, HandshakeEnd
-from triplewire.network.live.identities import HubIdentity
 from triplewire.store import Store
 from triplewire.wire.edges import EdgeQuestion
 

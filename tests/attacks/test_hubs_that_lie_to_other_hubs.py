@@ -14,12 +14,13 @@ from websockets.sync.client import connect
 from hub.serving import serving
 from triplewire import compile, parse
 from triplewire.hub.identity.accounts import Accounts
+from triplewire.network.channels.dialling import LINK
+from triplewire.network.channels.handshake import DIALS, HandshakeEnd
+from triplewire.network.channels.identities import HubIdentity
+from triplewire.network.channels.spelling import spelled_frame
 from triplewire.network.link import Hello, LogEntry
 from triplewire.network.live.corners import signed_text
-from triplewire.network.live.dialling import LINK
-from triplewire.network.live.handshake import DIALS, HandshakeEnd
-from triplewire.network.live.identities import HubIdentity
-from triplewire.network.live.spelling import spelled_frame
+from triplewire.network.live.spelling import ROUTED
 from triplewire.network.routing import DocumentSent, Subscribe
 from triplewire.network.routing.interests import interest_of
 from triplewire.network.routing.messages import Ask
@@ -137,7 +138,7 @@ def test_stranger_that_is_no_member_and_sends_frames(pair, caplog):
 def spoken(pair, body) -> dict:
     """A frame from Eve's corner 2 to corner 0, as a member would send it."""
     table = pair[0].get("/v1/network").json()
-    frame = spelled_frame(LogEntry("e", 1, body))
+    frame = spelled_frame(LogEntry("e", 1, body), ROUTED)
     return {"about": "frame", "from": 2, "to": 0, "stamp": [table["term"], table["number"]], "frame": frame}
 
 
@@ -201,7 +202,7 @@ def test_link_of_another_version_is_refused(pair, caplog):
     with Liar(pair[0].url) as liar:
         liar.enter(EVE)
         told = spoken(pair, Ask("corner-0", "urn:doc", 1, ("corner-2",)))
-        liar.say(told | {"frame": spelled_frame(Hello("corner-2", "e", None, "s", version=2))})
+        liar.say(told | {"frame": spelled_frame(Hello("corner-2", "e", None, "s", version=2), ROUTED)})
         assert liar.is_cut_off()
     line_in(caplog, "speaks version 2 of the protocol")
 

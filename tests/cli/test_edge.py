@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hub.serving import serving
-from triplewire.network.live.identities import kept_identity
+from triplewire.network.channels.identities import kept_identity
 
 RULE = "search <urn:Berth> b register b"
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
+import time
 
 import pytest
 from tests.contracts.listening import replayed
@@ -12,32 +11,23 @@ from tests.contracts.listening import replayed
 from triplewire import Hub
 
 TEXTS = [f"SELECT ?s ?o {{ ?s <urn:p> ?o FILTER(?o > {number}) }}" for number in range(5)]
-EDITOR = """
-import sys
-from itertools import count
-from triplewire import Hub
-
-with Hub(sys.argv[1]) as hub:
-    print("ready", flush=True)
-    for number in count():
-        text = f"SELECT ?s ?o {{ ?s <urn:p> ?o FILTER(?o > {number % 5}) }}"
-        hub.edit(f"s{number % 3}", text=text, paused=number % 7 == 0, title=str(number))
-"""
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_an_edit_is_whole_or_not_at_all(new_url, kind):
+def test_an_edit_is_whole_or_not_at_all(nursery, new_url, tmp_path, kind):
     url, chance = new_url(kind), random.Random(7)
     with Hub(url) as hub:
         for number in range(3):
             hub.subscribe(TEXTS[number], id=f"s{number}")
         hub.publish("".join(f"<urn:{n}> <urn:p> {n} ." for n in range(6)), uri="urn:d")
+    ready = tmp_path / "ready"
     for _ in range(4):
-        with subprocess.Popen([sys.executable, "-c", EDITOR, url], stdout=subprocess.PIPE) as editor:
-            assert editor.stdout.readline() == b"ready\n"
-            with pytest.raises(subprocess.TimeoutExpired):
-                editor.wait(chance.uniform(0.05, 0.5))
-            editor.kill()
+        editor = nursery.start("edit", url, str(tmp_path))
+        while not ready.exists():
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0.05, 0.5))
+        nursery.kill(editor)
+        ready.unlink()
         with Hub(url) as hub:
             assert list(hub.check()) == []
             for number in range(3):

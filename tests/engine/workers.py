@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -136,7 +137,16 @@ def serve(url: str, signs: str) -> None:
         hub.apply(together(1))
 
 
-WORKS = {work.__name__: work for work in (go_on, apply, toggle, read, serve)}
+def edit(url: str, signs: str) -> None:
+    """Edit one subscription after the other, until the end."""
+    with Hub(url) as hub:
+        Path(signs, "ready").touch()
+        for number in count():
+            text = f"SELECT ?s ?o {{ ?s <urn:p> ?o FILTER(?o > {number % 5}) }}"
+            hub.edit(f"s{number % 3}", text=text, paused=number % 7 == 0, title=str(number))
+
+
+WORKS = {work.__name__: work for work in (go_on, apply, toggle, read, serve, edit)}
 
 
 # -- the nursery

@@ -9,6 +9,7 @@ is ever part of a question.
 from __future__ import annotations
 
 from triplewire.edge.edge import Edge
-from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced, UplinkStatus
+from triplewire.edge.status import AsOf, Cause, EdgeStatus, FollowedRule, Synced
+from triplewire.network.channels.status import UplinkStatus
 
 __all__ = ["AsOf", "Cause", "Edge", "EdgeStatus", "FollowedRule", "Synced", "UplinkStatus"]

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Hub", "Outcome", "Preview", "Resource", "Source", "Version", "Why", "WhyNot"]
 _HOMES = {
-    "Hub": "engine.hub",
-    "Outcome": "tables",
-    "Preview": "engine.inspect.preview",
-    "Resource": "engine.inspect.resources",
-    "Source": "engine.inspect.explanations",
-    "Version": "engine.inspect.resources",
-    "Why": "engine.inspect.explanations",
-    "WhyNot": "engine.inspect.explanations",
+    "Hub": "triplewire.engine.hub",
+    "Outcome": "triplewire.tables",
+    "Preview": "triplewire.engine.inspect.preview",
+    "Resource": "triplewire.engine.inspect.resources",
+    "Source": "triplewire.engine.inspect.explanations",
+    "Version": "triplewire.engine.inspect.resources",
+    "Why": "triplewire.engine.inspect.explanations",
+    "WhyNot": "triplewire.engine.inspect.explanations",
 }
 
 
@@ -43,4 +43,4 @@ def __getattr__(name: str) -> object:
     """Load what is asked for: the processes that answer SPARQL queries need neither matching nor its compiler."""
     if name not in _HOMES:
         raise AttributeError(f"module 'triplewire.engine' has no attribute {name!r}")
-    return getattr(import_module(f"triplewire.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

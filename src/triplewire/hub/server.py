@@ -15,7 +15,7 @@ from triplewire.errors import ServiceError
 from triplewire.hub.app import create_app
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.hub.settings import Settings, refuse_open
-from triplewire.network.live.channels import MOST_BYTES
+from triplewire.network.channels.channels import MOST_BYTES
 from triplewire.store import Store
 
 _GRACE = 10

@@ -8,9 +8,9 @@ from contextlib import suppress
 import pytest
 
 from triplewire.errors import ChannelRefused
+from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.hypercube import Membership
 from triplewire.network.live.council import Council, _ballot, _resolution
-from triplewire.network.live.identities import HubIdentity
 
 PATIENCE = 6.0
 IDENTITIES = [HubIdentity.new(f"hub-{number}") for number in range(6)]

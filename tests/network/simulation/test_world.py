@@ -60,7 +60,7 @@ def test_one_seed_is_one_run_whatever_order_a_process_gives_its_sets():
         subprocess.run(
             command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": hashes}
         )
-        for hashes in ("1", "2", "3", "4")
+        for hashes in ("1", "2")
     ]
     assert len({run.stdout for run in runs}) == 1
 

@@ -162,7 +162,7 @@ def identity(store: StoreUrl) -> None:
     \b
       triplewire edge identity edge.db
     """
-    from triplewire.network.live.identities import kept_identity
+    from triplewire.network.channels.identities import kept_identity
 
     with _edge(store) as edge:
         print_text(kept_identity(edge.store, "edge").public_key)

@@ -126,7 +126,7 @@ def identity(store: StoreUrl) -> None:
     \b
       triplewire network identity hub.db
     """
-    from triplewire.network.live.identities import read_identity
+    from triplewire.network.channels.identities import read_identity
 
     with store_at(store) as opened, opened.reading() as reader:
         known = read_identity(reader)

@@ -11,7 +11,7 @@ from triplewire.engine.edges.positions import HubPosition
 from triplewire.engine.edges.states import mark_of
 from triplewire.engine.edges.steps import EdgeStep, Steps
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
+from triplewire.wire.edges import Description, EdgeAnswer, EdgeQuestion, digest_of
 
 OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
 FORGOTTEN = "the hub does not keep any more what happened since"
@@ -183,7 +183,11 @@ class EdgeAnswering:
         """The rules of which the edge holds something else than it should."""
         given = self._question.digests
         compared = [id for id in sorted(given) if id in self._rules and id not in load]
-        return [id for id in compared if digest_of_holding(now, self._roots(now, self._rules[id])) != given[id]]
+        return [id for id in compared if self._digest(now, id) != given[id]]
+
+    def _digest(self, now: Contents, rule: str) -> str:
+        roots = self._roots(now, self._rules[rule])
+        return digest_of_holding(now.descriptions(sorted(now.closure(roots))))
 
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
@@ -201,7 +205,6 @@ def _of_rules(queries: Mapping[str, int], names: Mapping[int, list[str]]) -> dic
     return {id: found for id, query in queries.items() if (found := names[query])}
 
 
-def digest_of_holding(now: Contents, roots: Iterable[int]) -> str:
-    """The digest of what is held because of some resources."""
-    described = now.descriptions(sorted(now.closure(roots)))
+def digest_of_holding(described: Iterable[Description]) -> str:
+    """The digest of what is held."""
     return digest_of(sorted(f"{each.node} {each.digest()}" for each in described if each.parts or each.xml))

@@ -102,8 +102,10 @@ class ReadChanges(DocumentChanges):
 
     def _compare(self, then: Mapping[int, int], now: Mapping[int, int]) -> bool:
         """Find the lines that were added and removed; False if a version of then is not kept any more."""
-        contents = self._now.reader.documents.contents([*then.items(), *now.items()])
-        if None in contents[: len(then)]:
+        documents = self._now.reader.documents
+        contents = documents.contents([*then.items(), *now.items()])
+        empty = [version for version, content in zip(then.items(), contents, strict=False) if content is None]
+        if empty and len(documents.kept(empty)) < len(empty):  # a retraction is empty, and known
             return False
         old, new = dict(zip(then, contents, strict=False)), dict(zip(now, contents[len(then) :], strict=True))
         for document in now:

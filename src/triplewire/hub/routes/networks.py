@@ -14,10 +14,10 @@ from triplewire.hub.identity.loopback import refuse_strangers
 from triplewire.hub.messages import Name
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service
 from triplewire.hub.settings import MAIN
+from triplewire.network.channels.channels import WireClosed
+from triplewire.network.channels.dialling import LINK
+from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live import Federation
-from triplewire.network.live.channels import WireClosed
-from triplewire.network.live.dialling import LINK
-from triplewire.network.live.handshake import ChannelGuest
 from triplewire.network.live.traces import trace_of
 from triplewire.wire.messages import read
 from triplewire.wire.networks import MapTold, NetworkTold, TraceTold

@@ -1,10 +1,10 @@
 """Hubs of a network between processes: the nodes that run in simulation, with sockets, keys and a store.
 
-`Federation` is one hub's part in it. Channels (`channels`, `handshake`, `identities`) carry messages in JSON
-(`spelling`) between hubs that have proved who they are; the `council` agrees on who is a member and stands where; a
-`LiveNode` (`node`) runs the routing of its `corners` step by step, and makes each step durable (`states`, `hub`) before
-anything of it is told. `acceptance` says what a neighbour may say. Nothing that another hub sends is trusted before it
-is checked, and nothing that it sends ends the hub.
+`Federation` is one hub's part in it. Channels (`network.channels`) carry messages between hubs that have proved who
+they are, spelled as `spelling` says; the `council` agrees on who is a member and stands where; a `LiveNode` (`node`)
+runs the routing of its `corners` step by step, and makes each step durable (`states`, `hub`) before anything of it is
+told. `acceptance` says what a neighbour may say. Nothing that another hub sends is trusted before it is checked, and
+nothing that it sends ends the hub.
 """
 
 from triplewire.network.live.federation import Federation

@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from triplewire.errors import ChannelRefused
+from triplewire.network.channels.identities import is_signed
 from triplewire.network.hypercube import Membership, corner, position_of
 from triplewire.network.link import LogEntry
 from triplewire.network.live.corners import signed_text
-from triplewire.network.live.identities import is_signed
 from triplewire.network.routing import DocumentSent, RoutesTold
 from triplewire.network.routing.messages import AnswerSent, Ask
 

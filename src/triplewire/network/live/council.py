@@ -25,9 +25,9 @@ from functools import partial
 from typing import Any
 
 from triplewire.errors import ChannelRefused, NetworkError
+from triplewire.network.channels.identities import HubIdentity, is_name_of, is_signed
+from triplewire.network.channels.spelling import UNREADABLE
 from triplewire.network.hypercube import Membership
-from triplewire.network.live.identities import HubIdentity, is_name_of, is_signed
-from triplewire.network.live.spelling import UNREADABLE
 
 Message = dict[str, Any]
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from typing import Any
 
 from triplewire.errors import ChannelRefused, NetworkError
-from triplewire.network.live.channels import HubChannel, Wire, answer, dial
+from triplewire.network.channels.channels import HubChannel, Wire, answer, dial
+from triplewire.network.channels.dialling import LINK, UNREACHED, brief, dialled
+from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live.council import Message
-from triplewire.network.live.dialling import LINK, UNREACHED, brief, dialled
-from triplewire.network.live.handshake import ChannelGuest
 from triplewire.network.live.hub import NetworkHub
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions

@@ -25,7 +25,7 @@ from triplewire.matching.incremental import load_pattern
 from triplewire.model import Access, Document, Publish, Retract
 from triplewire.model.access import FOREIGN
 from triplewire.model.foreign import foreign_uri
-from triplewire.network.live.identities import HubIdentity, read_identity
+from triplewire.network.channels.identities import HubIdentity, read_identity
 from triplewire.network.live.states import Place
 from triplewire.network.routing import DocumentSent
 from triplewire.store import Reader, Writer

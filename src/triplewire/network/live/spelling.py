@@ -1,124 +1,27 @@
-"""The wire format: what links say, and what hubs tell each other, as JSON values; and back, of strangers too.
+"""What hubs of a network tell each other, as JSON values; and back, of strangers too: the bodies of their frames.
 
-    hello      {"hello": [node, epoch, has, session, answers, version]}
-    log entry  {"entry": [epoch, number, body, replaces]}
-    arrivals   {"arrivals": [epoch, has, beyond]}
-    heartbeat  {"heartbeat": position}
-
-A position is [epoch, number], a body an object with one member, named after what it is. A pattern is its canonical
-text, as a store keeps it; a document its N-Triples and its XML. Whatever cannot be read as one of these is refused:
-reading makes values of the types that it names, and nothing else.
+A body is an object with one member, named after what it is. A pattern is its canonical text, as a store keeps it; a
+document its N-Triples and its XML. Whatever cannot be read as one of these is refused: reading makes values of the
+types that it names, and nothing else.
 
 Invariant: what is read is what was spelled.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from triplewire.algebra.normalize import normalize
 from triplewire.algebra.pattern import Pattern
 from triplewire.documents import parse
-from triplewire.errors import ChannelRefused, TriplewireError
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.model import Document
-from triplewire.network.link import Arrivals, Frame, Heartbeat, Hello, LogEntry, Position
+from triplewire.network.channels.spelling import BodySpelling, Json, number_of, text_of, whole_of
 from triplewire.network.routing import Advertise, DocumentSent, RoutesTold, Subscribe
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.interests import Interest
 from triplewire.network.routing.messages import AnswerSent, Ask
-
-Json = Any
-"""A value that JSON can say."""
-
-UNREADABLE = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    AssertionError,
-    SyntaxError,
-    RecursionError,
-    OverflowError,
-    struct.error,
-    TriplewireError,
-)
-"""What reading something raises that is not what it should be."""
-
-
-class BodySpelling(NamedTuple):
-    """How the bodies of a link are spelled and read, and which of them may replace what was told before."""
-
-    spell: Callable[[Any], Json]
-    read: Callable[[Json], Any]
-    may_replace: Callable[[Json], bool]
-
-
-# -- frames
-
-
-def spelled_frame(frame: Frame, bodies: BodySpelling | None = None) -> Json:
-    """A frame as JSON; its body as hubs of a network tell each other, unless it is said otherwise."""
-    match frame:
-        case Hello(node, epoch, has, session, answers, version):
-            return {"hello": [node, epoch, _spelled_position(has), session, answers, version]}
-        case LogEntry(epoch, number, body, replaces):
-            return {"entry": [epoch, number, (bodies or _ROUTED).spell(body), replaces]}
-        case Arrivals(epoch, has, beyond):
-            return {"arrivals": [epoch, _spelled_position(has), list(beyond)]}
-        case Heartbeat(newest):
-            return {"heartbeat": _spelled_position(newest)}
-
-
-def read_frame(told: Json, bodies: BodySpelling | None = None) -> Frame:
-    """The frame that JSON tells; ChannelRefused if it tells none."""
-    try:
-        return _frame(told, bodies or _ROUTED)
-    except UNREADABLE as error:
-        raise ChannelRefused(f"it sent what is no frame of a link: {_brief(error)}") from None
-
-
-def _frame(told: Json, bodies: BodySpelling) -> Frame:
-    ((kind, given),) = told.items()
-    match kind:
-        case "hello":
-            node, epoch, has, session, answers, version = given
-            said = None if answers is None else _text(answers)
-            return Hello(_text(node), _text(epoch), _position(has), _text(session), said, _whole(version))
-        case "entry":
-            epoch, number, body, replaces = given
-            if not isinstance(replaces, bool) or (replaces and not bodies.may_replace(body)):
-                raise ValueError("this does not replace what was told before")
-            return LogEntry(_text(epoch), _whole(number), bodies.read(body), replaces)
-        case "arrivals":
-            epoch, has, beyond = given
-            place = _position(has)
-            if place is None:
-                raise ValueError("arrivals have a position")
-            return Arrivals(_text(epoch), place, tuple(map(_whole, beyond)))
-        case "heartbeat":
-            newest = _position(given)
-            if newest is None:
-                raise ValueError("a heartbeat has a position")
-            return Heartbeat(newest)
-    raise ValueError(f"{kind!r} is no kind of frame")
-
-
-def _spelled_position(position: Position | None) -> Json:
-    return None if position is None else [position.epoch, position.number]
-
-
-def _position(told: Json) -> Position | None:
-    if told is None:
-        return None
-    epoch, number = told
-    return Position(_text(epoch), _whole(number))
-
-
-# -- bodies
 
 
 def spelled_body(body: Any) -> Json:
@@ -158,7 +61,7 @@ def _subscribe(given: Json) -> Subscribe:
 
 def _answer(given: Json) -> AnswerSent:
     sent, path = given
-    return AnswerSent(read_sent(sent), tuple(map(_text, path)))
+    return AnswerSent(read_sent(sent), tuple(map(text_of, path)))
 
 
 def _routes(given: Json) -> RoutesTold:
@@ -174,7 +77,7 @@ def spelled_items(items: frozenset[Advertised]) -> Json:
 def read_items(told: Json) -> frozenset[Advertised]:
     """What is advertised."""
     return frozenset(
-        Advertised(_text(kind), _text(name), _text(value), _whole(reach)) for kind, name, value, reach in told
+        Advertised(text_of(kind), text_of(name), text_of(value), whole_of(reach)) for kind, name, value, reach in told
     )
 
 
@@ -186,12 +89,12 @@ def spelled_interest(interest: Interest) -> Json:
 def read_interest(told: Json) -> Interest:
     """An interest; that its pattern is in normal form is seen to here, and not believed."""
     text, reach = told
-    return Interest(read_pattern(text), _whole(reach))
+    return Interest(read_pattern(text), whole_of(reach))
 
 
 def read_pattern(text: Json) -> Pattern:
     """A pattern in normal form; of XPath there is one form only."""
-    pattern = load_pattern(_text(text))
+    pattern = load_pattern(text_of(text))
     return pattern if pattern.asks_xml else normalize(Pattern(pattern.answer, pattern.branches))
 
 
@@ -200,7 +103,7 @@ def _spelled_interests(interests: tuple[tuple[Interest, float], ...]) -> Json:
 
 
 def _interests(told: Json) -> tuple[tuple[Interest, float], ...]:
-    return tuple((read_interest([text, reach]), _number(since)) for text, reach, since in told)
+    return tuple((read_interest([text, reach]), number_of(since)) for text, reach, since in told)
 
 
 def spelled_question(question: Ask) -> Json:
@@ -211,7 +114,7 @@ def spelled_question(question: Ask) -> Json:
 def read_question(told: Json) -> Ask:
     """A question whether a document is still what it was."""
     origin, uri, version, path = told
-    return Ask(_text(origin), _text(uri), _whole(version), tuple(map(_text, path)))
+    return Ask(text_of(origin), text_of(uri), whole_of(version), tuple(map(text_of, path)))
 
 
 def spelled_sent(sent: DocumentSent) -> Json:
@@ -224,15 +127,15 @@ def spelled_sent(sent: DocumentSent) -> Json:
 def read_sent(told: Json) -> DocumentSent:
     """A version of a document."""
     origin, uri, version, time, content, reach, signature = told
-    document = None if content is None else _document(_text(uri), *content)
+    document = None if content is None else _document(text_of(uri), *content)
     return DocumentSent(
-        _text(origin), _text(uri), _whole(version), _number(time), document, _whole(reach), _text(signature)
+        text_of(origin), text_of(uri), whole_of(version), number_of(time), document, whole_of(reach), text_of(signature)
     )
 
 
 def _document(uri: str, ntriples: Json, xml: Json) -> Document:
     """A document in its one spelling: what is spelled otherwise was not read by a hub."""
-    found = Document(uri, _text(ntriples).encode(), _text(xml).encode())
+    found = Document(uri, text_of(ntriples).encode(), text_of(xml).encode())
     if Document.from_triples(uri, found.triples).ntriples != found.ntriples:
         raise ValueError(f"the triples of {uri} are not in canonical form")
     if found.xml and parse(found.xml, uri=uri, media_type="application/xml").xml != found.xml:
@@ -249,30 +152,5 @@ _BODIES: Mapping[str, Callable[[Json], Any]] = {
     "routes": _routes,
 }
 
-
-# -- values
-
-
-_ROUTED = BodySpelling(spelled_body, read_body, lambda body: "routes" in body)
-
-
-def _text(told: Json) -> str:
-    if not isinstance(told, str):
-        raise TypeError(f"a text was expected, not {type(told).__name__}")
-    return told
-
-
-def _whole(told: Json) -> int:
-    if isinstance(told, bool) or not isinstance(told, int) or not 0 <= told < 1 << 62:
-        raise TypeError("a number of a document or an entry was expected")
-    return told
-
-
-def _number(told: Json) -> float:
-    if isinstance(told, bool) or not isinstance(told, int | float):
-        raise TypeError(f"a time was expected, not {type(told).__name__}")
-    return float(told)
-
-
-def _brief(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
+ROUTED = BodySpelling(spelled_body, read_body, lambda body: "routes" in body)
+"""How hubs of a network spell and read what is in a frame."""

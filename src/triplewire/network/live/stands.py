@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from uuid import uuid4
 
 from triplewire.errors import ChannelRefused
+from triplewire.network.channels.identities import HubIdentity, is_signed
+from triplewire.network.channels.spelling import UNREADABLE, read_frame, spelled_frame
 from triplewire.network.hypercube import Membership, corner, neighbours, position_of
 from triplewire.network.link import Frame, LogEntry, Timing
 from triplewire.network.live.acceptance import refuse_forged
 from triplewire.network.live.corners import LiveCorner, signed_text
 from triplewire.network.live.council import Message
-from triplewire.network.live.identities import HubIdentity, is_signed
-from triplewire.network.live.spelling import UNREADABLE, read_frame, read_question, spelled_frame, spelled_question
+from triplewire.network.live.spelling import ROUTED, read_question, spelled_question
 from triplewire.network.live.states import CornerRecord
 from triplewire.network.node import Outbox
 from triplewire.network.routing import RoutingState
@@ -72,7 +73,7 @@ class CubeStand:
             return []
         if (to ^ came).bit_count() != 1:
             raise ChannelRefused(f"corner {came} is no neighbour of corner {to}")
-        frame = read_frame(message.get("frame"))
+        frame = read_frame(message.get("frame"), ROUTED)
         if isinstance(frame, LogEntry):
             frame = refuse_forged(frame, came, to, table)
         self.carry(to, self.corners[to].receive(corner(came), frame, now))
@@ -88,7 +89,7 @@ class CubeStand:
             if other in self.corners:
                 self._local.append((other, corner(position), frame))
             elif other < len(table.seats):
-                told = {"from": position, "to": other, "stamp": [*table.stamp], "frame": spelled_frame(frame)}
+                told = {"from": position, "to": other, "stamp": [*table.stamp], "frame": spelled_frame(frame, ROUTED)}
                 self.outgoing.append((table.seats[other].host, {"about": "frame", **told}))
 
     def talk_inside(self, now: float) -> None:

@@ -3,8 +3,10 @@
     queue    at most `limit` events of a subscription wait; then the oldest one falls off
     time     after `until` the client is not waited for any more: nothing of what came meanwhile is kept
 
-What falls off is told when the client is back, as the stretch of cursors that it missed: so what it was told and what
-it missed are all cursors there were, without a gap. What the rows are now, it can ask.
+What falls off is told when the client is back, as the stretch of cursors that it missed. What the rows
+are now, it can ask.
+
+Invariant: what a client was told and what it is said to have missed are all cursors there were, each once.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from triplewire.errors import ChannelRefused
-from triplewire.network.live.handshake import (
+from triplewire.network.channels.handshake import (
     DIALS,
     IS_DIALLED,
     NETWORK_CHANNEL,
@@ -26,7 +26,7 @@ from triplewire.network.live.handshake import (
     HandshakeEnd,
     welcomed,
 )
-from triplewire.network.live.identities import HubIdentity
+from triplewire.network.channels.identities import HubIdentity
 
 log = logging.getLogger("triplewire.network")
 

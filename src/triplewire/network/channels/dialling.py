@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidURI, WebSocketException
 
 from triplewire.errors import NetworkError
-from triplewire.network.live.channels import MOST_BYTES, WireClosed
+from triplewire.network.channels.channels import MOST_BYTES, WireClosed
 
 LINK = "/v1/network/link"
 """Where hubs of a network are dialled."""

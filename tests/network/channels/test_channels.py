@@ -8,10 +8,10 @@ import json
 import pytest
 
 from triplewire.errors import ChannelRefused, NetworkError
-from triplewire.network.live import channels
-from triplewire.network.live.channels import HubChannel, WireClosed, answer, dial
-from triplewire.network.live.dialling import address_of
-from triplewire.network.live.identities import HubIdentity
+from triplewire.network.channels import channels
+from triplewire.network.channels.channels import HubChannel, WireClosed, answer, dial
+from triplewire.network.channels.dialling import address_of
+from triplewire.network.channels.identities import HubIdentity
 
 HARBOUR, HILL = HubIdentity.new("harbour"), HubIdentity.new("hill")
 

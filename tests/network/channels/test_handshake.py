@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from triplewire.errors import ChannelRefused, NetworkError
-from triplewire.network.live.handshake import DIALS, IS_DIALLED, HandshakeEnd, welcomed
-from triplewire.network.live.identities import HubIdentity, is_name_of
+from triplewire.network.channels.handshake import DIALS, IS_DIALLED, HandshakeEnd, welcomed
+from triplewire.network.channels.identities import HubIdentity, is_name_of
 
 HARBOUR, HILL, EVE = (HubIdentity.new(name) for name in ("harbour", "hill", "eve"))
 

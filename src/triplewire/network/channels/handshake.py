@@ -31,11 +31,12 @@ from pathlib import Path
 from typing import Any
 
 from triplewire.errors import ChannelRefused
+from triplewire.network.channels.identities import HubIdentity, is_name_of, is_signed
 from triplewire.network.link.frames import VERSION
-from triplewire.network.live.identities import HubIdentity, is_name_of, is_signed
 
 _END = "-----END CERTIFICATE-----"
 NETWORK_CHANNEL, EDGE_CHANNEL = "triplewire network channel", "triplewire edge channel"
+BACKBONE_CHANNEL = "triplewire backbone channel"
 """What a channel is for."""
 DIALS, IS_DIALLED = "dials", "is dialled"
 
