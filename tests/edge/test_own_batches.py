@@ -60,7 +60,10 @@ def anything(drawn):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_in_mind_of_a_batch_is_what_is_read_of_it(tmp_path, seed):
-    """M6, M7: a hub that applied the batches, and another one on the same store that did not, answer the same."""
+    """Invariant of `engine.edges.changes`: what is in mind of a batch is what is read of it (M6, M7).
+
+    A hub that applied the batches, and another one on the same store that did not, answer the same.
+    """
     drawn = random.Random(seed)
     with hub_at(tmp_path / "hub.db") as hub, Hub(tmp_path / "hub.db") as other:
         edge, told = Asking(hub), 0
@@ -92,7 +95,10 @@ def test_batch_that_another_process_applied_is_read(tmp_path):
 
 
 def test_batch_that_was_not_committed_is_not_in_mind(tmp_path):
-    """M6: the next one has its number, and may have its name."""
+    """Invariant of `engine.edges.own`: a batch is in mind only if it is committed, and is known by what no other has.
+
+    The next one has its number, and may have its name (M6).
+    """
     with hub_at(tmp_path / "hub.db") as hub, Hub(tmp_path / "hub.db") as other:
         edge = Asking(hub)
 
