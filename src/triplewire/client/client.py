@@ -56,7 +56,7 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
+from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
 from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
@@ -193,6 +193,24 @@ class Client(Connection, AnyHub):
         """How an event of a subscription got here, the last one if none is named; in plain words."""
         params = {} if cursor is None else {"cursor": cursor}
         return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
+
+    def move_from(
+        self, hub: str, *, subscriptions: Sequence[str] = (), after: Mapping[str, int] | None = None
+    ) -> MoveTold:
+        """Go on at this hub with subscriptions of this account, or some, at another hub of the network.
+
+        `after` says how far each was read there; the rest goes along. The account has the same key at both hubs.
+        """
+        from triplewire.wire.keys import move_text, public_key_of, signature_of
+
+        pem = None if self._key is None else self._key.read_bytes()
+        key = "" if pem is None else public_key_of(pem)
+        asked = self._read(MoveAsked, "POST", "/network/moves/challenge", json={"hub": hub, "key": key})
+        about = {"subscriptions": [*subscriptions], "after": dict(after or {})}
+        text = move_text(hub, asked.to, key, asked.generation, asked.nonce, subscriptions, after)
+        wanted = {"hub": hub, "key": key, "generation": asked.generation, "nonce": asked.nonce, **about}
+        wanted |= {} if pem is None else {"signature": signature_of(pem, text)}
+        return self._read(MoveTold, "POST", "/network/moves", json=wanted)
 
     def expel(self, name: str) -> None:
         """Have the hub, which must be the one that decides, let another one be a member of the network no more."""

@@ -313,6 +313,23 @@ class AskForChallenge(Message):
     account: Annotated[str, Field(min_length=1, max_length=100)]
 
 
+class AskToMove(Message):
+    """From which hub of the network, and with which public key (none, where the old hub does not ask who one is)."""
+
+    hub: Annotated[str, Field(min_length=1, max_length=100, description="The name of the old hub.")]
+    key: Annotated[str, Field(max_length=64, description="In hexadecimal.")] = ""
+
+
+class WantedMove(AskToMove):
+    """A move, signed by the owner of the key: see `triplewire.wire.keys.move_text`."""
+
+    generation: Annotated[int, Field(ge=1, le=2**60)]
+    nonce: Annotated[str, Field(max_length=1_000)]
+    signature: Annotated[str, Field(max_length=200)] = ""
+    subscriptions: Annotated[list[Name], Field(max_length=1_000, description="Which ones; all, if none is named.")] = []
+    after: Annotated[dict[Name, Cursor], Field(description="How far each was read at the old hub, by id.")] = {}
+
+
 class Challenge(BaseModel):
     """What to sign: the bytes of `text`, in UTF-8."""
 

@@ -182,8 +182,8 @@ def _difference(
             was = answers_of(writer, standing, [StandingQuery.of(before)])
     viewer, owner = writer.access.sight_of(before.viewer), (-record.number,)
     return (
-        _events(writer, viewer, owner, UNMATCHED, ended, was),
-        _events(writer, viewer, owner, MATCHED, begun, found),
+        row_events(writer, viewer, owner, UNMATCHED, ended, was),
+        row_events(writer, viewer, owner, MATCHED, begun, found),
     )
 
 
@@ -200,7 +200,7 @@ def _recorded(writer: Writer, query: int, columns: tuple[str, ...]) -> dict[froz
     return {frozenset((name, term) for name, term in zip(columns, terms, strict=True) if term): terms for terms in rows}
 
 
-def _events(
+def row_events(
     writer: Writer,
     viewer: str | None,
     owner: tuple[int],
@@ -208,6 +208,7 @@ def _events(
     rows: list[Terms],
     found: Mapping[int, Rows],
 ) -> list[NewEvent]:
+    """Events of rows for one subscription alone, each with a derivation from what was found, if there is one."""
     why: dict[Terms, Reason] = {}
     wanted = set(rows)
     for answers in found.values():

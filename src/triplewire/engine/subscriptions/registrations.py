@@ -151,10 +151,14 @@ class Registration:
     The indexes know them at once. If the transaction fails, `Standing.forget_uncommitted` takes them back.
     """
 
-    def __init__(self, writer: Writer, standing: Standing, *, later: bool = False) -> None:
-        """With `later`, what answers already is not looked for here, and nothing is heard before it is found."""
+    def __init__(self, writer: Writer, standing: Standing, *, later: bool = False, batch: int | None = None) -> None:
+        """With `later`, what answers already is not looked for here, and nothing is heard before it is found.
+
+        What starts "now" counts what comes after the last batch, or after another `batch`.
+        """
         self._writer, self._standing = writer, standing
-        self._batch, self._cursor = writer.batches.last(), writer.log.last_cursor()
+        self._batch = writer.batches.last() if batch is None else batch
+        self._cursor = writer.log.last_cursor()
         self._has_documents = bool(writer.documents.listing(limit=1))
         self._is_later = later and self._has_documents
         self._shapes: dict[Shape, int] = {}
