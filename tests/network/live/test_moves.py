@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from tests.network.live.federations import WATER, about, federation, kinds, wait_for
 
@@ -64,7 +66,7 @@ def test_moving_to_and_fro_while_events_flow_tells_each_once(cube):
     first, second, writer = cube
     first.subscribe("flow", "SELECT ?x { ?x <urn:flow> ?y }", reach="network")
     places = [first, second] * 3
-    for number, (old, new) in enumerate(zip(places, places[1:], strict=False)):
+    for number, (old, new) in enumerate(pairwise(places)):
         for more in range(3):
             writer.publish(f"urn:flow{number}-{more}", f"<urn:f{number}-{more}> <urn:flow> 1 .")
         move(old, new, subscriptions=["flow"])

@@ -362,6 +362,6 @@ def _read_subscription(told: Any) -> HandedSubscription:
 
 
 def _cells(told: Any) -> tuple[str, ...]:
-    if not isinstance(told, list) or not all(isinstance(each, str) for each in told):
+    if not isinstance(told, list | tuple) or not all(isinstance(each, str) for each in told):
         raise ValueError("a row is a list of texts")
     return tuple(told)
