@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 _LENGTH = struct.Struct("!Q")
 _WHO = struct.Struct("!q")
@@ -210,7 +210,7 @@ def _load() -> None:
     gc.freeze()  # what is there now is shared by all forks, as long as nobody touches it
 
 
-def _do(told: dict[str, object], files: list[int]) -> None:
+def _do(told: dict[str, Any], files: list[int]) -> None:
     """In the second fork: become the command, and end as it does."""
     code = 1
     try:
@@ -219,11 +219,11 @@ def _do(told: dict[str, object], files: list[int]) -> None:
         for number, file in enumerate(files):
             os.dup2(file, number)
             os.close(file)
-        os.chdir(str(told["folder"]))
+        os.chdir(told["folder"])
         os.environ.clear()
-        os.environ.update(told["environment"])  # type: ignore[call-overload]  # as JSON has it
+        os.environ.update(told["environment"])
         random.seed()
-        sys.argv = ["triplewire", *told["arguments"]]  # type: ignore[misc]  # and this
+        sys.argv = ["triplewire", *told["arguments"]]
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the process ends
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # and this
         sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115  # and this

@@ -88,11 +88,12 @@ def _is_news(done) -> bool:
 
 
 def held(hub) -> dict:
-    """Every document of a hub: its triples, and who may read it."""
+    """Every document of a hub: its triples, and who may read it; one that goes while this looks is not there."""
     found = {}
     for each in hub.documents():
-        access = hub.access(each.uri)
-        found[each.uri] = sorted(map(str, hub.document(each.uri).triples)), access
+        access, document = hub.access(each.uri), hub.document(each.uri)
+        if document is not None:
+            found[each.uri] = sorted(map(str, document.triples)), access
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backbone.test_live import wait_for
+from backbone.served import wait_for
 from hub.serving import serving
 from triplewire import Edge
 from triplewire.client import Client

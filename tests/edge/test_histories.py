@@ -164,6 +164,21 @@ def test_a_part_of_xml_that_a_rule_does_not_select_changes():
     play(None, [("follow", 8), ("publish", "urn:menu", MONDAY, None), ("publish", "urn:menu", other, None)])
 
 
+def test_xml_of_which_no_triple_speaks_is_no_drift():
+    """What a store has no number for is held all the same."""
+    play(None, [("follow", 8), ("publish", "urn:menu", MONDAY, None), ("sync",), ("verify",), ("verify",)])
+
+
+def test_blank_node_that_a_rule_registers_is_no_drift():
+    world = World(account=None)
+    world.follow("blank", "SELECT ?b { ?x <urn:s> ?b . ?b <urn:q> ?v }", "sparql")
+    world.publish("urn:doc/0", "<urn:r0> <urn:s> [ <urn:q> 1 ] .", None)
+    for action in (("sync",), ("verify",), ("verify",)):
+        act(world, action)
+    world.edge.close()
+    world.hub.close()
+
+
 @settings(max_examples=examples(100))
 @given(st.sampled_from([None, ACCOUNT]), st.lists(ACTIONS, max_size=16))
 def test_edge_holds_what_its_rules_register_after_any_history(account, actions):

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 import httpx
 import pytest
 
-from backbone.test_live import free_ports, wait_for
+from backbone.served import free_ports, wait_for
 from edge.worlds import held_by, replayed, strong, to_hold
 from hub.processes import put, running
 from triplewire import Edge, Hub

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import random
+import struct
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from uuid import uuid4
 
 from triplewire.backbone.answers import answer, digests, own_documents
+from triplewire.backbone.calls import MemberCalls
 from triplewire.backbone.members import MemberState, new_state
-from triplewire.backbone.passing import RemoteMember
+from triplewire.backbone.passing import ClientOfMember, RemoteMember
 from triplewire.backbone.replicas import note, replicate
-from triplewire.backbone.status import BackboneStatus, Replicated
+from triplewire.backbone.status import BackboneStatus, MemberStatus, Replicated
 from triplewire.engine import Hub, taxonomies
 from triplewire.engine.batch import policies
 from triplewire.engine.batch.application import apply
@@ -22,6 +27,7 @@ from triplewire.engine.batch.feeds import spread
 from triplewire.engine.batch.permissions import AccessLists
 from triplewire.engine.batch.revisions import Revision, revise
 from triplewire.errors import (
+    DocumentError,
     HomeAway,
     NetworkError,
     NotAllowed,
@@ -34,16 +40,34 @@ from triplewire.errors import (
 )
 from triplewire.intake.entries import Handled, change_of, entry_of
 from triplewire.model import Change, parse_triple
+from triplewire.network.channels.status import UplinkStatus
 from triplewire.schema import Schema
 from triplewire.store import HomeRecord, NewEntry, NewRejection, Reader, Store, Writer
 from triplewire.tables import Outcome
 from triplewire.wire.backbones import HomeBatch, MemberAnswer, MemberQuestion, digests_of_ranges, range_of
+from triplewire.wire.backoff import BackOff
+
+log = logging.getLogger("triplewire.backbone")
 
 WhenAway = Literal["refuse", "queue"]
 _AWAY = (NetworkError, ServiceUnavailable, StoreUnavailable, NotAuthenticated, NotAllowed, TooManyRequests)
 """What is raised when another hub cannot be reached, or does not let this one in."""
+_UNUSABLE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    SyntaxError,
+    RecursionError,
+    struct.error,
+    DocumentError,
+)
+"""What an answer leads to that is not one of a hub."""
 _BETWEEN_LOOKS = 0.1
 _PATIENCE = 20.0
+_POLLING = 2.0
+"""Seconds that a question may wait where nothing but its answer tells that the other hub is still there."""
+_AGAIN = 0.1
 _BACK_OFF = 0.5, 30.0
 
 
@@ -57,8 +81,25 @@ class BackboneMember(Protocol):
         """Apply changes of documents whose home it is."""
 
 
+@runtime_checkable
+class MemberOnChannel(Protocol):
+    """Another hub of the backbone, asked over a channel."""
+
+    def status(self, number: int) -> UplinkStatus:
+        """What the channel does, for a hub that has a batch of it."""
+
+    def release(self) -> None:
+        """Let a question that waits end; from any thread."""
+
+    def close(self) -> None:
+        """End the channel."""
+
+
 class BackboneHub(Hub):
-    """A hub that holds the same documents, schema and taxonomy as the `others` (M10): hubs, or their addresses.
+    """A hub that holds the same documents, schema and taxonomy as the `others` (M10): hubs, addresses, or clients.
+
+    An address is dialled (with `token`, that of an admin there); after a # may stand the public key that the hub must
+    have. A `Client` asks over HTTP.
 
     A document's home is the hub that it was registered at. A change that comes here for a document of another home is
     passed on to that; if the home is away, it is refused with the reason, or waits (`when_away`). `sync` brings this
@@ -78,13 +119,16 @@ class BackboneHub(Hub):
         url: str | Path | Store = ":memory:",
         *,
         name: str = "",
-        others: Iterable[str | BackboneMember] = (),
+        others: Iterable[str | BackboneMember | ClientOfMember] = (),
         token: str | None = None,
         when_away: WhenAway = "refuse",
         **options: Any,
     ) -> None:
         super().__init__(url, **options)
-        self._others = [RemoteMember(each, token) if isinstance(each, str) else each for each in others]
+        self.calls = MemberCalls()
+        """The channels that other hubs have dialled."""
+        self._token = token
+        self._others: list[BackboneMember] = []
         self._names: dict[str, BackboneMember] = {}
         self._when_away = when_away
         self._away: dict[str, str] = {}
@@ -94,6 +138,11 @@ class BackboneHub(Hub):
         with self._writing() as writer:
             if MemberState.read(writer) is None:
                 self._begin(writer, new_state(name))
+        try:
+            self.connect(others)
+        except BaseException:
+            super().close()
+            raise
 
     def _begin(self, writer: Writer, state: MemberState) -> None:
         """What is here already is this hub's, and the others can be told of it."""
@@ -102,9 +151,16 @@ class BackboneHub(Hub):
         if everything:
             writer.homes.note(state.name, writer.batches.last(), [(r.id, r.version, 0) for r, _ in everything])
 
-    def connect(self, others: Iterable[BackboneMember]) -> None:
+    def connect(self, others: Iterable[str | BackboneMember | ClientOfMember]) -> None:
         """Know other hubs of the backbone as well."""
-        self._others += others
+        self._others += map(self._other, others)
+
+    def _other(self, given: str | BackboneMember | ClientOfMember) -> BackboneMember:
+        if isinstance(given, str):
+            from triplewire.backbone.links import linked_member  # here: others of this process need no WebSockets
+
+            return linked_member(given, self, self.calls, self._token)
+        return RemoteMember(given) if isinstance(given, ClientOfMember) else given
 
     @property
     def name(self) -> str:
@@ -146,7 +202,10 @@ class BackboneHub(Hub):
             if self._waits_for(home):
                 raise NetworkError("other changes wait for it")
             member = self._member(home)
-            told = member.apply(changes, batch=batch)
+            named = (
+                batch or f"passed-{self.name}-{uuid4().hex}"
+            )  # so that it is applied once, if it has to be said twice
+            told = member.apply(changes, batch=named)
         except _AWAY as error:
             return self._put_off(home, changes, batch, error)
         outcomes = [each.outcome for each in self._ask(member)]
@@ -250,7 +309,7 @@ class BackboneHub(Hub):
     @contextmanager
     def _reaching(self, member: BackboneMember) -> Iterator[None]:
         """Note whether another hub can be reached, and go on if it cannot."""
-        called = next((name for name, each in self._names.items() if each is member), str(getattr(member, "url", "?")))
+        called = self._title_of(member)
         try:
             yield
         except _AWAY as error:
@@ -264,10 +323,17 @@ class BackboneHub(Hub):
         while True:
             told = member.serve_member(self.member_question(wait=wait))
             self._names[told.member] = member
-            found += self.take(told)
+            found += self._used(told)
             if not told.is_more:
                 return found
             wait = 0.0
+
+    def _used(self, told: MemberAnswer) -> list[RelayedBatch]:
+        """Take over an answer of another hub; NetworkError for one that says what no hub says."""
+        try:
+            return self.take(told)
+        except _UNUSABLE as error:
+            raise NetworkError(f"what it tells cannot be used ({type(error).__name__}: {error})") from error
 
     def member_question(self, *, wait: float = 0.0) -> MemberQuestion:
         """What this hub has to ask another one now."""
@@ -399,8 +465,11 @@ class BackboneHub(Hub):
 
     # -- going on
 
-    def run(self, *, patience: float = _PATIENCE) -> None:
-        """Follow all other hubs until `stop`: each is asked, and waits up to `patience` seconds for something new."""
+    def run(self, *, patience: float | None = None) -> None:
+        """Follow all other hubs until `stop`: each is asked, and waits up to `patience` seconds for something new.
+
+        One that cannot be reached is asked again after half a second, then after twice as long, up to half a minute.
+        """
         threads = [threading.Thread(target=self._follow_member, args=(each, patience)) for each in self._others]
         for thread in threads:
             thread.start()
@@ -408,36 +477,47 @@ class BackboneHub(Hub):
             thread.join()
         self._stopping.clear()
 
-    def _follow_member(self, member: BackboneMember, patience: float) -> None:
-        pause, longest = _BACK_OFF
+    def _follow_member(self, member: BackboneMember, patience: float | None) -> None:
+        if patience is None:
+            patience = _PATIENCE if isinstance(member, MemberOnChannel) else _POLLING
+        pause, wait = BackOff(*_BACK_OFF), 0.0
         while not self._stopping.is_set():
-            is_reached = False
+            if self._is_followed(member, wait):
+                pause, wait = pause.succeeded(), patience
+            else:
+                pause, wait = pause.failed(), 0.0
+                self._stopping.wait(pause.pause(random.random()))
+
+    def _is_followed(self, member: BackboneMember, wait: float) -> bool:
+        """Whether another hub could be asked, and what it told be used."""
+        try:
             with self._reaching(member):
-                self._ask(member, wait=patience)
+                self._ask(member, wait=wait)
                 self._pass_waiting()
-                is_reached = True
-            if not is_reached:
-                self._stopping.wait(pause)
-            pause = _BACK_OFF[0] if is_reached else min(2 * pause, longest)
+                return True
+        except TriplewireError as error:  # of this hub's own store, say: it may be better the next time
+            log.warning("%s cannot be followed: %s", self._title_of(member), error)
+        return False
 
     def start(self) -> None:
         """Let a thread `run` until this is closed."""
-        self._thread = threading.Thread(
-            target=self.run, kwargs={"patience": 2.0}, name="triplewire backbone", daemon=True
-        )
+        self._thread = threading.Thread(target=self.run, name="triplewire backbone", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Let `run` end; from any thread."""
         self._stopping.set()
+        for member in self._others:
+            if isinstance(member, MemberOnChannel):
+                member.release()
 
     def close(self) -> None:
-        """Let go of the store, and of the connections that this hub made."""
-        if self._thread is not None:
-            self.stop()
-            self._thread.join()
+        """Let go of the store, and of the channels that this hub dialled."""
+        while self._thread is not None and self._thread.is_alive():
+            self.stop()  # again, if it was about to ask
+            self._thread.join(_AGAIN)
         for member in self._others:
-            if isinstance(member, RemoteMember):
+            if isinstance(member, MemberOnChannel):
                 member.close()
         super().close()
 
@@ -452,9 +532,24 @@ class BackboneHub(Hub):
         """How far this hub is with the others, and what was decided between them."""
         with self._reading() as reader:
             state = _state(reader)
-            return BackboneStatus(
-                state.name, dict(state.positions), dict(self._away), reader.homes.count_waiting(), state.conflicts
-            )
+            elsewhere = {home: count for home, count in reader.homes.counts().items() if home != state.name}
+            homes = {state.name: reader.documents.count() - sum(elsewhere.values())} | elsewhere
+            waiting = reader.homes.count_waiting()
+        members = tuple(self._member_status(each, state) for each in self._others)
+        return BackboneStatus(
+            state.name, dict(state.positions), dict(self._away), waiting, state.conflicts, homes, members
+        )
+
+    def _member_status(self, member: BackboneMember, state: MemberState) -> MemberStatus:
+        called = self._title_of(member)
+        name = called if called in self._names else ""
+        url = str(getattr(member, "url", ""))
+        link = member.status(state.positions.get(name, 0)) if isinstance(member, MemberOnChannel) else None
+        return MemberStatus(name, url, self._away.get(called, self._away.get(url, "")), link)
+
+    def _title_of(self, member: BackboneMember) -> str:
+        """The name of another hub; before it is known, its address."""
+        return next((name for name, each in self._names.items() if each is member), str(getattr(member, "url", "?")))
 
 
 class WaitingChange(NamedTuple):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
 
 from triplewire.errors import BadRequest, DocumentError
 from triplewire.intake.entries import change_of, entry_of
 from triplewire.model import Change, Publish
 from triplewire.store import READ, RESTRICT, RETRACT, NewEntry
 from triplewire.tables import Outcome
-from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChange, PassedChanges
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChange, PassedChanges, PassedTold
 
 _KINDS = (READ, RETRACT, RESTRICT)
 
@@ -44,14 +45,29 @@ def _change_in(told: PassedChange) -> Change:
     return change
 
 
+def outcome_of(told: PassedTold, changes: Sequence[Change]) -> Outcome:
+    """What the home has done with changes."""
+    return Outcome(told.batch, 0, list, [DocumentError(reason, uri=changes[0].uri) for reason in told.warnings])
+
+
+@runtime_checkable
+class ClientOfMember(Protocol):
+    """A client of a hub of the backbone."""
+
+    url: str
+
+    def serve_member(self, question: MemberQuestion) -> MemberAnswer:
+        """What this hub lacks."""
+
+    def pass_on(self, changes: PassedChanges) -> PassedTold:
+        """Have it apply changes of documents whose home it is."""
+
+
 class RemoteMember:
-    """A hub of the backbone that runs elsewhere; the `token` is that of an admin there."""
+    """A hub of the backbone that runs elsewhere, asked over HTTP; the client's account is an admin there."""
 
-    def __init__(self, url: str, token: str | None) -> None:
-        from triplewire.client import Client
-
-        self.url = url
-        self._client = Client(url, token=token)
+    def __init__(self, client: ClientOfMember) -> None:
+        self.url, self._client = client.url, client
 
     def serve_member(self, question: MemberQuestion) -> MemberAnswer:
         """What this hub lacks."""
@@ -60,9 +76,4 @@ class RemoteMember:
     def apply(self, changes: Iterable[Change], *, batch: str | None = None) -> Outcome:
         """Have it apply changes of documents whose home it is."""
         wanted = list(changes)
-        told = self._client.pass_on(passed(wanted, batch))
-        return Outcome(told.batch, 0, list, [DocumentError(reason, uri=wanted[0].uri) for reason in told.warnings])
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._client.close()
+        return outcome_of(self._client.pass_on(passed(wanted, batch)), wanted)

@@ -291,11 +291,13 @@ class Edge(Hub):
 
     def _digests(self, reader: Reader, rules: Sequence[str]) -> dict[str, str]:
         """Of what is held here because of each rule."""
-        now_ = Contents(reader.seen_by(EVERYBODY), self._book.schema.strong)
+        here = Contents(reader.seen_by(EVERYBODY), self._book.schema.strong)
         found = {}
         for rule in rules:
-            numbers = reader.terms.find(sorted(reader.registrations.of_rule(rule)))
-            found[rule] = digest_of_holding(now_, [number for number in numbers if number])
+            nodes = sorted(reader.registrations.of_rule(rule))
+            numbers = dict(zip(nodes, reader.terms.find(nodes), strict=True))
+            held = here.descriptions(sorted(here.closure(number for number in numbers.values() if number)))
+            found[rule] = digest_of_holding([*held, *here.xml_alone(node for node in nodes if not numbers[node])])
         return found
 
     def _note_rules(self, answer: EdgeAnswer) -> None:
@@ -337,7 +339,8 @@ class Edge(Hub):
         """The nodes of which the hub says something else than is here."""
         here = Contents(reader.seen_by(EVERYBODY), self._book.schema.strong)
         numbers = here.numbers(manifest)
-        digests = {each.node: each.digest() for each in here.descriptions(sorted(numbers.values()))}
+        held = here.descriptions(sorted(numbers.values())) + here.xml_alone(manifest.keys() - numbers.keys())
+        digests = {each.node: each.digest() for each in held}
         return sorted(node for node, digest in manifest.items() if digests.get(node) != digest)
 
     def _take(self, answers: Sequence[EdgeAnswer], *, whole: bool = False) -> Synced:

@@ -23,10 +23,10 @@ from triplewire.hub.routes import (
     browsing,
     deliveries,
     documents,
-    edge_links,
     edges,
     events,
     feeds,
+    links,
     metadata,
     networks,
     page,
@@ -89,7 +89,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    for router in (*(module.router for module in _ROUTES), networks.channels, edge_links.channels):
+    for router in (*(module.router for module in _ROUTES), networks.channels, links.channels):
         app.router.routes.extend(router.routes)  # as they are: `include_router` would derive each anew for this service
     service.metrics.watch(service.tenants, lambda: service.deliverer)
     app.add_middleware(Measured, metrics=service.metrics)

@@ -360,6 +360,7 @@ class Whoami(BaseModel):
     tenant: str
     is_edge: Annotated[bool, Field(description="Whether this hub is an edge of another one.")] = False
     is_networked: Annotated[bool, Field(description="Whether this hub is of a network.")] = False
+    is_in_backbone: Annotated[bool, Field(description="Whether this hub is of a backbone.")] = False
 
 
 # -- deliveries

@@ -13,6 +13,8 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 
+from triplewire.backbone import BackboneHub
+from triplewire.backbone.links import member_watch
 from triplewire.deliver import Deliverer
 from triplewire.deliver.capabilities import FeedAddresses, parsed
 from triplewire.deliver.permits import refusal
@@ -81,6 +83,7 @@ class Service:
         self.federation: Federation | None = None
         self._identity: HubIdentity | None = None
         self._watches: dict[str, StoreWatch] = {}
+        self._backbone_watch: StoreWatch | None = None
         self._channels: set[HubChannel] = set()
 
     @property
@@ -92,6 +95,12 @@ class Service:
     def watch(self, tenant: Tenant) -> StoreWatch:
         """What tells the desks of a tenant's edges that there is something new."""
         return self._watches.setdefault(tenant.name, StoreWatch(tenant.hub.store))
+
+    def backbone_watch(self, hub: BackboneHub) -> StoreWatch:
+        """What tells the desks of other hubs of the backbone that there is something new."""
+        if self._backbone_watch is None:
+            self._backbone_watch = member_watch(hub)
+        return self._backbone_watch
 
     @contextmanager
     def channel(self, channel: HubChannel) -> Iterator[None]:

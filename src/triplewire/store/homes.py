@@ -65,6 +65,18 @@ class HomeReader(StorePart):
         whole = [record for record in found if record.number < cut]
         return whole or self.replications(home, after, until, 2 * limit)
 
+    def newest(self, home: str) -> int:
+        """The last batch of a home that did something; 0 if none has."""
+        return self._sql.number("SELECT coalesce(max(number), 0) FROM replications WHERE home = ?", home)
+
+    def counts(self) -> dict[str, int]:
+        """How many documents that are present have an entry, by home."""
+        text = (
+            "SELECT h.home, count(*) FROM homes h JOIN documents d ON d.id = h.document WHERE d.digest <> ?"
+            " GROUP BY h.home ORDER BY h.home"
+        )
+        return dict(self._sql.rows(text, b""))
+
     def waiting(self, limit: int = 1_000) -> list[tuple[int, str, NewEntry]]:
         """The changes that wait for their homes, in their order: number, home, change."""
         found = self._sql.select(schema.passed_on, "WHERE number > 0 ORDER BY number LIMIT ?", limit)

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from triplewire.wire.edges import UplinkTold
+
 Stamp = tuple[int, str]
 """How often a schema or taxonomy was replaced, and by which hub: the greater one counts."""
 
@@ -113,6 +115,8 @@ class PassedChanges:
 
     changes: list[PassedChange]
     batch: str | None = None
+    wait = 0.0
+    """They are a question that is answered at once."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,7 @@ class PassedTold:
 
     batch: str
     warnings: list[str] = field(default_factory=list)
+    is_news = True
 
 
 @dataclass(frozen=True)
@@ -133,14 +138,29 @@ class ConflictTold:
 
 
 @dataclass(frozen=True)
+class OtherMemberTold:
+    """Another hub of the backbone: its name, once that is known, its address, and why it could not be asked last.
+
+    `link` is what the channel to it does; null where it is asked over HTTP.
+    """
+
+    name: str
+    url: str
+    problem: str
+    link: UplinkTold | None = None
+
+
+@dataclass(frozen=True)
 class BackboneTold:
-    """How far a hub of a backbone is with the others."""
+    """How far a hub of a backbone is with the others; `homes` is how many documents here belong to each home."""
 
     name: str
     positions: dict[str, int]
     away: dict[str, str]
     waiting: int
     conflicts: list[ConflictTold]
+    homes: dict[str, int] = field(default_factory=dict)
+    members: list[OtherMemberTold] = field(default_factory=list)
 
 
 def range_of(uri: str) -> str:

@@ -203,6 +203,7 @@ def test_owner_of_a_key_proves_it_and_gets_a_session(guarded, store):
         "tenant": "main",
         "is_edge": False,
         "is_networked": False,
+        "is_in_backbone": False,
     }
     problem(guarded.post("/v1/sessions", json=proof), 401, "not-authenticated")
     with Store.open(store) as opened:

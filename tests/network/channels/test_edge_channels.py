@@ -8,7 +8,7 @@ import pytest
 from tests.network.channels.wires import relaying
 from tests.network.live.federations import wait_for
 
-from backbone.test_live import free_ports
+from backbone.served import free_ports
 from certificates import make_certificate, needs_openssl
 from edge.worlds import held_by, strong, to_hold
 from hub.serving import serving
@@ -17,7 +17,7 @@ from triplewire.client import Client
 from triplewire.errors import ChannelRefused, NetworkError, ServiceUnavailable, StoreError
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.network import Simulation
-from triplewire.network.channels import channels, desks
+from triplewire.network.channels import channels, desks, ends
 from triplewire.network.channels.identities import kept_identity
 from triplewire.store import Store
 from triplewire.wire.backoff import BackOff
@@ -172,7 +172,7 @@ def test_long_answer_goes_in_parts(served, monkeypatch):
 
 def test_hubs_store_that_cannot_be_looked_at_makes_the_lag_unknown(served, monkeypatch):
     """A lag never reads 0 while nothing can arrive, although the connection stands and its heart beats."""
-    monkeypatch.setattr(desks, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(ends, "HEARTBEAT", 0.05)
     with following(served.url) as edge:
         wait_for(lambda: edge.status().link.lag == 0)
         aged = edge.as_of.confirmed

@@ -75,9 +75,10 @@ def relaying(target: str) -> Iterator[tuple[Relay, str]]:
 
 
 class EdgeLiar:
-    """A program that dials a hub as an edge does, as far as it wants to."""
+    """A program that dials a hub as an edge does (or, with another purpose, a hub), as far as it wants to."""
 
-    def __init__(self, url: str, path: str = EDGE_LINK, **about) -> None:
+    def __init__(self, url: str, path: str = EDGE_LINK, *, purpose: str = EDGE_CHANNEL, **about) -> None:
+        self._purpose = purpose
         self._connecting = connect(url.replace("http", "ws") + path, proxy=None, max_size=None, **about)
 
     def __enter__(self):
@@ -96,7 +97,7 @@ class EdgeLiar:
 
     def enter(self, identity: HubIdentity, **beside: str) -> HandshakeEnd:
         """A handshake as it should be."""
-        end = HandshakeEnd(identity, "a" * 64, DIALS, purpose=EDGE_CHANNEL)
+        end = HandshakeEnd(identity, "a" * 64, DIALS, purpose=self._purpose)
         self.say(end.hello)
         end.meet(self.hear())
         self.say({"proof": end.proof()} | beside)
@@ -138,13 +139,19 @@ class EdgeLiar:
 class FalseHub:
     """A program that is dialled as a hub is; what it says after its handshake is up to `lies`."""
 
-    def __init__(self, identity: HubIdentity, lies: Callable[[ServerConnection], None] = lambda edge: None) -> None:
-        self.identity, self.lies, self.version = identity, lies, 1
+    def __init__(
+        self,
+        identity: HubIdentity,
+        lies: Callable[[ServerConnection], None] = lambda edge: None,
+        *,
+        purpose: str = EDGE_CHANNEL,
+    ) -> None:
+        self.identity, self.lies, self.version, self._purpose = identity, lies, 1, purpose
         self.heard: list[str] = []
 
     def serve(self, edge: ServerConnection) -> None:
         with suppress(ConnectionClosed):
-            end = HandshakeEnd(self.identity, "b" * 64, IS_DIALLED, purpose=EDGE_CHANNEL)
+            end = HandshakeEnd(self.identity, "b" * 64, IS_DIALLED, purpose=self._purpose)
             end.meet(self._hear(edge))
             hello = end.hello | {"proof": end.proof()}
             hello["hello"]["version"] = self.version

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.network.live.federations import WATER, Process, about, kinds, processes, wait_for
 
-from backbone.test_live import free_ports
+from backbone.served import free_ports
 from triplewire import Hub
 
 

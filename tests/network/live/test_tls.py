@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from tests.network.live.federations import WATER, about, wait_for
 
-from backbone.test_live import free_ports
+from backbone.served import free_ports
 from certificates import make_certificate, needs_openssl
 from triplewire.hub import Settings, start
 from triplewire.network.channels.handshake import fingerprint_of

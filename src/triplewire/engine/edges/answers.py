@@ -10,7 +10,7 @@ from triplewire.engine.edges.moves import Moves
 from triplewire.engine.edges.positions import HubPosition
 from triplewire.engine.edges.steps import Steps, mark_of
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
-from triplewire.wire.edges import EdgeAnswer, EdgeQuestion, digest_of
+from triplewire.wire.edges import Description, EdgeAnswer, EdgeQuestion, digest_of
 
 OTHER_HISTORY = "the hub has another history than the edge: it was restored, or is another one"
 FORGOTTEN = "the hub does not keep any more what happened since"
@@ -76,7 +76,7 @@ class EdgeAnswering:
         touched = step.touches(self._known.by_query.keys())
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
         if not queries and not self._asks_for_more:
-            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # see below
+            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # by name
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
@@ -159,7 +159,11 @@ class EdgeAnswering:
         """The rules of which the edge holds something else than it should."""
         given = self._question.digests
         compared = [id for id in sorted(given) if id in self._rules and id not in load]
-        return [id for id in compared if digest_of_holding(now, self._roots(now, self._rules[id])) != given[id]]
+        return [id for id in compared if self._digest(now, id) != given[id]]
+
+    def _digest(self, now: Contents, rule: str) -> str:
+        roots = self._roots(now, self._rules[rule])
+        return digest_of_holding(now.descriptions(sorted(now.closure(roots))))
 
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
@@ -172,7 +176,6 @@ class EdgeAnswering:
         return told
 
 
-def digest_of_holding(now: Contents, roots: Iterable[int]) -> str:
-    """The digest of what is held because of some resources."""
-    described = now.descriptions(sorted(now.closure(roots)))
+def digest_of_holding(described: Iterable[Description]) -> str:
+    """The digest of what is held."""
     return digest_of(sorted(f"{each.node} {each.digest()}" for each in described if each.parts or each.xml))

@@ -146,16 +146,24 @@ class Contents:
         self._uris.update((document, origin_of(uri)) for document, uri in found.items())
         return self._uris
 
+    def xml_alone(self, nodes: Iterable[str]) -> list[Description]:
+        """The documents among nodes without a number: no triple names them, and yet they may have XML."""
+        xml = self._xml_by_uri([node[1:-1] for node in nodes if node.startswith("<")])
+        return [Description(f"<{uri}>", [], text) for uri, text in xml.items()]
+
     def _xml(self, nodes: Iterable[int]) -> dict[int, str]:
         """The XML of the nodes that are XML documents."""
         texts = self.read_texts(nodes)
         named = {texts[node][1:-1]: node for node in nodes if texts[node].startswith("<")}
-        known = self.reader.documents.current([*named, *(CACHED + uri for uri in named)])
-        records = {named[origin_of(record.uri)]: record for record in known if record is not None and record.present}
+        return {named[uri]: xml for uri, xml in self._xml_by_uri(named).items()}
+
+    def _xml_by_uri(self, uris: Collection[str]) -> dict[str, str]:
+        known = self.reader.documents.current([*uris, *(CACHED + uri for uri in uris)])
+        records = {origin_of(record.uri): record for record in known if record is not None and record.present}
         if not records:
             return {}
         kept = self.reader.documents.xml([(record.id, record.version) for record in records.values()])
-        return {node: xml.decode() for node, xml in zip(records, kept, strict=True) if xml}
+        return {uri: xml.decode() for uri, xml in zip(records, kept, strict=True) if xml}
 
 
 def origin_of(uri: str) -> str:

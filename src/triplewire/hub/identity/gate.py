@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from triplewire.errors import BadRequest, NotAllowed, NotAuthenticated
-from triplewire.hub.identity.accounts import Account, Accounts, account_of_token, roles_in
+from triplewire.hub.identity.accounts import Account, Accounts, Role, account_of_token, roles_in
 from triplewire.hub.settings import MAIN
 from triplewire.wire.keys import signed_text
 
@@ -64,24 +64,25 @@ class Gate:
             raise NotAuthenticated("this hub wants to know its callers: send the header Authorization: Bearer TOKEN")
         return self._owner_of(token.strip())
 
-    def guest(self, public_key: str, *, account: str = "", token: str = "") -> Account:
-        """The account of an edge that has proved to have a key: that of its token, or the one with this key.
+    def guest(self, public_key: str, *, account: str = "", token: str = "", role: Role = "reader") -> Account:
+        """The account of an edge or a hub that has proved to have a key: that of its token, or the one with this key.
 
-        NotAuthenticated if there is none. With an `account`, it must be that one.
+        NotAuthenticated if there is none, NotAllowed if it may not do what a `role` may. With an `account`, it must be
+        that one.
         """
         if not self.is_on:
             return EVERYBODY
         if token:
-            return self._owner_of(token)
+            return _in_role(self._owner_of(token), role)
         own = [each for each in self._known.values() if each.public_key == public_key and account in ("", each.id)]
         if not own:
             raise NotAuthenticated(
                 f"its key is that of no account here; to let it in, make one: `triplewire token create STORE NAME "
-                f"--role reader --public-key {public_key}`"
+                f"--role {role} --public-key {public_key}`"
             )
         if len(own) > 1:
             raise NotAuthenticated("several accounts have its key; it must say which one it is")
-        return own[0]
+        return _in_role(own[0], role)
 
     def _owner_of(self, token: str) -> Account:
         known = self._known
@@ -208,3 +209,9 @@ class Gate:
             self._used[challenge] = asked
             self._sessions[token] = _Session(asked.account, now + _SESSION_LASTS)
         return token
+
+
+def _in_role(account: Account, role: Role) -> Account:
+    if not account.may(role):
+        raise NotAllowed(f"this needs the role {role}, and {account.name} is {account.standing}")
+    return account

@@ -68,8 +68,8 @@ export async function showEdge({ section, signal, may }) {
   );
 }
 
-/** What the channel to the hub does. A lag that is not known is not 0. */
-function linkSaid({ state, since, peer, heard, lag }) {
+/** What the channel to a hub does. A lag that is not known is not 0. */
+export function linkSaid({ state, since, peer, heard, lag }) {
   if (state === "idle") return "The hub was not dialled yet.";
   if (state === "away") return `There is no channel to the hub since ${exact(since)}; it is dialled again and again.`;
   const behind = lag === null ? "how far it is behind is not known" : `${plural(lag, "batch", "batches")} behind`;

@@ -18,6 +18,7 @@ import { showPublish } from "./publish.js";
 import { showSignIn } from "./sign-in.js";
 import { showEdge } from "./edges.js";
 import { showNetwork } from "./network.js";
+import { showBackbone } from "./backbone.js";
 import { ago } from "./times.js";
 
 const VIEWS = {
@@ -36,6 +37,7 @@ const VIEWS = {
   publish: showPublish,
   edge: showEdge,
   network: showNetwork,
+  backbone: showBackbone,
   "sign-in": showSignIn,
 };
 const NAVIGATION = [
@@ -47,6 +49,7 @@ const NAVIGATION = [
   ["publish", "Publish", []],
   ["edge", "Edge", []],
   ["network", "Network", []],
+  ["backbone", "Backbone", []],
 ];
 const ROLES = ["reader", "publisher", "admin"];
 
@@ -103,7 +106,8 @@ function navigation(path) {
     ([target]) =>
       (target !== "publish" || may("publisher")) &&
       (target !== "edge" || me?.is_edge) &&
-      (target !== "network" || me?.is_networked),
+      (target !== "network" || me?.is_networked) &&
+      (target !== "backbone" || (me?.is_in_backbone && may("admin"))),
   );
   refill(
     document.getElementById("navigation"),

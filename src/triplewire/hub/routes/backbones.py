@@ -12,12 +12,14 @@ from starlette.concurrency import run_in_threadpool
 from triplewire.backbone import BackboneHub
 from triplewire.backbone.passing import changes_in
 from triplewire.errors import BadRequest
+from triplewire.hub.routes.edges import link_told
 from triplewire.hub.service import Administering, Admission, BoundedRoute
 from triplewire.wire.backbones import (
     BackboneTold,
     ConflictTold,
     MemberAnswer,
     MemberQuestion,
+    OtherMemberTold,
     PassedChanges,
     PassedTold,
 )
@@ -29,10 +31,11 @@ router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["backbone"])
 
 @router.get("/backbone", summary="How is this hub doing in its backbone?")
 def status(access: Administering) -> BackboneTold:
-    """Its name there, how far it is with each home, which hubs are away, what waits for them, and conflicts."""
+    """Its name there, the other hubs and the channels to them, how far it is with each home, what waits, conflicts."""
     known = _member(access).backbone()
     conflicts = [ConflictTold(each.uri, each.home, each.other) for each in known.conflicts]
-    return BackboneTold(known.name, known.positions, known.away, known.waiting, conflicts)
+    members = [OtherMemberTold(each.name, each.url, each.problem, link_told(each.link)) for each in known.members]
+    return BackboneTold(known.name, known.positions, known.away, known.waiting, conflicts, known.homes, members)
 
 
 @router.post("/backbone", summary="Tell a hub of the backbone what it lacks")

@@ -18,6 +18,8 @@ from triplewire.engine.edges.rules import rules_of
 from triplewire.errors import BadRequest, QuotaExceeded, QuotaSpent
 from triplewire.hub.messages import Name, NewRule
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading
+from triplewire.network.channels.status import UplinkStatus
+from triplewire.network.exchange import Question
 from triplewire.wire.edges import (
     CauseTold,
     EdgeAnswer,
@@ -87,8 +89,9 @@ class AccountAnswers:
         """See `DeskAnswers.require_known`."""
         await self._access.require_known()
 
-    async def answer(self, question: EdgeQuestion) -> EdgeAnswer:
+    async def answer(self, question: Question) -> EdgeAnswer:
         """See `DeskAnswers.answer`; to look again for a question that waits costs the account nothing."""
+        assert isinstance(question, EdgeQuestion), "nothing else is read"
         await self._access.require_known()
         if question is not self._asked:
             self._asked = question
@@ -161,7 +164,6 @@ def offer(
 def status(access: Reading) -> EdgeTold:
     """The rules that this edge follows, how old what it keeps is, and what the link to its hub does."""
     known = _edge(access).status(viewer=access.viewer)
-    link = known.link
     return EdgeTold(
         known.name,
         known.hub,
@@ -172,8 +174,13 @@ def status(access: Reading) -> EdgeTold:
         known.cached,
         known.private,
         known.problem,
-        None if link is None else UplinkTold(link.state, link.since, link.peer, link.heard, link.lag),
+        link_told(known.link),
     )
+
+
+def link_told(link: UplinkStatus | None) -> UplinkTold | None:
+    """What a channel to another hub does, as it is told; null where there is none."""
+    return None if link is None else UplinkTold(link.state, link.since, link.peer, link.heard, link.lag)
 
 
 @router.get("/edge/cause", summary="Why is this here?")

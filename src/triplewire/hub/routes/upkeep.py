@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import Histogram
 
+from triplewire.backbone import BackboneHub
 from triplewire.edge import Edge
 from triplewire.engine.inspect import statistics as gathered
 from triplewire.errors import NotAllowed, NotAuthenticated
@@ -84,6 +85,7 @@ async def whoami(access: Reading) -> Whoami:
         tenant=account.tenant,
         is_edge=isinstance(hub, Edge),
         is_networked=isinstance(hub, NetworkHub),
+        is_in_backbone=isinstance(hub, BackboneHub),
     )
 
 

@@ -36,6 +36,7 @@ from triplewire.network.link.frames import VERSION
 
 _END = "-----END CERTIFICATE-----"
 NETWORK_CHANNEL, EDGE_CHANNEL = "triplewire network channel", "triplewire edge channel"
+BACKBONE_CHANNEL = "triplewire backbone channel"
 """What a channel is for."""
 DIALS, IS_DIALLED = "dials", "is dialled"
 

@@ -1,13 +1,14 @@
-"""Uplinks: the way of an edge to its hub, over one channel that is dialled when the edge asks (M1, M8).
+"""Uplinks: the way to a hub at an address, over one channel that is dialled when there is a question (M1, M8, M10).
 
-`channel_to` opens one for an edge's store. A question goes over the link of `network.exchange` and waits at the hub
-until there is news. When the channel ends, so does the question, and the edge asks again, later each time
-(`wire.backoff`): an answer depends on the question and on the hub alone, so nothing but time is lost. That is why the
-log of the link lives as long as the process here, and as long as the channel at the hub, and in no store: after a cut
-the ends meet as other incarnations, and the edge's question is told anew.
+`channel_to` opens one for an edge's store, `backbone.links` those of a hub to the others of its backbone. A question
+goes over the link of `network.exchange` and waits at the hub until there is news. When the channel ends, so does the
+question, and the one that asks does so again, later each time (`wire.backoff`).
 
-The hub that answers first at an address is the one that counts from then on: its key is kept in the edge's store, and a
-hub with another key is refused, before it is told who asks.
+The hub that answers first at an address is the one that counts from then on: its key is kept in the store of the one
+that dials, and a hub with another key is refused, before it is told who asks.
+
+Where the other hub dials as well (in a backbone), one channel is for both: a hub that was dialled by the one that it
+wants to ask uses that channel. If both dialled at once, the one whose name comes later hangs up.
 """
 
 from __future__ import annotations
@@ -15,31 +16,29 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from websockets.exceptions import InvalidHandshake
 
 from triplewire.errors import ChannelRefused, NotAuthenticated, ServiceUnavailable, TriplewireError
 from triplewire.network.channels.channels import HubChannel, dial
+from triplewire.network.channels.desks import Desk
 from triplewire.network.channels.dialling import UNREACHED, brief, dialled
-from triplewire.network.channels.exchanges import EDGE_LINK, HEARTBEAT, NEVER, edge_bodies
+from triplewire.network.channels.ends import ExchangeEnd
+from triplewire.network.channels.exchanges import EDGE_LINK, edge_bodies
 from triplewire.network.channels.handshake import EDGE_CHANNEL
 from triplewire.network.channels.identities import HubIdentity, kept_identity
-from triplewire.network.channels.spelling import read_frame, spelled_frame
+from triplewire.network.channels.spelling import BodySpelling
 from triplewire.network.channels.status import UplinkStatus
-from triplewire.network.exchange import Answer, Asked, Declined, ExchangeNode, ExchangeState
-from triplewire.network.link import Timing
-from triplewire.network.node.node import Outbox
+from triplewire.network.exchange import Answer, Question
 from triplewire.store import Store
+from triplewire.wire.backbones import PassedChanges
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
-from triplewire.wire.problems import error_of
 
 log = logging.getLogger("triplewire.network")
 
@@ -47,14 +46,50 @@ _Found = TypeVar("_Found")
 
 MOST_ANSWER = 1 << 30
 """The length of an answer that is read."""
-_PINS = "edge.pins"
 _PING = 20.0
 _GOODBYE = 2.0
 """Seconds that a channel may take to end."""
-_TICK = 0.5
-_SILENCE = 600.0
-"""Seconds after which a hub that keeps the connection, and says nothing on it, is dialled again."""
-_BODIES = edge_bodies()
+_LOOK_EVERY = 1.0
+
+
+@dataclass(frozen=True)
+class Dialler:
+    """Who dials, and how: what the address ends with, what the channel is for, and what is said on it.
+
+    `pins` is the setting of its store with the keys of hubs by address, `label` what a key that it has to make is
+    called, `own` and `kind` what people call it, and `trust` how they say that another key is right.
+    """
+
+    path: str
+    purpose: str
+    bodies: BodySpelling
+    pins: str
+    label: str
+    own: str
+    kind: str
+    trust: str
+
+    def pinned(self, store: Store, url: str) -> str:
+        """The key that the hub at an address must have; nothing before it was dialled."""
+        with store.reading() as reader:
+            return str(reader.settings.get(self.pins, {}).get(url.rstrip("/"), ""))
+
+    def pin(self, store: Store, url: str, key: str) -> None:
+        """From now on the hub at an address must have this key."""
+        with store.writing() as writer:
+            writer.settings.set(self.pins, writer.settings.get(self.pins, {}) | {url.rstrip("/"): key.lower()})
+
+
+EDGE = Dialler(
+    EDGE_LINK,
+    EDGE_CHANNEL,
+    edge_bodies(),
+    pins="edge.pins",
+    label="edge",
+    own="this edge",
+    kind="an edge",
+    trust="triplewire edge trust STORE {key}",
+)
 
 
 def channel_to(
@@ -65,42 +100,47 @@ def channel_to(
     token: str | None = None,
     key: str | Path | None = None,
     hub_key: str | None = None,
-) -> ChannelUplink:
+) -> EdgeUplink:
     """The uplink of the edge on a store to the hub at an address; it is dialled when the edge asks.
 
     The edge proves to be who it is with the `key` of its account, or else with one of its own; a `token` goes with the
     proof. `hub_key` is the public key that the hub must have; without, the first one that it has.
     """
     if hub_key is not None:
-        _pin(store, url, hub_key.lower())
+        EDGE.pin(store, url, hub_key)
     beside = {name: value for name, value in (("account", account), ("token", token)) if value}
-    return ChannelUplink(url.rstrip("/"), store, None if key is None else Path(key), beside)
-
-
-def _pinned(store: Store, url: str) -> str:
-    with store.reading() as reader:
-        return str(reader.settings.get(_PINS, {}).get(url.rstrip("/"), ""))
-
-
-def _pin(store: Store, url: str, key: str) -> None:
-    with store.writing() as writer:
-        writer.settings.set(_PINS, writer.settings.get(_PINS, {}) | {url.rstrip("/"): key})
+    return EdgeUplink(url, store, EDGE, beside=beside, key=None if key is None else Path(key))
 
 
 class ChannelUplink:
-    """See `channel_to`; one thread of its own carries what is said, from the first question to `close`."""
+    """The way to the hub at an address; one thread of its own carries what is said, from the first question to `close`.
 
-    def __init__(self, url: str, store: Store, key: Path | None, beside: dict[str, str]) -> None:
-        self.url = url
-        self._store, self._key, self._beside = store, key, beside
+    With a `desk`, what the hub asks over the channel is answered there. `calls_of` gives the end of a channel that the
+    hub with a key has dialled itself, if there is one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        store: Store,
+        dialler: Dialler,
+        *,
+        beside: dict[str, str],
+        key: Path | None = None,
+        desk: Desk | None = None,
+        calls_of: Callable[[str], ExchangeEnd | None] = lambda key: None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._store, self._dialler, self._key, self._beside = store, dialler, key, beside
+        self._desk, self._calls_of = desk, calls_of
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._line: _Line | None = None
         self._is_closed = False
 
-    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
-        """See `Uplink`; ServiceUnavailable if the hub cannot be reached, ChannelRefused if one of both refuses."""
+    def ask(self, question: Question) -> Answer:
+        """The hub's answer; ServiceUnavailable if it cannot be reached, ChannelRefused if one of both refuses."""
         return self._do(self._begun().ask(question))
 
     def hurry(self) -> None:
@@ -109,10 +149,10 @@ class ChannelUplink:
 
     def release(self) -> None:
         """Let a question that waits end without an answer; from any thread."""
-        self._tell(lambda line: line.end("this edge stops"))
+        self._tell(lambda line: line.end(f"{self._dialler.own} stops"))
 
     def status(self, number: int) -> UplinkStatus:
-        """What the link does, for an edge that has a batch of the hub."""
+        """What the link does, for one that has a batch of the hub."""
         return UplinkStatus() if self._line is None else self._line.status(number)
 
     def close(self) -> None:
@@ -125,7 +165,7 @@ class ChannelUplink:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _tell(self, what: Any) -> None:
+    def _tell(self, what: Callable[[_Line], None]) -> None:
         line, loop = self._line, self._loop
         if line is not None and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(what, line)
@@ -133,19 +173,21 @@ class ChannelUplink:
     def _begun(self) -> _Line:
         with self._lock:
             if self._is_closed:
-                raise ServiceUnavailable("this edge is closed")
+                raise ServiceUnavailable(f"{self._dialler.own} is closed")
             if self._line is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_run, args=(self._loop,), name="triplewire uplink", daemon=True)
                 self._thread.start()
-                self._line = _Line(self.url, self._identity(), self._store, self._beside)
+                self._line = _Line(
+                    self.url, self._identity(), self._store, self._dialler, self._beside, self._desk, self._calls_of
+                )
             return self._line
 
     def _identity(self) -> HubIdentity:
         if self._key is None:
-            return kept_identity(self._store, "edge")
+            return kept_identity(self._store, self._dialler.label)
         try:
-            return HubIdentity.of_key(self._key.read_bytes(), "edge")
+            return HubIdentity.of_key(self._key.read_bytes(), self._dialler.label)
         except (OSError, ValueError) as error:
             raise NotAuthenticated(f"{self._key}: this private key cannot be used: {error}") from None
 
@@ -154,7 +196,17 @@ class ChannelUplink:
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop).result()
         except CancelledError:
-            raise ServiceUnavailable("this edge is closed") from None
+            raise ServiceUnavailable(f"{self._dialler.own} is closed") from None
+
+
+class EdgeUplink(ChannelUplink):
+    """The way of an edge to its hub."""
+
+    def serve_edge(self, question: EdgeQuestion) -> EdgeAnswer:
+        """What the edge lacks."""
+        answer = self.ask(question)
+        assert isinstance(answer, EdgeAnswer), "nothing else is read"
+        return answer
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -174,83 +226,140 @@ async def _ended() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Line:
-    """The channel to the hub, dialled whenever there is none and something is to be asked; all of it in one loop."""
+class _Called(Exception):
+    """The hub that is being dialled has dialled this one meanwhile."""
 
-    def __init__(self, url: str, identity: HubIdentity, store: Store, beside: dict[str, str]) -> None:
-        self._url, self._identity, self._store, self._beside = url, identity, store, beside
-        self._node = _UplinkNode(ExchangeState(identity.name, uuid4().hex))
-        self._channel: HubChannel | None = None
+
+class _Line:
+    """The channel to the hub, dialled whenever there is none and something is to be asked; all of it in one loop.
+
+    Questions take turns: one that only waits for news is hurried when there is another.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        identity: HubIdentity,
+        store: Store,
+        dialler: Dialler,
+        beside: dict[str, str],
+        desk: Desk | None,
+        calls_of: Callable[[str], ExchangeEnd | None],
+    ) -> None:
+        self._url, self._identity, self._store, self._dialler, self._beside = url, identity, store, dialler, beside
+        self._desk, self._calls_of = desk, calls_of
+        self._key = dialler.pinned(store, url)
+        self._end: ExchangeEnd | None = None
+        self._asked: ExchangeEnd | None = None
+        """Where a question is under way."""
         self._serving: asyncio.Task[None] | None = None
-        self._answer: asyncio.Future[EdgeAnswer] | None = None
+        self._turn, self._queued = asyncio.Lock(), 0
         self._since: datetime | None = None
-        self._newest, self._confirmed = -1, 0.0
 
     # -- asking
 
-    async def ask(self, question: EdgeQuestion) -> EdgeAnswer:
+    async def ask(self, question: Question) -> Answer:
         """The hub's answer, however long that takes while the channel lasts."""
-        channel = await self._connected()
-        loop = asyncio.get_running_loop()
-        self._node.question, self._answer = question, loop.create_future()
-        self._send(self._node.ask(channel.peer, question, time.monotonic()))
+        self._queued += 1
+        self.hurry()
         try:
-            return await self._answer
+            async with self._turn:
+                return await self._told(question)
         finally:
-            self._node.question = self._answer = None
+            self._queued -= 1
+
+    async def _told(self, question: Question) -> Answer:
+        end = await self._connected()
+        try:
+            return await self._told_at(end, question)
+        except ServiceUnavailable:
+            other = self._open_end()
+            if other is None or other is end:
+                raise
+        return await self._told_at(other, question)  # this one has taken the place of the other channel
+
+    async def _told_at(self, end: ExchangeEnd, question: Question) -> Answer:
+        if self._queued > 1 and not isinstance(question, PassedChanges):
+            question = replace(question, wait=0.0)
+        self._asked = end
+        answer = asyncio.wrap_future(end.ask(question))
+        try:
+            while not answer.done():
+                await asyncio.wait([answer], timeout=_LOOK_EVERY)
+                if end.is_lost and not answer.done():
+                    await asyncio.wait([answer], timeout=_LOOK_EVERY)
+                    end.release("the channel has ended")
+                    answer.cancel() if not answer.done() else None
+            return answer.result()
+        except asyncio.CancelledError:
+            raise ServiceUnavailable(f"the channel to {self._url} has ended") from None
+        finally:
+            self._asked = None
 
     def hurry(self) -> None:
         """Ask the same again, with no time to wait."""
-        question, channel = self._node.question, self._channel
-        if question is not None and question.wait and channel is not None:
-            self._node.question = replace(question, wait=0.0)
-            self._send(self._node.ask(channel.peer, self._node.question, time.monotonic()))
+        if self._asked is not None:
+            self._asked.hurry()
 
     def end(self, reason: str) -> None:
-        """End the channel, and with it the question."""
-        if self._channel is not None:
-            self._channel.close(reason)
+        """End the channel that was dialled, and the question."""
+        if self._end is not None:
+            self._end.channel.close(reason)
         elif self._serving is not None:
             self._serving.cancel()
-        self._fail(ServiceUnavailable(reason))
+        if self._asked is not None:
+            self._asked.release(reason)
 
     # -- the channel
 
-    async def _connected(self) -> HubChannel:
-        channel = self._channel
-        if channel is not None and not channel.is_over:
-            return channel
+    def _open_end(self) -> ExchangeEnd | None:
+        """Where to ask: over the channel that was dialled here, or that which the hub has dialled itself."""
+        own = self._end if self._end is not None and not self._end.channel.is_over else None
+        call = self._calls_of(self._key) if self._key else None
+        if call is None or call.is_lost or (own is not None and self._identity.name < call.channel.peer):
+            return own
+        if own is not None:
+            own.channel.close("there is another channel between these hubs")
+        return call
+
+    async def _connected(self) -> ExchangeEnd:
+        end = self._open_end()
+        if end is not None:
+            return end
         if self._serving is not None:
             await asyncio.gather(self._serving, return_exceptions=True)
-        ready: asyncio.Future[HubChannel] = asyncio.get_running_loop().create_future()
+        ready: asyncio.Future[ExchangeEnd] = asyncio.get_running_loop().create_future()
         self._serving = asyncio.create_task(self._serve(ready), name="triplewire uplink")
         try:
             return await ready
         except asyncio.CancelledError:
-            raise ServiceUnavailable("this edge stops") from None
+            raise ServiceUnavailable(f"{self._dialler.own} stops") from None
 
-    async def _serve(self, ready: asyncio.Future[HubChannel]) -> None:
+    async def _serve(self, ready: asyncio.Future[ExchangeEnd]) -> None:
         """Dial, and carry what is said until the channel ends."""
         try:
-            async with dialled(self._url, EDGE_LINK, _PING) as (wire, seen):
+            async with dialled(self._url, self._dialler.path, _PING) as (wire, seen):
                 channel = await dial(
                     wire,
                     self._identity,
                     expected=None,
                     certificate=seen,
-                    purpose=EDGE_CHANNEL,
+                    purpose=self._dialler.purpose,
                     beside=self._beside,
                     meets=self._meet,
                 )
-                channel.most_taken = MOST_ANSWER
-                self._opened(channel)
-                ready.set_result(channel)
-                self._closed(await self._carried(channel))
+                channel.most_taken = channel.most_sent = MOST_ANSWER
+                end = self._opened(channel)
+                ready.set_result(end)
+                self._closed(await end.run())
+        except _Called:
+            call = self._calls_of(self._key)
+            ready.set_result(call) if call is not None else ready.cancel()
         except BaseException as error:
             problem = self._problem(error)
             if not ready.done():
                 ready.set_exception(problem) if problem is not None else ready.cancel()
-            self._closed(str(problem or "this edge stops"))
+            self._closed(str(problem or f"{self._dialler.own} stops"))
             if problem is None:
                 raise
 
@@ -262,8 +371,8 @@ class _Line:
             return error
         if isinstance(error, InvalidHandshake):
             return ServiceUnavailable(
-                f"{self._url} takes no channel of an edge ({error}); is it a hub of this version, and does what stands "
-                "before it pass WebSockets on?"
+                f"{self._url} takes no channel of {self._dialler.kind} ({error}); is it a hub of this version, and "
+                "does what stands before it pass WebSockets on?"
             )
         if isinstance(error, UNREACHED):
             return ServiceUnavailable(f"{self._url} cannot be reached ({brief(error)}); is the hub running?")
@@ -271,118 +380,44 @@ class _Line:
 
     def _meet(self, key: str) -> None:
         """ChannelRefused for another key than the one that the hub had; the first one is kept."""
-        known = _pinned(self._store, self._url)
+        known = self._dialler.pinned(self._store, self._url)
         if not known:
-            _pin(self._store, self._url, key)
+            self._dialler.pin(self._store, self._url, key)
         elif known != key:
+            trust = self._dialler.trust.format(key=key, url=self._url)
             raise ChannelRefused(
                 f"the hub there has the key {key}, and had {known}: something may be in its place. If it was set up "
-                f"anew, say so: triplewire edge trust STORE {key}"
+                f"anew, say so: {trust}"
             )
+        self._key = key
+        call = self._calls_of(key)
+        if call is not None and not call.is_lost:
+            raise _Called
 
-    def _opened(self, channel: HubChannel) -> None:
-        self._channel, self._since, self._newest = channel, datetime.now(UTC), -1
+    def _opened(self, channel: HubChannel) -> ExchangeEnd:
+        self._since = datetime.now(UTC)
         log.info("there is a channel to %s at %s", channel.peer, self._url)
-        self._send(self._node.connect(channel.peer, time.monotonic()))
+        self._end = ExchangeEnd(
+            channel,
+            self._dialler.bodies,
+            name=self._identity.name,
+            called=self._url,
+            desk=self._desk,
+            may_ask=True,
+        )
+        return self._end
 
     def _closed(self, reason: str) -> None:
-        if self._channel is not None:
-            log.info("the channel to %s has ended: %s", self._channel.peer, reason)
-            self._node.disconnect(self._channel.peer)
-            self._channel, self._since = None, datetime.now(UTC)
-        self._fail(ServiceUnavailable(f"the channel to {self._url} has ended: {reason}"))
-
-    def _fail(self, problem: TriplewireError) -> None:
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(problem)
-
-    async def _carried(self, channel: HubChannel) -> str:
-        ticking = asyncio.create_task(self._tick(channel))
-        try:
-            return await channel.run(self._received, lambda: False)
-        finally:
-            ticking.cancel()
-            await asyncio.gather(ticking, return_exceptions=True)
-
-    async def _tick(self, channel: HubChannel) -> None:
-        while True:
-            await asyncio.sleep(_TICK)
-            now = time.monotonic()
-            self._send(self._node.tick(channel.peer, now))
-            if now - channel.heard > _SILENCE:
-                channel.close(f"the hub has said nothing for {_SILENCE:.0f} seconds")
-
-    def _send(self, frames: Outbox) -> None:
-        channel = self._channel
-        for _, frame in frames if channel is not None else ():
-            assert channel is not None, "it is there"
-            channel.send({"about": "frame", "frame": spelled_frame(frame, _BODIES)})
-
-    def _received(self, message: dict[str, Any]) -> None:
-        channel, now = self._channel, time.monotonic()
-        assert channel is not None, "it brought this"
-        match message:
-            case {"about": "frame", "frame": frame}:
-                self._send(self._node.receive(channel.peer, read_frame(frame, _BODIES), now))
-            case {"about": "newest", "number": int(number)}:
-                self._newest, self._confirmed = number, now
-            case _:
-                raise ChannelRefused("it sent what is no message of a hub to its edge")
-        if self._node.refused:
-            raise ChannelRefused(self._node.refused[-1])
-        self._take(self._node.told)
-
-    def _take(self, told: EdgeAnswer | Declined | None) -> None:
-        """Hand an answer to the one that waits for it."""
-        self._node.told = None
-        if told is None or self._answer is None or self._answer.done():
-            return
-        if isinstance(told, Declined):
-            self._answer.set_exception(error_of(told.problem))
-        else:
-            self._answer.set_result(told)
+        if self._end is not None:
+            log.info("the channel to %s has ended: %s", self._end.channel.peer, reason)
+            self._end, self._since = None, datetime.now(UTC)
 
     # -- what it says of itself
 
     def status(self, number: int) -> UplinkStatus:
         """See `ChannelUplink.status`; from any thread, so of about now."""
-        channel, now, newest = self._channel, time.monotonic(), self._newest
-        if channel is None or channel.is_over:
+        own, call = self._end, self._calls_of(self._key) if self._key else None
+        end = call if own is None or own.channel.is_over else own
+        if end is None or end.is_lost:
             return UplinkStatus("away", self._since)
-        heard = datetime.now(UTC) - timedelta(seconds=now - channel.heard)
-        is_known = newest >= 0 and now - self._confirmed <= 3 * HEARTBEAT
-        lag = max(0, newest - number) if is_known else None
-        confirmed = datetime.now(UTC) - timedelta(seconds=now - self._confirmed) if newest == number else None
-        return UplinkStatus("connected", self._since, channel.peer, heard, lag, confirmed)
-
-
-class _UplinkNode(ExchangeNode):
-    """The edge's end of the link to its hub: one question at a time."""
-
-    def __init__(self, state: ExchangeState) -> None:
-        super().__init__(state, timing=Timing(retry=NEVER, longest_retry=NEVER, heartbeat=HEARTBEAT))
-        self.question: EdgeQuestion | None = None
-        """What is asked, until it is answered."""
-        self.told: EdgeAnswer | Declined | None = None
-
-    def connect(self, peer: str, now: float) -> Outbox:
-        for other in [each for each in self.neighbours if each != peer]:
-            self.forget(other)
-        return super().connect(peer, now)
-
-    def answered(self, peer: str, answer: Answer, now: float) -> None:
-        assert isinstance(answer, EdgeAnswer), "nothing else is read"
-        self.told = answer
-
-    def declined(self, peer: str, refusal: Declined, now: float) -> None:
-        self.told = refusal
-
-    def hear_all(self, peer: str, body: Any, now: float) -> None:
-        """The hub has forgotten what it was asked: it is asked again."""
-        if body is not None:
-            self.hear(peer, body, now)
-        elif self.question is not None:
-            self.tell(peer, self._asked(peer, self.question), now)
-
-    def all_for(self, peer: str) -> Asked | None:
-        return None if self.question is None else self._asked(peer, self.question)
+        return end.status(number)

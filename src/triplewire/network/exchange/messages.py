@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triplewire.wire.backbones import MemberAnswer, MemberQuestion
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges, PassedTold
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 
-Question = EdgeQuestion | MemberQuestion
-Answer = EdgeAnswer | MemberAnswer
+Question = EdgeQuestion | MemberQuestion | PassedChanges
+"""Changes that are passed on are one, too: what becomes of them is the answer."""
+Answer = EdgeAnswer | MemberAnswer | PassedTold
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,6 @@ def is_due(question: Question, answer: Answer) -> bool:
     """Whether an answer is to be told at once; one that is not waits until it is, if the question allows that."""
     if not question.wait or answer.is_news:
         return True
-    if isinstance(question, MemberQuestion) or isinstance(answer, MemberAnswer):
+    if not isinstance(question, EdgeQuestion) or not isinstance(answer, EdgeAnswer):
         return False
     return bool(question.follow or question.unfollow or answer.position != question.position)

@@ -21,7 +21,7 @@ from triplewire.network.exchange import Answer, Asked, ExchangeNode, ExchangeSta
 from triplewire.network.link import Timing
 from triplewire.network.node.node import Outbox
 from triplewire.store import Store
-from triplewire.wire.backbones import MemberAnswer, MemberQuestion
+from triplewire.wire.backbones import MemberAnswer, MemberQuestion, PassedChanges
 from triplewire.wire.edges import EdgeAnswer, EdgeQuestion
 
 _ALWAYS = 1.0
@@ -151,6 +151,7 @@ class HubStation(Station):
 
     def _found(self, asked: Asked) -> Answer:
         """The answer to a question as things are."""
+        assert not isinstance(asked.question, PassedChanges), "here they are messages of their own"
         question, account = replace(asked.question, wait=0.0), asked.account
         if isinstance(question, MemberQuestion):
             assert isinstance(self.hub, BackboneHub), "only members of a backbone ask so"
