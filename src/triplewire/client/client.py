@@ -199,17 +199,27 @@ class Client(Connection, AnyHub):
     ) -> MoveTold:
         """Go on at this hub with subscriptions of this account, or some, at another hub of the network.
 
-        `after` says how far each was read there; the rest goes along. The account has the same key at both hubs.
+        `after` says how far each was read there; the rest goes along. The account has the same key at both hubs. What
+        a move that was interrupted has left on its way comes first; without names, it is all that comes: ask again.
         """
+        told = self._move(hub, subscriptions, after or {})
+        moved = {each.id for each in told.subscriptions}
+        left = [id for id in subscriptions if id not in moved]
+        if left:  # a move that was interrupted before was ended first
+            return MoveTold([*told.subscriptions, *self._move(hub, left, after or {}).subscriptions])
+        return told
+
+    def _move(self, hub: str, subscriptions: Sequence[str], after: Mapping[str, int]) -> MoveTold:
         from triplewire.wire.keys import move_text, public_key_of, signature_of
 
         pem = None if self._key is None else self._key.read_bytes()
         key = "" if pem is None else public_key_of(pem)
         asked = self._read(MoveAsked, "POST", "/network/moves/challenge", json={"hub": hub, "key": key})
-        about = {"subscriptions": [*subscriptions], "after": dict(after or {})}
-        text = move_text(hub, asked.to, key, asked.generation, asked.nonce, subscriptions, after)
-        wanted = {"hub": hub, "key": key, "generation": asked.generation, "nonce": asked.nonce, **about}
-        wanted |= {} if pem is None else {"signature": signature_of(pem, text)}
+        wanted: dict[str, Any] = {"hub": hub, "key": key, "generation": asked.generation, "nonce": asked.nonce}
+        wanted |= {"subscriptions": [*subscriptions], "after": dict(after)}
+        if pem is not None:
+            text = move_text(hub, asked.to, key, asked.generation, asked.nonce, subscriptions, after)
+            wanted["signature"] = signature_of(pem, text)
         return self._read(MoveTold, "POST", "/network/moves", json=wanted)
 
     def expel(self, name: str) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
+from tests.network.live.exchanges import Exchange
 from tests.network.live.federations import WATER, about, federation, kinds, wait_for
+from typer.testing import CliRunner
 
-from hub.serving import problem
+from triplewire.cli.app import app
 from triplewire.client import Client
-from triplewire.errors import BadRequest
-from triplewire.wire.keys import move_text, new_private_key, public_key_of, signature_of
+from triplewire.errors import BadRequest, DuplicateSubscription
+from triplewire.network.live import NetworkHub
 
 
 @pytest.fixture(scope="module")
@@ -81,57 +84,69 @@ def test_hub_that_is_unknown_or_gone_is_named_with_what_to_do(cube):
         client.move_from("nowhere-000000000000000000000000")
 
 
-# -- attacks
+def test_hub_that_has_no_room_refuses_before_anything_moves(cube):
+    """An id is taken, and what is at the old hub stays there."""
+    old, new, writer = cube
+    old.subscribe("both", "SELECT ?x { ?x <urn:both> ?y }", reach="network")
+    new.subscribe("both", "SELECT ?x { ?x <urn:other> ?y }")
+    with pytest.raises(DuplicateSubscription):
+        move(old, new, subscriptions=["both"])
+    writer.publish("urn:both", "<urn:b> <urn:both> 1 .")
+    wait_for(lambda: len(old.events("both")["events"]) == 1)
 
 
-@pytest.fixture
-def owned(cube, tmp_path):
-    """A subscription of maja's at the first hub, which asks whose key it is; and her key in a file."""
-    pem = new_private_key()
-    (tmp_path / "maja.pem").write_bytes(pem)
-    old = cube[0].server.config.app.state.service.federation._questions._old
-    before, old._owners = old._owners, lambda key: ["maja"] if key == public_key_of(pem) else []
-    cube[0].hub.subscribe(WATER, id="hers", owner="maja", reach="network")
-    yield tmp_path / "maja.pem"
-    old._owners = before
-    for each in cube:
-        each.delete("/v1/subscriptions/hers")
-
-
-def asked(old, new, pem: bytes) -> dict:
-    """A challenge of the old hub, and what its answer begins with."""
-    key = {"hub": name(old), "key": public_key_of(pem)}
-    told = new.post("/v1/network/moves/challenge", json=key)
-    assert told.status_code == 200, told.text
-    return key | {part: told.json()[part] for part in ("generation", "nonce")}
-
-
-def signed(old: str, new: str, wanted: dict, pem: bytes) -> dict:
-    text = move_text(old, new, wanted["key"], wanted["generation"], wanted["nonce"])
-    return wanted | {"signature": signature_of(pem, text)}
-
-
-def test_another_account_cannot_move_a_subscription(cube, owned, caplog):
-    """P8: with a key of its own, or with the owner's public key and its own signature."""
+@pytest.mark.parametrize(
+    ("about", "reason"),
+    [({"reach": "hub"}, 'its reach is "hub"'), ({"reach": "network", "paused": True}, "it is paused")],
+    ids=["of its hub alone", "paused"],
+)
+def test_subscription_that_cannot_move_says_why(cube, about, reason):
     old, new, _ = cube
-    thief, hers = new_private_key(), owned.read_bytes()
-    own = signed(name(old), name(new), asked(old, new, thief), thief)
-    assert "that of no account here" in problem(new.post("/v1/network/moves", json=own), 403)["detail"]
-    forged = signed(name(old), name(new), asked(old, new, hers), thief)
-    assert "is not that of the account's key" in problem(new.post("/v1/network/moves", json=forged), 403)["detail"]
-    assert f"a move to {name(new)} is refused" in caplog.text
-    assert old.get("/v1/subscriptions/hers").status_code == 200
+    old.subscribe("stays", WATER, reach=about["reach"])
+    if "paused" in about:
+        old.patch("/v1/subscriptions/stays", json={"paused": True})
+    with pytest.raises(BadRequest, match=reason):
+        move(old, new, subscriptions=["stays"])
+    assert old.delete("/v1/subscriptions/stays").status_code == 204
 
 
-def test_proof_for_one_hub_is_of_no_use_at_another_and_none_counts_twice(cube, owned, caplog):
-    """P8: both names are signed, and the nonce is the old hub's, for the new one."""
-    old, new, other = cube
-    pem = owned.read_bytes()
-    good = signed(name(old), name(new), asked(old, new, pem), pem)
-    assert "is none of this hub for this move" in problem(other.post("/v1/network/moves", json=good), 403)["detail"]
-    assert new.post("/v1/network/moves", json=good).status_code == 200
-    assert "was used already" in problem(new.post("/v1/network/moves", json=good), 403)["detail"]
-    assert "this proof was used already" in caplog.text
+def test_subscriber_cannot_move_to_where_it_is(cube):
+    with pytest.raises(BadRequest, match="you are at this hub already"):
+        move(cube[0], cube[0])
+
+
+def test_command_moves_and_says_from_which_cursor_on(cube):
+    old, new, writer = cube
+    old.subscribe("told", "SELECT ?x { ?x <urn:told> ?y }", reach="network")
+    found = CliRunner().invoke(app, ["network", "move", new.url, name(old), "told", "--after", "told=0"])
+    assert found.exit_code == 0, found.output
+    assert "told: goes on here, with events after cursor" in found.output
+    writer.publish("urn:told", "<urn:t> <urn:told> 1 .")
+    wait_for(lambda: len(new.events("told")["events"]) == 1)
+    wrong = CliRunner().invoke(app, ["network", "move", new.url, name(old), "--after", "told"])
+    assert wrong.exit_code == 2
+
+
+def test_document_that_came_by_is_told_to_who_subscribes_on_its_way(tmp_path):
+    """At a hub through which it has gone to another one, without anybody there who wanted it."""
+    exchange = Exchange()
+    with ExitStack() as stack:
+        hubs = [stack.enter_context(NetworkHub(tmp_path / f"{number}.db")) for number in range(3)]
+        exchange.form(hubs)
+        hubs[2].subscribe(WATER, id="water", reach="network", start="ever")
+        exchange.run()
+        hubs[1].publish(about(1), uri="urn:doc")
+        exchange.run()
+        hubs[0].subscribe(WATER, id="late", reach="network", start="ever")
+        exchange.run()
+        assert [event.kind for event in hubs[0].events("late")] == ["matched"]
+        hubs[2].unsubscribe("water")
+        hubs[1].retract("urn:doc")
+        exchange.run()
+        assert [event.kind for event in hubs[0].events("late")] == ["matched", "unmatched"]
+
+
+# -- channels
 
 
 def test_hub_that_is_no_member_or_speaks_for_another_is_not_heard(cube, caplog):

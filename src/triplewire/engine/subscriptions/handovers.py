@@ -1,6 +1,6 @@
 """Handovers: a subscription goes on at another hub, which tells what the old one has not (P7).
 
-    hand over   at the old hub: what it asks, its rows, the events that were not read; then it ends there
+    handed over at the old hub: what it asks, its rows, the events that were not read; then it ends there
     take over   at the new hub, whose store has the documents that made the rows, or later versions of them:
                 the events that were not read, then what is different: rows that end, begin, and stay with new content
 
@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from triplewire.engine.backfill.answers import answers_of, put_on_record
 from triplewire.engine.connection import query_of, record_of
@@ -22,12 +21,12 @@ from triplewire.engine.inspect import events
 from triplewire.engine.names import new_name, now
 from triplewire.engine.standing import Standing, StandingQuery
 from triplewire.engine.subscriptions.edits import row_events
-from triplewire.engine.subscriptions.registrations import Registration, unregister
+from triplewire.engine.subscriptions.registrations import Registration
 from triplewire.errors import SubscriptionError
 from triplewire.matching.finder.finder import Rows
 from triplewire.matching.incremental import load_pattern
 from triplewire.matching.pages import Terms
-from triplewire.model import Document, Subscription
+from triplewire.model import Document, Subscription, parse_term
 from triplewire.model.access import at_home
 from triplewire.model.foreign import place_of, uri_at
 from triplewire.store import (
@@ -37,10 +36,13 @@ from triplewire.store import (
     MATCHED,
     UNHEARD,
     UNMATCHED,
+    DocumentRecord,
+    EventRecord,
     NewEvent,
     Reader,
     SubscriptionRecord,
     Writer,
+    is_storable,
     scoped,
     triples_of,
 )
@@ -53,6 +55,20 @@ _PLACED = re.compile(r"_:(\S+) (\S+) (.*)", re.DOTALL)
 
 Cells = tuple[str, ...]
 """The texts of a row's terms, the same at all hubs; empty for one that is not bound."""
+
+
+def is_cell(text: str) -> bool:
+    """Whether a text of another hub can be the cell of a row.
+
+    >>> [is_cell(text) for text in ("", "<urn:a>", '"7"@en', "_:corner-5 urn:doc b0", "urn:a", "_:b0", "7")]
+    [True, True, True, True, False, False, False]
+    """
+    if not text or _PLACED.fullmatch(text):
+        return is_storable(text)
+    try:
+        return not text.startswith("_:") and is_storable(text) and str(parse_term(text)) == text
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -106,16 +122,16 @@ def refuse_unmovable(reader: Reader, id: str, after: int) -> None:
         raise SubscriptionError(reason, subscription=id)
 
 
-def hand_over(writer: Writer, id: str, after: int, home: str) -> HandedSubscription:
-    """What goes to another hub of a subscription that can move, read up to a cursor; it is none of this hub then."""
-    record = record_of(writer, id)
-    query, cells = query_of(writer, record), _Cells(writer, home)
+def handed_over(reader: Reader, id: str, after: int, home: str) -> HandedSubscription:
+    """What goes to another hub of a subscription that can move, read up to a cursor."""
+    record = record_of(reader, id)
+    query, cells = query_of(reader, record), _Cells(reader, home)
     unread = [
         HandedEvent(each.kind, cells.of(each.terms), tuple(map(cells.of, each.triples)))
-        for each in _unread(writer, record, after)
+        for each in _unread(reader, record, after)
     ]
-    rows = dict.fromkeys(row.terms for row in writer.rows.of_query(record.query))
-    handed = HandedSubscription(
+    rows = dict.fromkeys(row.terms for row in reader.rows.of_query(record.query))
+    return HandedSubscription(
         record.id,
         record.text,
         record.language,
@@ -125,12 +141,10 @@ def hand_over(writer: Writer, id: str, after: int, home: str) -> HandedSubscript
         record.description,
         at_home(query.viewer) == EVERYBODY,
         query.pattern,
-        writer.network.reaches()[id],
+        reader.network.reaches()[id],
         tuple(map(cells.of, rows)),
         tuple(unread),
     )
-    unregister(writer, id)
-    return handed
 
 
 def counted(reader: Reader, id: str, documents: Iterable[tuple[str, str]], home: str) -> list[tuple[str, str]]:
@@ -144,7 +158,7 @@ def counted(reader: Reader, id: str, documents: Iterable[tuple[str, str]], home:
     ]
 
 
-def _unread(reader: Reader, record: SubscriptionRecord, after: int) -> list[Any]:
+def _unread(reader: Reader, record: SubscriptionRecord, after: int) -> list[EventRecord]:
     return events.following(reader, record, events.Some(after), MOST_EVENTS + 1)
 
 
@@ -182,7 +196,6 @@ def take_over(
     standing: Standing,
     handed: HandedSubscription,
     documents: Mapping[tuple[str, str], Document],
-    *,
     owner: str | None,
     viewer: str | None,
     home: str,
@@ -223,13 +236,13 @@ def _wanted(handed: HandedSubscription, owner: str | None, viewer: str | None) -
     return replace(made, title=handed.title, description=handed.description, reach="network")
 
 
-def _current(writer: Writer, documents: Iterable[tuple[str, str]], home: str) -> dict[tuple[str, str], Any]:
+def _current(writer: Writer, documents: Iterable[tuple[str, str]], home: str) -> dict[tuple[str, str], DocumentRecord]:
     places = list(documents)
     records = writer.documents.current([uri_at(home, *place) for place in places])
     return {place: record for place, record in zip(places, records, strict=True) if record is not None}
 
 
-def _start(writer: Writer, handed: HandedSubscription, records: Iterable[Any]) -> int:
+def _start(writer: Writer, handed: HandedSubscription, records: Iterable[DocumentRecord]) -> int:
     """The batch after which things count here: by the time since when they do, and such that what came along does."""
     if not handed.since:
         return 0

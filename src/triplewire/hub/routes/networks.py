@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests
 from triplewire.hub.identity.loopback import refuse_strangers
 from triplewire.hub.messages import AskToMove, Name, WantedMove
@@ -19,6 +21,7 @@ from triplewire.network.channels.dialling import LINK
 from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live import Federation
 from triplewire.network.live.moves import Proof
+from triplewire.network.live.settlements import Newcomer
 from triplewire.network.live.traces import trace_of
 from triplewire.wire.messages import read
 from triplewire.wire.networks import MapTold, MoveAsked, MovedTold, MoveTold, NetworkTold, TraceTold
@@ -151,10 +154,16 @@ async def move(access: Reading, wanted: WantedMove) -> MoveTold:
     federation = _federation(access)
     _refuse_other_key(access, wanted.key)
     proof = Proof(wanted.key, wanted.generation, wanted.nonce, wanted.signature, wanted.subscriptions, wanted.after)
-    async with access.tenant.subscribing:
-        await run_in_threadpool(access.tenant.quotas.check_subscriptions)
-        owner = access.account.id or None
-        found = await federation.move(wanted.hub, proof, owner=owner, viewer=access.viewer)
+    quotas, viewer = access.tenant.quotas, access.viewer
+
+    def admit(patterns: Sequence[Pattern]) -> None:
+        quotas.check_subscriptions(len(patterns))
+        quotas.check_events()  # what it has not read, and what is different here, is told at once
+        for pattern in patterns:
+            quotas.check_cost(pattern, "", {}, viewer)
+
+    newcomer = Newcomer(access.account.id or None, viewer, admit, access.tenant.subscribing)
+    found = await federation.move(wanted.hub, proof, newcomer)
     return MoveTold([MovedTold(id, cursor) for id, cursor in found])
 
 

@@ -51,10 +51,12 @@ class LiveCorner(RoutingHub):
         return self._sent()
 
     def _hold(self, subscription: ClientSubscription) -> None:
-        """What came for others here, and matches, stays as long as this subscription does."""
+        """What came for others, or only by, and matches, is here now as long as this subscription is."""
         foreign = [(key, kept.told) for key, kept in self.state.documents.items() if key[0] != self.name]
         for key, told in foreign:
             if subscription.id in self._found(told, OWN)[1]:
+                if not self._watches.holders(key):
+                    self.arrivals.append(told)
                 subscription.given[key] = {}
                 self._watches.note(subscription, key)
 

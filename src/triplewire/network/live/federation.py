@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict
-from functools import partial
 from typing import Any
 
-from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, ServiceUnavailable
+from triplewire.errors import BadRequest, ChannelRefused, NetworkError
 from triplewire.network.channels.channels import HubChannel, Wire, answer, dial
 from triplewire.network.channels.dialling import LINK, UNREACHED, brief, dialled
 from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live.council import Message
+from triplewire.network.live.departures import OldHub, Owners
 from triplewire.network.live.hub import NetworkHub
-from triplewire.network.live.moves import NewHub, OldHub, Owners, Proof
+from triplewire.network.live.moves import Proof
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions
+from triplewire.network.live.settlements import Newcomer, NewHub, absent
 from triplewire.wire.backoff import BackOff
 
 log = logging.getLogger("triplewire.network")
@@ -35,13 +36,6 @@ _VISIT = 8.0
 """Seconds until a member that there is no channel to must be there."""
 _BUSY = 5_000
 """While so many messages wait for the node, no more are read."""
-
-
-def _absent(old: str) -> ServiceUnavailable:
-    return ServiceUnavailable(
-        f"{old} cannot be reached, and what you have there cannot be moved without it: wait until it is back "
-        '(`triplewire network status` says so), or subscribe anew here with start "now"'
-    )
 
 
 class Federation:
@@ -68,8 +62,9 @@ class Federation:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._refused: dict[str, str] = {}
         self._is_stopping = False
-        self._visits: dict[str, str] = {}
-        self._questions = Questions(self.node, self._send, OldHub(self.node, owners))
+        self._visits = Counter[str]()
+        self._questions = Questions(self.node, self._send, OldHub(self.node, hub, owners))
+        self._new = NewHub(self.node, hub, self.ask)
 
     async def ask(self, member: str, question: Message) -> Message:
         """What a member answers; NetworkError if it does not."""
@@ -78,30 +73,14 @@ class Federation:
     # -- subscribers that move
 
     async def challenge(self, old: str, key: str) -> Message:
-        """What the owner of a key has to sign, to move here from another hub."""
+        """See `NewHub.challenge`."""
         async with self._visit(old):
-            return await self._ask_to_move(old, {"kind": "move challenge", "key": key})
+            return await self._new.challenge(old, key)
 
-    async def move(self, old: str, proof: Proof, *, owner: str | None, viewer: str | None) -> list[tuple[str, int]]:
-        """Go on here with what an account has at another hub; gives the subscriptions, each with its first cursor."""
-        question = asdict(proof) | {"kind": "move", "after": dict(proof.after or {})}
+    async def move(self, old: str, proof: Proof, newcomer: Newcomer) -> list[tuple[str, int]]:
+        """See `NewHub.move`."""
         async with self._visit(old):
-            told = (await self._ask_to_move(old, question)).get("handover")
-            settle = partial(NewHub(self.node, self._hub).settle, old, proof.key, told, owner=owner, viewer=viewer)
-            generation, found = await asyncio.to_thread(settle)
-            with suppress(ServiceUnavailable):  # then it is kept there until it is moved again, and not taken twice
-                await self._ask_to_move(old, {"kind": "move settled", "key": proof.key, "generation": generation})
-        return found
-
-    async def _ask_to_move(self, old: str, question: Message) -> Message:
-        try:
-            told = await self.ask(old, question)
-        except NetworkError:
-            raise _absent(old) from None
-        if "refused" in told:
-            error = NotAllowed if told.get("is_denied") else BadRequest
-            raise error(f"{old} refuses: {told['refused']}")
-        return told
+            return await self._new.move(old, proof, newcomer)
 
     @asynccontextmanager
     async def _visit(self, old: str) -> AsyncIterator[None]:
@@ -110,21 +89,21 @@ class Federation:
         member = None if table is None else table.member(old)
         if member is None:
             raise BadRequest(f"{old!r} is no hub of this network; `triplewire network status` tells their names")
-        is_there = old == self.identity_name or old in self._channels
-        if not is_there:
-            self._visits[old] = member.url
-            self._want(self._needed)
+        self._visits[old] += 1
+        self._want(self._needed)
         try:
             until = asyncio.get_running_loop().time() + _VISIT
-            while not is_there and asyncio.get_running_loop().time() < until:
+            while not self._is_reached(old):
+                if asyncio.get_running_loop().time() > until:
+                    raise absent(old)
                 await asyncio.sleep(0.05)
-                is_there = old in self._channels and old in self.node.channels
-            if not is_there:
-                raise _absent(old)
             yield
         finally:
-            if self._visits.pop(old, None) is not None:
-                self._want(self._needed)
+            self._visits[old] -= 1
+            self._want(self._needed)
+
+    def _is_reached(self, member: str) -> bool:
+        return member == self.identity_name or (member in self._channels and member in self.node.channels)
 
     @property
     def identity_name(self) -> str:
@@ -183,8 +162,10 @@ class Federation:
             self._channels[member].close(reason)
 
     def _want(self, needed: dict[str, str]) -> None:
-        self._needed = needed
-        self._wanted = members = needed | self._visits
+        table = self.node.council.table
+        self._needed, self._visits = needed, +self._visits
+        visited = {each.name: each.url for each in (table.members if table else ()) if each.name in self._visits}
+        self._wanted = members = needed | {name: url for name, url in visited.items() if name != self.identity_name}
         for member in [*self._dialling]:
             if member not in members:
                 self._dialling.pop(member).cancel()

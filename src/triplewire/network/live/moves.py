@@ -1,73 +1,40 @@
 """Moves: a subscriber that was at one hub comes to another one of the network, and goes on there (P7, P8).
 
     client     asks its new hub to move it, and signs what the old one wants: both names, the key, a nonce, a number
-    new hub    asks the old one, over a channel between the two and no other way
+    new hub    asks the old one what that would be, over a channel between the two and no other way; looks for room
     old hub    looks whose key it is, writes down what it hands over, and ends the subscriptions: it tells no more
     new hub    goes on with them in one transaction, with the documents that they were told of, and confirms
     old hub    lets go of what it kept
 
-The *generation* counts the departures of a key from a hub. A proof counts for the next one alone, and is of no use
-again; a handover that comes again is one that was taken already, and is only confirmed.
+The *generation* numbers the departures of a key from a hub, and never falls, not even when the hub's store is an older
+copy. A proof counts for one departure; a handover that comes again is one that was taken already, and is confirmed. If
+a confirmation is lost, the account brings it along: a handover says which ones were `taken` wherever it has been.
 
 Invariant: what an account has is at one hub, or kept for one other hub, at any time. So two hubs never both tell.
+
+Here is what goes between the two, how it is spelled, and what is written; `departures` is the old hub's part,
+`settlements` the new one's.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
-import logging
-import secrets
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from triplewire.engine.connection import record_of
-from triplewire.engine.standing import Standing
-from triplewire.engine.subscriptions.handovers import (
-    HandedEvent,
-    HandedSubscription,
-    counted,
-    hand_over,
-    refuse_unmovable,
-    take_over,
-)
-from triplewire.errors import (
-    BadRequest,
-    ChannelRefused,
-    DuplicateSubscription,
-    NotAllowed,
-    ServiceUnavailable,
-    TriplewireError,
-    UnknownSubscription,
-)
-from triplewire.matching.incremental import load_pattern
-from triplewire.network.channels.identities import is_signed
-from triplewire.network.channels.spelling import UNREADABLE
-from triplewire.network.hypercube import position_of
-from triplewire.network.live.acceptance import checked_document
+from triplewire.engine.subscriptions.handovers import HandedEvent, HandedSubscription, is_cell
+from triplewire.engine.subscriptions.reaches import microseconds
+from triplewire.matching.incremental import dump_pattern, load_pattern
+from triplewire.network.channels.spelling import Json, text_of, whole_of
 from triplewire.network.live.council import Message
-from triplewire.network.live.hub import NetworkHub, interests_of
-from triplewire.network.live.node import LiveNode
-from triplewire.network.live.spelling import read_sent, spelled_sent
-from triplewire.network.live.stands import CubeStand
+from triplewire.network.live.spelling import read_pattern, read_sent, spelled_sent
 from triplewire.network.routing import DocumentSent
-from triplewire.store import Reader, Writer
-from triplewire.wire.keys import move_text
+from triplewire.store import CHANGED, MATCHED, UNMATCHED, Reader, Writer
 
-log = logging.getLogger("triplewire.network")
-
-KINDS = ("move challenge", "move", "move settled")
+CHALLENGE, LIST, MOVE, SETTLED = "move challenge", "move list", "move", "move settled"
+KINDS = (CHALLENGE, LIST, MOVE, SETTLED)
 """The questions of a move, which only the hub that asks may carry."""
-
-_LASTS = 120.0
-"""Seconds that a challenge counts."""
-_TRIES = 20
-
-Owners = Callable[[str], list[str] | None]
-"""The accounts that have a public key; None where a hub does not ask who its callers are."""
 
 
 @dataclass(frozen=True)
@@ -79,289 +46,152 @@ class Proof:
     nonce: str
     signature: str
     subscriptions: Sequence[str] = ()
-    after: Mapping[str, int] | None = None
+    after: Mapping[str, int] = field(default_factory=dict)
+
+    def question(self, kind: str) -> Message:
+        """What the old hub is asked with it."""
+        return asdict(self) | {"kind": kind}
 
 
 @dataclass(frozen=True)
 class Handover:
-    """What one hub hands over to another: its generation, subscriptions, and the documents that these have rows of."""
+    """What one hub hands over to another: its generation, subscriptions, and the documents that these have rows of.
+
+    `taken` are the handovers to this account's hubs that have arrived: by the hub that they were from, the last one.
+    """
 
     generation: int
     subscriptions: tuple[HandedSubscription, ...]
     documents: tuple[DocumentSent, ...]
+    taken: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Refusal:
-    error: TriplewireError
+class MovingQuery:
+    """Of a subscription that could move, what the new hub has to know before: its id, and what it asks."""
+
+    id: str
+    pattern: str
+    scope: str
 
 
-class OldHub:
-    """A hub that is asked for what an account has here."""
-
-    def __init__(self, node: LiveNode, owners: Owners) -> None:
-        self._node, self._owners, self._seal = node, owners, secrets.token_bytes(32)
-
-    def answer(self, new: str, question: Message) -> Message:
-        """Answer a question of a move, which came from the new hub itself; a refusal is in the log."""
-        try:
-            return self._answered(new, question)
-        except (TriplewireError, *UNREADABLE) as error:
-            log.warning("a move to %s is refused (%s): %s", new, question.get("kind"), error)
-            return {"refused": str(error), "is_denied": isinstance(error, NotAllowed)}
-
-    def _answered(self, new: str, question: Message) -> Message:
-        key = str(question.get("key"))
-        match question.get("kind"):
-            case "move challenge":
-                return self._challenge(new, key)
-            case "move":
-                after = {str(id): int(cursor) for id, cursor in question["after"].items()}
-                wanted = [str(id) for id in question["subscriptions"]]
-                nonce, signature = str(question["nonce"]), str(question["signature"])
-                proof = Proof(key, int(question["generation"]), nonce, signature, wanted, after)
-                return self._move(new, proof)
-        generation = int(question["generation"])
-        self._node.do(lambda writer, _: _let_go(writer, key, new, generation))
-        return {}
-
-    # -- proofs
-
-    def _challenge(self, new: str, key: str) -> Message:
-        """A nonce, which has all that is known of it, and a seal: nothing is kept."""
-        generation = self._node.do(lambda writer, _: _generation(writer, key)) + 1
-        text = f"{time.time() + _LASTS:.3f}.{secrets.token_urlsafe(16)}"
-        return {"generation": generation, "nonce": f"{text}/{self._sealed(new, key, generation, text)}"}
-
-    def _sealed(self, new: str, key: str, generation: int, text: str) -> str:
-        told = json.dumps([new, key, generation, text]).encode()
-        return hmac.new(self._seal, told, sha256).hexdigest()
-
-    def _refuse_unproved(self, new: str, proof: Proof) -> list[str] | None:
-        """NotAllowed unless the owner of the key has signed this move; gives the accounts that have it."""
-        text, _, seal = proof.nonce.rpartition("/")
-        if not hmac.compare_digest(self._sealed(new, proof.key, proof.generation, text).encode(), seal.encode()):
-            raise NotAllowed("its challenge is none of this hub for this move; ask for a new one")
-        if float(text.split("/")[0].rpartition(".")[0]) < time.time():
-            raise NotAllowed("its challenge is over; ask for a new one")
-        owners = self._owners(proof.key)
-        if owners is None:
-            return None
-        if not owners:
-            raise NotAllowed("its key is that of no account here; move with the key that you had here")
-        signed = move_text(
-            self._node.name, new, proof.key, proof.generation, proof.nonce, proof.subscriptions, proof.after
-        )
-        if not is_signed(signed, proof.signature, proof.key):
-            raise NotAllowed("the signature is not that of the account's key, for a move between these two hubs")
-        return owners
-
-    # -- handing over
-
-    def _move(self, new: str, proof: Proof) -> Message:
-        owners = self._refuse_unproved(new, proof)
-        for _ in range(_TRIES):
-            found = self._node.do(lambda writer, _: self._handed(writer, new, proof, owners))
-            if isinstance(found, _Refusal):
-                raise found.error
-            if found is not None:
-                return {"handover": found}
-            time.sleep(0.05)
-        raise ServiceUnavailable("what was published here has not all been told to the network; try again later")
-
-    def _handed(self, writer: Writer, new: str, proof: Proof, owners: list[str] | None) -> Message | _Refusal | None:
-        """What goes over, kept until it is confirmed; None while the node has not seen all that is in the store."""
-        try:
-            kept = _kept(writer, proof.key)
-            if kept is not None:
-                return self._again(kept, new)
-            if proof.generation != _generation(writer, proof.key) + 1:
-                raise NotAllowed("this proof was used already; ask for a new challenge")
-            ids = _own(writer, proof, owners)
-            for id in ids:
-                refuse_unmovable(writer, id, (proof.after or {}).get(id, 0))
-        except TriplewireError as error:  # nothing was written: the step goes on
-            return _Refusal(error)
-        if writer.network.outgoing(1) or writer.subscriptions.last_change() != self._node.seen_change:
-            return None
-        told = _spelled(self._departing(writer, ids, proof))
-        _keep(writer, proof.key, new, proof.generation, told)
-        return told
-
-    def _again(self, kept: Message, new: str) -> Message:
-        """What was handed over and not confirmed goes to the same hub again, or to another one if that is no member."""
-        if kept["to"] != new and self._node.council.key_of(kept["to"]) is not None:
-            raise NotAllowed(f"what this account had is kept for {kept['to']}; move it there, then on from there")
-        found: Message = kept["handover"]
-        return found
-
-    def _departing(self, writer: Writer, ids: Sequence[str], proof: Proof) -> Handover:
-        home = self._node.home
-        assert home is not None, "the step looked for it"
-        watched = {id: [each for each in home.state.subscriptions if each.rpartition(" ")[0] == id] for id in ids}
-        known: dict[tuple[str, str], DocumentSent] = {}
-        for id, parts in watched.items():
-            sent = {(each.origin, each.uri): each for each in home.told_of(parts)}
-            known |= {place: sent[place] for place in counted(writer, id, sent, home.name)}
-        handed = [hand_over(writer, id, (proof.after or {}).get(id, 0), home.name) for id in ids]
-        return Handover(proof.generation, tuple(handed), tuple(known.values()))
+def read_proof(told: Message) -> Proof:
+    """The proof that a question tells; one of `UNREADABLE` if it tells none."""
+    after = {text_of(id): whole_of(cursor) for id, cursor in told["after"].items()}
+    wanted = [text_of(id) for id in told["subscriptions"]]
+    said = text_of(told["nonce"]), text_of(told["signature"])
+    return Proof(text_of(told["key"]), whole_of(told["generation"]), *said, wanted, after)
 
 
-class NewHub:
-    """A hub that a subscriber comes to."""
-
-    def __init__(self, node: LiveNode, hub: NetworkHub) -> None:
-        self._node, self._hub = node, hub
-
-    def settle(
-        self, old: str, key: str, told: Any, *, owner: str | None, viewer: str | None
-    ) -> tuple[int, list[tuple[str, int]]]:
-        """Go on with what was handed over, once; gives its generation, and each subscription with its first cursor."""
-        try:
-            handover = _read(told)
-        except UNREADABLE as error:
-            log.warning("what %s hands over cannot be read: %s", old, error)
-            raise ServiceUnavailable(f"{old} hands over what cannot be read here; its version may be another") from None
-        with self._hub.store.reading() as reader:
-            if handover.generation <= _settled_generation(reader, old, key):
-                return handover.generation, [(each.id, _first(reader, each.id)) for each in handover.subscriptions]
-            for each in reader.subscriptions.find([each.id for each in handover.subscriptions]):
-                if each is not None:
-                    raise DuplicateSubscription(each.id)
-
-        def settle(writer: Writer, standing: Standing) -> list[tuple[str, int]]:
-            return self._settled(writer, standing, old, key, handover, owner, viewer)
-
-        return handover.generation, self._node.do(settle, lambda stand, now: self._prepare(stand, handover, old, now))
-
-    def _prepare(self, stand: CubeStand, handover: Handover, old: str, now: float) -> None:
-        """Let the node want what the subscriptions do, and have the documents; unless that was done."""
-        home, table = stand.home, stand.table
-        assert home is not None, "the step looked for it"
-        assert table is not None, "corners stand in a table"
-        position = position_of(home.name)
-        for each in handover.subscriptions:
-            for place, pattern in enumerate(interests_of(load_pattern(each.pattern), each.scope)):
-                id = f"{each.id} {place}"
-                if id not in home.state.subscriptions:
-                    stand.carry(position, home.watch(id, pattern, each.since / 1e6, now))
-        for sent in handover.documents:
-            try:
-                own = checked_document(sent, table)
-            except ChannelRefused as error:
-                log.warning("%s hands over a forged document: %s", old, error)
-                raise ServiceUnavailable(f"what {old} hands over is refused: {error}") from None
-            if own.document is not None:
-                stand.carry(position, home.take_along(own, now))
-                stand.carry(position, home.ask_after(own, now))
-
-    def _settled(
-        self,
-        writer: Writer,
-        standing: Standing,
-        old: str,
-        key: str,
-        handover: Handover,
-        owner: str | None,
-        viewer: str | None,
-    ) -> list[tuple[str, int]]:
-        home = self._node.home
-        assert home is not None, "the step looked for it"
-        documents = {(each.origin, each.uri): each.document for each in handover.documents if each.document is not None}
-        found = []
-        for each in handover.subscriptions:
-            record = take_over(writer, standing, each, documents, owner=owner, viewer=viewer, home=home.name)
-            found.append((record.id, record.first_cursor))
-        writer.network.set_state({(_SETTLED, f"{old} {key}"): str(handover.generation)})
-        return found
+def spelled_list(generation: int, queries: Sequence[MovingQuery]) -> Message:
+    """What would move, as JSON."""
+    return {"generation": generation, "subscriptions": [[each.id, each.pattern, each.scope] for each in queries]}
 
 
-def _first(reader: Reader, id: str) -> int:
-    try:
-        return record_of(reader, id).first_cursor
-    except UnknownSubscription:  # it was ended since
-        return 0
+def read_list(told: Json) -> tuple[int, list[MovingQuery]]:
+    """What would move; one of `UNREADABLE` if that is not told."""
+    found = [MovingQuery(text_of(id), _pattern(text), text_of(scope)) for id, text, scope in told["subscriptions"]]
+    return whole_of(told["generation"]), found
 
 
-# -- what is written
-
-
-_GENERATION, _DEPARTED, _SETTLED = "departures", "departed", "settled"
-
-
-def _state(reader: Reader, place: tuple[str, str]) -> str | None:
-    return reader.network.state_of(*place)
-
-
-def _generation(reader: Reader, key: str) -> int:
-    return int(_state(reader, (_GENERATION, key)) or 0)
-
-
-def _settled_generation(reader: Reader, old: str, key: str) -> int:
-    return int(_state(reader, (_SETTLED, f"{old} {key}")) or 0)
-
-
-def _kept(reader: Reader, key: str) -> Message | None:
-    found = _state(reader, (_DEPARTED, key))
-    return None if found is None else json.loads(found)
-
-
-def _keep(writer: Writer, key: str, new: str, generation: int, told: Message) -> None:
-    kept = json.dumps({"to": new, "generation": generation, "handover": told})
-    writer.network.set_state({(_DEPARTED, key): kept, (_GENERATION, key): str(generation)})
-
-
-def _let_go(writer: Writer, key: str, new: str, generation: int) -> None:
-    kept = _kept(writer, key)
-    if kept is not None and (kept["to"], kept["generation"]) == (new, generation):
-        writer.network.set_state({(_DEPARTED, key): None})
-
-
-def _own(reader: Reader, proof: Proof, owners: list[str] | None) -> list[str]:
-    """The subscriptions that are to move; NotAllowed for one of another account, whether there is one or not."""
-    reaching = list(reader.network.reaches())
-    ids = list(dict.fromkeys(proof.subscriptions)) or reaching
-    records = reader.subscriptions.find(ids)
-    own = [each.id for each in records if each is not None and (owners is None or each.owner in owners)]
-    strange = [id for id in ids if id not in own]
-    if proof.subscriptions and strange:
-        raise NotAllowed(f"{strange[0]}: this account has no such subscription here")
-    if not own:
-        raise BadRequest('this account has no subscription here with reach "network", and no other can move')
-    return own
-
-
-# -- spelling
-
-
-def _spelled(handover: Handover) -> Message:
+def spelled_handover(handover: Handover) -> Message:
+    """A handover, as JSON."""
     return {
         "generation": handover.generation,
         "subscriptions": [asdict(each) for each in handover.subscriptions],
         "documents": [spelled_sent(each) for each in handover.documents],
+        "taken": dict(handover.taken),
     }
 
 
-def _read(told: Any) -> Handover:
-    handed = [_read_subscription(each) for each in told["subscriptions"]]
-    return Handover(int(told["generation"]), tuple(handed), tuple(read_sent(each) for each in told["documents"]))
+def read_handover(told: Json) -> Handover:
+    """A handover; one of `UNREADABLE` if it is none."""
+    handed = tuple(_subscription(each) for each in told["subscriptions"])
+    documents = tuple(read_sent(each) for each in told["documents"])
+    taken = {text_of(hub): whole_of(generation) for hub, generation in told["taken"].items()}
+    return Handover(whole_of(told["generation"]), handed, documents, taken)
 
 
-def _read_subscription(told: Any) -> HandedSubscription:
-    events = [
-        HandedEvent(int(each["kind"]), _cells(each["row"]), tuple(map(_cells, each["triples"])))
-        for each in told["events"]
-    ]
-    found = HandedSubscription(
-        **told | {"rows": tuple(map(_cells, told["rows"])), "events": tuple(events), "since": int(told["since"])}
+def _subscription(told: Json) -> HandedSubscription:
+    texts = {name: text_of(told[name]) for name in ("id", "text", "language", "scope", "start")}
+    pattern = _pattern(told["pattern"])
+    width = len(load_pattern(pattern).answer)
+    return HandedSubscription(
+        **texts,
+        title=_text_or_none(told["title"]),
+        description=_text_or_none(told["description"]),
+        sees_everybody=bool(told["sees_everybody"]),
+        pattern=pattern,
+        since=whole_of(told["since"]),
+        rows=tuple(_cells(each, width) for each in told["rows"]),
+        events=tuple(_event(each, width) for each in told["events"]),
     )
-    width = len(load_pattern(found.pattern).answer)
-    if any(len(row) != width for row in (*found.rows, *(each.row for each in events))):
-        raise ValueError(f"a row of {found.id} has not the columns of its query")
+
+
+def _text_or_none(told: Json) -> str | None:
+    return None if told is None else text_of(told)
+
+
+def _pattern(text: Json) -> str:
+    """The text of a pattern, whatever form it was told in."""
+    return dump_pattern(read_pattern(text))
+
+
+def _event(told: Json, width: int) -> HandedEvent:
+    kind = whole_of(told["kind"])
+    if kind not in (MATCHED, CHANGED, UNMATCHED):
+        raise ValueError(f"{kind} is no kind of event")
+    return HandedEvent(kind, _cells(told["row"], width), tuple(_cells(each, 3) for each in told["triples"]))
+
+
+def _cells(told: Any, width: int) -> tuple[str, ...]:
+    if not isinstance(told, list | tuple) or len(told) != width:
+        raise ValueError(f"a row has {width} cells")
+    found = tuple(map(text_of, told))
+    if not all(map(is_cell, found)):
+        raise ValueError("a cell of a row is no term")
     return found
 
 
-def _cells(told: Any) -> tuple[str, ...]:
-    if not isinstance(told, list | tuple) or not all(isinstance(each, str) for each in told):
-        raise ValueError("a row is a list of texts")
-    return tuple(told)
+# -- what a hub must not lose of moves, by the key of an account
+
+_GENERATION, _KEPT, _TAKEN = "departures", "departed", "settled"
+
+
+def last_generation(reader: Reader, key: str) -> int:
+    """That of the last departure from here."""
+    return int(reader.network.state_of(_GENERATION, key) or 0)
+
+
+def kept_handover(reader: Reader, key: str) -> Message | None:
+    """What was handed over and not confirmed: `to` which hub, its `generation`, and the `handover` as JSON."""
+    found = reader.network.state_of(_KEPT, key)
+    return None if found is None else json.loads(found)
+
+
+def keep_handover(writer: Writer, key: str, new: str, handover: Message) -> None:
+    """Keep what is handed over to another hub until it has arrived there."""
+    kept = json.dumps({"to": new, "generation": handover["generation"], "handover": handover})
+    writer.network.set_state({(_KEPT, key): kept, (_GENERATION, key): str(handover["generation"])})
+
+
+def let_go(writer: Writer, key: str, generation: int) -> None:
+    """A handover has arrived, and need not be kept."""
+    kept = kept_handover(writer, key)
+    if kept is not None and kept["generation"] <= generation:
+        writer.network.set_state({(_KEPT, key): None})
+
+
+def taken_handovers(reader: Reader, key: str) -> dict[str, int]:
+    """The last handover that was taken from each hub, here or where the account has been before."""
+    found: dict[str, int] = json.loads(reader.network.state_of(_TAKEN, key) or "{}")
+    return found
+
+
+def take_handover(writer: Writer, key: str, old: str, handover: Handover, home: str) -> None:
+    """A handover is taken here, and those that the account says were taken before; of those of this hub, none waits."""
+    before, newest = taken_handovers(writer, key), microseconds()
+    told = {hub: min(generation, newest) for hub, generation in handover.taken.items()} | {old: handover.generation}
+    taken = before | {hub: max(generation, before.get(hub, 0)) for hub, generation in told.items()}
+    writer.network.set_state({(_TAKEN, key): json.dumps(taken)})
+    let_go(writer, key, taken.get(home, 0))

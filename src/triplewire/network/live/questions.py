@@ -15,7 +15,8 @@ from typing import Any
 
 from triplewire.errors import NetworkError, TriplewireError
 from triplewire.network.live.council import Message
-from triplewire.network.live.moves import KINDS, OldHub
+from triplewire.network.live.departures import OldHub
+from triplewire.network.live.moves import KINDS
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.status import passages_of, status_of
 
