@@ -344,7 +344,7 @@ class LiveNode:
             return ""
         if self._is_leaving:
             if not any(link.waiting for link in home.state.links.values()):
-                self.council.leave()
+                self.council.leave(now)
             return ""
         position = position_of(home.name)
         change = self._hub.last_change()
