@@ -35,6 +35,7 @@ from triplewire.model import (
     InboxItem,
     InboxNews,
     InboxPage,
+    MissedEvents,
     NetworkReach,
     Publish,
     Restrict,
@@ -57,7 +58,7 @@ from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
 from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
-from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
+from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 
@@ -241,14 +242,20 @@ class Client(Connection, AnyHub):
         title: str | None = None,
         description: str | None = None,
         paused: bool | None = None,
+        keep_events: int | None = None,
+        keep_seconds: float | None = None,
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
-        asked = {"text": text, "language": language, "scope": scope, "start": start, "paused": paused}
-        named = {"title": title, "description": description, "prefixes": prefixes}
-        wanted = {name: value for name, value in {**asked, **named}.items() if value is not None}
+        asked = {"text": text, "language": language, "scope": scope, "start": start, "prefixes": prefixes}
+        named = {"title": title, "description": description}
+        waits = {"paused": paused, "keep_events": keep_events, "keep_seconds": keep_seconds}
+        wanted = {name: value for name, value in {**asked, **named, **waits}.items() if value is not None}
         headers = {} if revision is None else {"If-Match": f'"{revision}"'}
         return self._read(SubscriptionTold, "PATCH", path_of(id), json=wanted, headers=headers).subscription
+
+    def missed(self, id: str) -> list[MissedEvents]:
+        return self._read(MissedTold, "GET", path_of(id, "missed")).missed
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         wanted = {"id": new_id, "title": title}

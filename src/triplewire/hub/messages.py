@@ -89,9 +89,17 @@ class EditSubscription(Message):
     start: Start | None = None
     title: Title = None
     description: Description = None
-    paused: Annotated[bool | None, Field(description="Whether nothing of it is told; nothing is lost meanwhile.")] = (
-        None
-    )
+    paused: Annotated[
+        bool | None,
+        Field(description="Whether nothing of it is told; nothing is lost meanwhile, unless it is bounded."),
+    ] = None
+    keep_events: Annotated[
+        int | None, Field(ge=0, le=2**40, description="While it is paused, so many events wait: the last ones.")
+    ] = None
+    keep_seconds: Annotated[
+        float | None,
+        Field(gt=0, le=10**10, allow_inf_nan=False, description="So long they wait; if it is paused longer, none do."),
+    ] = None
 
     @property
     def asks(self) -> bool:

@@ -16,7 +16,7 @@ from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
 from triplewire.engine import taxonomies
 from triplewire.engine.backfill.answers import Untold, tell_existing
-from triplewire.engine.names import now, refuse_unstorable
+from triplewire.engine.names import absence_setting, now, refuse_unstorable
 from triplewire.engine.standing import GRAPH, NewQueries, Standing, StandingQuery, seed_id
 from triplewire.errors import TriplewireError, UnsupportedQuery
 from triplewire.languages import read
@@ -314,6 +314,7 @@ def unregister(writer: Writer, id: str) -> SubscriptionRecord:
     writer.backfills.remove(record.number)
     writer.deliveries.remove_of(id)
     writer.network.reach_no_more(id)
+    writer.settings.remove(absence_setting(record.number))
     drop_unasked(writer, record.query)
     return record
 
