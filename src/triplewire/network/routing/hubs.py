@@ -138,7 +138,7 @@ class RoutingHub(Node):
         known = self.state.documents.get((self.name, document.uri))
         if known is not None and (known.told.document, known.told.reach) == (document, reach):
             return []
-        self._advertise_on(self._inherited(self._advertise_document(document, reach)), now)
+        self._advertise_on(self._inherited(self._advertise_document(document, reach), document.uri), now)
         self._take(OWN, self._next_version(document.uri, document, now, reach), now)
         return self._sent()
 
@@ -161,11 +161,14 @@ class RoutingHub(Node):
         given = self._set_own(source, frozenset())
         return given ^ self._set_own(source, kept_inside(self._own_items.lacking(document, reach), reach))
 
-    def _inherited(self, changed: frozenset[Advertised]) -> frozenset[Advertised]:
-        """Advertise what has gone for the sake of documents that still need it; gives all that has changed."""
+    def _inherited(self, changed: frozenset[Advertised], besides: str = "") -> frozenset[Advertised]:
+        """Advertise what has gone for the sake of documents that still need it; gives all that has changed.
+
+        The document `besides`, of which another version comes, needs what was advertised for that one alone.
+        """
         gone = changed - self._own_items.among(changed)
         for key, kept in self.state.documents.items() if gone else ():
-            if key[0] == self.name and kept.told.document is not None:
+            if key[0] == self.name and key[1] != besides and kept.told.document is not None:
                 changed |= self._advertise_document(kept.told.document, kept.told.reach)
                 gone -= self._own_items.among(changed)
                 if not gone:

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from triplewire.errors import NetworkError
-from triplewire.model import Document, Event, Row
+from triplewire.model import Document, Event, MissedEvents, Row
 from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import MissedEvents, MovingHub, MovingState, Topology
+from triplewire.network.routing import MovingHub, MovingState, Topology
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.world import World
 
