@@ -60,6 +60,7 @@ PURE = (
         "network/link",
         "network/node",
         "network/exchange",
+        "network/maps",
         "network/routing",
         "network/hypercube",
         "network/hierarchy",

@@ -12,6 +12,7 @@ from triplewire.network.simulation.networks import SimulatedClient, SimulatedNet
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.traces import Hops, Sight, ToldEvent, Trace
+from triplewire.network.simulation.wirings import Wiring
 from triplewire.network.simulation.workloads import Played, Workload, document_uri, play
 from triplewire.network.simulation.world import World
 
@@ -32,6 +33,7 @@ __all__ = [
     "Simulation",
     "ToldEvent",
     "Trace",
+    "Wiring",
     "Workload",
     "World",
     "document_uri",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from triplewire.errors import NetworkError
 from triplewire.network.hypercube import CubeTopology, corner, neighbours, position_of, stand_in
 from triplewire.network.routing import MovingHub, MovingState
 from triplewire.network.simulation.hosts import HostedNetwork
+from triplewire.network.simulation.wirings import Wire
 from triplewire.network.simulation.world import World
 
 
 class CubeNetwork(HostedNetwork):
     """Super-peers in a hypercube, by their numbers."""
 
-    def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
-        super().__init__(world, loads, nodes)
+    def __init__(self, world: World, loads: Counter[int], nodes: int, *, links: Sequence[Wire] | None = None) -> None:
+        super().__init__(world, loads, nodes, links)
         self._dimensions = 0
         self._lost: dict[int, tuple[int, MovingState]] = {}
         self._grow((nodes - 1).bit_length())
@@ -100,14 +102,17 @@ class CubeNetwork(HostedNetwork):
             self._grow(self._dimensions + 1)
             return self.join()
         self._members[position] = None
+        self._welcome_node(position, sorted(self._members, key=lambda other: (other ^ position).bit_count()))
         self._hand_over(corner(position), position, self._neighbours(position))
         return position
 
     def leave(self, node: int) -> None:
         """A node leaves: what it has, its clients too, is handed over to others."""
         self._refuse_to_leave(node)
+        self._refuse_to_split([node])
         places = self._places(node)
         del self._members[node]
         for position in map(position_of, places):
             to = stand_in(position, self._up(), self._dimensions)
             self._hand_over(corner(position), to, self._neighbours(position))
+        self._dismiss([node])

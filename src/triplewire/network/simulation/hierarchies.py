@@ -28,6 +28,7 @@ from triplewire.network.hierarchy import (
 )
 from triplewire.network.node import Node, NodeState
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork, MovingClient
+from triplewire.network.simulation.wirings import Wire
 from triplewire.network.simulation.world import World
 
 
@@ -46,15 +47,16 @@ class HierarchyNetwork(HostedNetwork):
         loads: Counter[int],
         clusters: Sequence[int],
         *,
+        links: Sequence[Wire] | None = None,
         standbys: bool = True,
         short_cut: bool = True,
     ) -> None:
         check_clusters(clusters)
-        super().__init__(world, loads, prod(clusters))
+        self._paths: dict[int, Path] = dict(enumerate(brokers_of(clusters)))
+        super().__init__(world, loads, prod(clusters), links)
         self._levels, self._with_standbys, self._short_cut = len(clusters), standbys, short_cut
-        self._paths: dict[int, Path] = {}
         self._units: dict[Path, None] = {}
-        self._settle((), dict(enumerate(brokers_of(clusters))))
+        self._settle((), dict(self._paths))
 
     def _settle(self, around: Path, brokers: dict[int, Path]) -> None:
         """Brokers come, and with them the units inside `around` that they are in."""
@@ -76,6 +78,9 @@ class HierarchyNetwork(HostedNetwork):
 
     def _topology(self, name: str) -> TreeTopology:
         return TreeTopology(path_of(name), self._levels)
+
+    def _area(self, node: int) -> Path:
+        return self._paths[node]
 
     def _home(self, node: int) -> str:
         return unit_name(self._paths[node])
@@ -227,8 +232,21 @@ class HierarchyNetwork(HostedNetwork):
         if unit not in sizes:
             raise NetworkError(f"there is no cluster {unit}: the clusters are {', '.join(map(str, sizes))}")
         node = max(self._paths) + 1
-        self._settle(unit, {node: self._vacant(unit)})
+        self._welcome(unit, {node: self._vacant(unit)})
         return node
+
+    def _welcome(self, unit: Path, brokers: dict[int, Path]) -> None:
+        """Brokers join: each has links to the nearest two, before it speaks."""
+        self._paths |= brokers
+        for node in brokers:
+            self._members[node] = None
+            self._welcome_node(node, sorted(self._members, key=lambda other: self._nearness(node, other), reverse=True))
+        self._settle(unit, brokers)
+
+    def _nearness(self, node: int, other: int) -> int:
+        """How many levels two brokers share."""
+        pairs = zip(self._paths[node], self._paths[other], strict=True)
+        return next((level for level, (a, b) in enumerate(pairs) if a != b), self._levels)
 
     def join_unit(self, inside: Path, clusters: Sequence[int]) -> list[int]:
         """A unit joins as a whole: `clusters` has its numbers of sub-units; gives the numbers of its brokers."""
@@ -237,7 +255,7 @@ class HierarchyNetwork(HostedNetwork):
             raise NetworkError(f"a unit of {len(clusters)} levels has no place inside {tuple(inside)}")
         unit, first = self._vacant(tuple(inside)), max(self._paths) + 1
         brokers = {number: (*unit, *path) for number, path in enumerate(brokers_of(clusters), start=first)}
-        self._settle(unit, brokers)
+        self._welcome(unit, brokers)
         return list(brokers)
 
     def _vacant(self, unit: Path) -> Path:
@@ -250,6 +268,7 @@ class HierarchyNetwork(HostedNetwork):
     def leave(self, node: int) -> None:
         """A broker leaves: another one of its cluster serves its clients, and others control its units."""
         self._refuse_to_leave(node)
+        self._refuse_to_split([node])
         self._depart([node])
 
     def leave_unit(self, *unit: int) -> None:
@@ -261,6 +280,7 @@ class HierarchyNetwork(HostedNetwork):
             self._refuse_to_leave(node)
         if set(self._up()) <= set(nodes):
             raise NetworkError(f"no broker outside unit {unit} is up; it can leave when one is")
+        self._refuse_to_split(nodes)
         self._depart(nodes)
 
     def _depart(self, nodes: Sequence[int]) -> None:
@@ -275,6 +295,7 @@ class HierarchyNetwork(HostedNetwork):
             self._hand_over(name, self._nearest(unit), self._neighbours(unit))
             if self._hosts.get(standby_of(name)) == self._hosts[name]:
                 self._end_standby(standby_of(name))
+        self._dismiss(nodes)
         self._seek_standbys()
 
 

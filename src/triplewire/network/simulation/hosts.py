@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from triplewire.errors import NetworkError
 from triplewire.model import Document, Event, MissedEvents, Row
@@ -12,6 +12,7 @@ from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
 from triplewire.network.routing import MovingHub, MovingState, Topology
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.wirings import Wire, Wiring
 from triplewire.network.simulation.world import World
 
 TIMING = Timing(heartbeat=None)
@@ -19,15 +20,43 @@ TIMING = Timing(heartbeat=None)
 
 
 class HostedNetwork(SimulatedNetwork):
-    """Hubs at the places of a topology, and by its name the node that each of them is at."""
+    """Hubs at the places of a topology, and by its name the node that each of them is at.
 
-    def __init__(self, world: World, loads: Counter[int], nodes: int) -> None:
+    With `links`, only nodes that are linked can speak to each other; to others, routers find the way (N7).
+    """
+
+    def __init__(self, world: World, loads: Counter[int], nodes: int, links: Sequence[Wire] | None = None) -> None:
         super().__init__(world, loads, nodes)
         self._hosts: dict[str, int] = {}
         self._epochs: Counter[str] = Counter()
-        world.on_silence = self._notice
+        self._wiring = Wiring(world, self._area) if links is not None else None
+        world.wiring = self._wiring
+        world.on_silence = self._notice_any
         world.place = self._place
-        world.on_arrival = self._count
+        world.on_arrival = self._count_any
+        if self._wiring is not None:
+            world.on_doubt = self._wiring.doubt
+            self._wire(links or ())
+
+    def _wire(self, links: Sequence[Wire]) -> None:
+        wiring = self._wired()
+        for node in self._members:
+            wiring.add_node(node)
+        for a, b, *cost in links:
+            self._refuse_unknown(a)
+            self._refuse_unknown(b)
+            wiring.link(a, b, *cost)
+        if not wiring.is_whole():
+            raise ValueError("the links leave some nodes apart from the others")
+
+    def _area(self, node: int) -> tuple[int, ...]:
+        """The place of a node in units."""
+        return (node,)
+
+    def _wired(self) -> Wiring:
+        if self._wiring is None:
+            raise NetworkError("every two nodes of this network can speak to each other; begin it with links=[…]")
+        return self._wiring
 
     @abstractmethod
     def _topology(self, name: str) -> Topology:
@@ -41,8 +70,20 @@ class HostedNetwork(SimulatedNetwork):
     def _notice(self, name: str, silent: str) -> None:
         """A place has not heard from a neighbour for long."""
 
+    def _notice_any(self, name: str, silent: str) -> None:
+        if self._wiring is not None and self._wiring.is_router(name):
+            self._wiring.notice(name, silent)
+        else:
+            self._notice(name, silent)
+
+    def _count_any(self, name: str) -> None:
+        if self._wiring is None or not self._wiring.is_router(name):
+            self._count(name)
+
     def _place(self, name: str) -> str:
         """The node that a place is at, so that what it tells itself is no message."""
+        if self._wiring is not None and self._wiring.is_router(name):
+            return self._wiring.place(name)
         return str(self._hosts[name])
 
     def _count(self, name: str) -> None:
@@ -103,6 +144,86 @@ class HostedNetwork(SimulatedNetwork):
         for node in (*sides[0], *sides[1]):
             self._refuse_unknown(node)
         self._world.partition(*(map(str, side) for side in sides), one_way=one_way)
+        self._look_again()
+
+    def crash(self, node: int) -> None:
+        """See `SimulatedNetwork.crash`."""
+        super().crash(node)
+        if self._wiring is not None:
+            self._world.crash(self._wiring.router_at(str(node)))
+            self._world.look_again()
+
+    def restart(self, node: int) -> None:
+        """See `SimulatedNetwork.restart`."""
+        if self._wiring is not None and node in self._down:
+            self._world.restart(self._wiring.router_at(str(node)))
+        super().restart(node)
+        self._look_again()
+
+    def heal(self) -> None:
+        """All partitions end."""
+        super().heal()
+        self._look_again()
+
+    def slow(self, node: int, factor: float) -> None:
+        """See `SimulatedNetwork.slow`."""
+        super().slow(node, factor)
+        if self._wiring is not None:
+            self._world.slow(self._wiring.router_at(str(node)), factor)
+
+    def _look_again(self) -> None:
+        if self._wiring is not None:
+            self._world.look_again()
+
+    # -- links
+
+    def link(self, a: int, b: int, cost: float | None = None) -> None:
+        """Link two nodes; without a cost, in milliseconds, it is measured."""
+        for node in (a, b):
+            self._refuse_unknown(node)
+        self._wired().link(a, b, cost)
+        self._look_again()
+
+    def unlink(self, a: int, b: int) -> None:
+        """End the link of two nodes."""
+        wiring = self._wired()
+        if b not in wiring.wired_to(a):
+            raise NetworkError(f"nodes {a} and {b} are not linked")
+        wiring.unlink(a, b)
+        self._look_again()
+
+    def mend(self, a: int, b: int) -> None:
+        """What a partition has cut between two nodes ends."""
+        self._wired()
+        self._world.mend(str(a), str(b))
+        self._look_again()
+
+    def measure(self) -> None:
+        """Measure anew what links cost, where that was not given."""
+        self._wired().measure()
+
+    def route(self, a: int, b: int) -> list[int] | None:
+        """The nodes on the way from one to another, as the map of the first one says; None if it knows no way."""
+        for node in (a, b):
+            self._refuse_unknown(node)
+        return self._wired().route(a, b)
+
+    def _welcome_node(self, node: int, nearest: Sequence[int]) -> None:
+        """A node joins: it is linked to the nearest two that are up; `link` makes more."""
+        if self._wiring is not None:
+            self._wiring.add_node(node)
+            for other in [each for each in nearest if each != node and each not in self._down][:2]:
+                self._wiring.link(node, other)
+
+    def _refuse_to_split(self, nodes: Sequence[int]) -> None:
+        if self._wiring is not None and not self._wiring.is_whole(nodes):
+            raise NetworkError(f"without {', '.join(map(str, nodes))} the others lose their way; link them before")
+
+    def _dismiss(self, nodes: Sequence[int]) -> None:
+        """Nodes have left, and their links with them."""
+        for node in nodes if self._wiring is not None else ():
+            self._wired().remove_node(node)
+        self._look_again()
 
     def _hand_over(self, name: str, to: int, neighbours: list[str]) -> None:
         """A place is at another node from now on: that is sent its state, and the neighbours are told."""

@@ -21,6 +21,7 @@ from triplewire.network.simulation.edges import EdgeNetwork
 from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.traces import Hops, Trace
+from triplewire.network.simulation.wirings import Wire
 from triplewire.network.simulation.world import World
 
 
@@ -67,16 +68,25 @@ class Simulation:
         """Count from now on how far documents, or the parcels of a ring, go."""
         return Hops(self._world)
 
-    def hypercube(self, nodes: int) -> CubeNetwork:
-        """A network of so many super-peers."""
-        return CubeNetwork(self._world, self.loads, nodes)
+    def hypercube(self, nodes: int, *, links: Sequence[Wire] | None = None) -> CubeNetwork:
+        """A network of so many super-peers; with `links`, only those that are linked can speak to each other."""
+        return CubeNetwork(self._world, self.loads, nodes, links=links)
 
-    def hierarchy(self, clusters: Sequence[int], *, standbys: bool = True, short_cut: bool = True) -> HierarchyNetwork:
+    def hierarchy(
+        self,
+        clusters: Sequence[int],
+        *,
+        links: Sequence[Wire] | None = None,
+        standbys: bool = True,
+        short_cut: bool = True,
+    ) -> HierarchyNetwork:
         """A network of brokers: (4, 3, 2) has 4 super-clusters of 3 clusters of 2 brokers, which have numbers in order.
 
-        It has 1 to 4 levels, and at most 32 sub-units in each unit. The others say what it does without (see there).
+        It has 1 to 4 levels, and at most 32 sub-units in each unit. With `links`, such as (0, 1) or, with its cost in
+        milliseconds, (0, 1, 5.0), only brokers that are linked can speak to each other, and their routers find the
+        way to the others. What it does without standbys and short-cut, `HierarchyNetwork` says.
         """
-        return HierarchyNetwork(self._world, self.loads, clusters, standbys=standbys, short_cut=short_cut)
+        return HierarchyNetwork(self._world, self.loads, clusters, links=links, standbys=standbys, short_cut=short_cut)
 
     def edges(
         self, edges: int, *, hubs: int = 1, heartbeat: float | None = None, account: str | None = None

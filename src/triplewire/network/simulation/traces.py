@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.model import Event
 from triplewire.network.link import LogEntry
+from triplewire.network.maps import RoutedFrame
 from triplewire.network.ring.messages import ExtendMatching, IndexTriple, Notification
 from triplewire.network.ring.post import Parcels
 from triplewire.network.routing import DocumentSent, RoutingHub
@@ -46,12 +47,17 @@ class Hops:
         world.witnesses.append(self._see)
 
     def _see(self, sender: str, receiver: str, frame: Any, arrives: float | None) -> None:
+        hops = 1
+        if isinstance(frame, RoutedFrame):
+            if receiver != frame.to:
+                return
+            sender, receiver, hops, frame = frame.sender, frame.receiver, len(frame.path), frame.frame
         if isinstance(frame, Parcels):
             self.counts += [parcel.hops for parcel in frame.parcels if parcel.is_final]
         elif isinstance(frame, LogEntry) and isinstance(frame.body, DocumentSent):
             document = frame.body.origin, frame.body.uri
             if (*document, receiver) not in self._taken:
-                self._taken[*document, receiver] = taken = self._taken.get((*document, sender), 0) + 1
+                self._taken[*document, receiver] = taken = self._taken.get((*document, sender), 0) + hops
                 self.counts.append(taken)
 
 
@@ -78,6 +84,10 @@ class Trace:
 
     def _concern(self, sender: str, receiver: str, frame: Any) -> str | None:
         """What a frame says of the document; None if it is about something else."""
+        if isinstance(frame, RoutedFrame):
+            what = self._concern(frame.sender, frame.receiver, frame.frame)
+            there = self._node(frame.to)
+            return what if what is None or self._node(receiver) == there else f"{what}, on its way to node {there}"
         if isinstance(frame, Parcels):
             said = dict.fromkeys(word for parcel in frame.parcels if (word := self._carried(parcel.body)) is not None)
             return " and ".join(said) or None
@@ -93,8 +103,9 @@ class Trace:
     def _document_sent(self, sender: str, receiver: str, sent: DocumentSent) -> str:
         if sent.document is None:
             return f"word that {self.uri} is gone, or of no concern any more"
-        hub = self._world.nodes[sender]
-        assert isinstance(hub, RoutingHub), "hubs send documents"
+        hub = self._world.nodes.get(sender)
+        if not isinstance(hub, RoutingHub):
+            return f"version {sent.version} of {self.uri}"  # it has crashed meanwhile
         asked = [
             interest.pattern
             for interest in hub.state.heard_interests.get(receiver, {})

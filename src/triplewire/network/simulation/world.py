@@ -5,6 +5,8 @@ its last step may be lost with it. Nodes on two sides of a partition do not reac
 neighbour that cannot be reached for `patience` is reported as silent, as its missing heartbeats would be. The clocks of
 two places differ by at most `skew`.
 
+With a `Wiring`, not every two places can reach each other: what is for another place goes by the routers between them.
+
 Nothing is sent again to a node that cannot be reached before it can be, so a world comes to rest: at rest, every frame
 that could be carried has been, and every timer that could change anything has gone off.
 """
@@ -16,13 +18,36 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from triplewire.network.link import LogEntry
+from triplewire.network.maps import RoutedFrame
 from triplewire.network.node import NodeState, Participant
 
 Pair = tuple[str, str]
 Witness = Callable[[str, str, Any, float | None], None]
+
+_DOUBT = 0.25
+"""The share of patience after which a link between routers is suspected."""
+
+
+class Wires(Protocol):
+    """Which places can speak to each other, and the routers there."""
+
+    def is_router(self, name: str) -> bool:
+        """Whether a node is one."""
+
+    def router_at(self, place: str) -> str:
+        """The router of a place."""
+
+    def is_wired(self, a: str, b: str) -> bool:
+        """Whether two places can speak to each other at once, if nothing is cut."""
+
+    def is_connected(self, a: str, b: str) -> bool:
+        """Whether there is a way between two places now."""
+
+    def changed(self) -> None:
+        """A place, or a wire, has come or gone."""
 
 
 class World:
@@ -71,6 +96,9 @@ class World:
         """What to do when a node has not heard from a neighbour for `patience`."""
         self.on_failure: Callable[[str, str], None] = lambda node, peer: None
         """What to do when a node has sent to one that cannot be reached."""
+        self.on_doubt: Callable[[str, str], None] = lambda router, peer: None
+        """What to do when a router has not been answered by a neighbour for a while."""
+        self.wiring: Wires | None = None
         self.witnesses: list[Witness] = []
         """Who sees each frame that is sent: sender, receiver, the frame, and when it arrives; None if it is lost."""
 
@@ -94,12 +122,14 @@ class World:
         """A node comes up; `make` makes it of its state, also after a crash."""
         self._makers[state.name] = make
         self.nodes[state.name] = node = make(state)
+        self._rewired(state.name)
         return node
 
     def remove(self, name: str) -> None:
         """A node goes, and with it what it has written."""
         self.nodes.pop(name, None)
         self._down.pop(name, None)
+        self._rewired(name)
 
     def join(self, a: str, b: str) -> None:
         """Two nodes become neighbours."""
@@ -114,6 +144,7 @@ class World:
         if node is None:
             raise ValueError(f"{name} is not up")
         self._down[name] = node.state, self._makers[name]
+        self._rewired(name)
         is_lost = self.chance.random() < 0.5
         if is_lost:
             self._queue = [each for each in self._queue if each[2] != self._arrive or each[3][0] != name]
@@ -126,6 +157,7 @@ class World:
             raise ValueError(f"{name} has not crashed")
         state, make = self._down.pop(name)
         node = self.nodes[name] = make(state)
+        self._rewired(name)
         for peer in list(node.neighbours):
             self.carry(name, node.connect(peer, self.clock(name)))
             self._wake(peer, name)
@@ -147,14 +179,32 @@ class World:
         some, others = list(some), list(others)
         pairs = {(a, b) for a in some for b in others} | (set() if one_way else {(b, a) for a in some for b in others})
         self._cut |= pairs
+        self._rewired()
         self._watch([(name, peer) for name, peer in self._ends() if self._places_of(peer, name) in pairs])
 
     def heal(self) -> None:
         """All partitions end."""
         cut, self._cut = self._cut, set()
+        self._rewired()
         for name, peer in self._ends():
             if self._places_of(name, peer) in cut or self._places_of(peer, name) in cut:
                 self._wake(name, peer)
+
+    def mend(self, a: str, b: str) -> None:
+        """Two places are not cut off from each other any more."""
+        self._cut -= {(a, b), (b, a)}
+        self._rewired()
+
+    def _rewired(self, name: str | None = None) -> None:
+        if self.wiring is not None and (name is None or self.wiring.is_router(name)):
+            self.wiring.changed()
+
+    def look_again(self) -> None:
+        """Something has changed between places that are wired: those who lose their way to a neighbour find out."""
+        ends = self._ends()
+        self._watch(end for end in ends if self._is_silent(*end))
+        for end in ends:
+            self._wake(*end)
 
     def moved(self, name: str) -> None:
         """A node stands at another place now, from where it reaches others than before."""
@@ -181,7 +231,14 @@ class World:
 
     def reaches(self, a: str, b: str) -> bool:
         """Whether a frame from one node gets to another."""
-        return a in self.nodes and b in self.nodes and not (self._cut and self.is_cut(a, b))
+        if a not in self.nodes or b not in self.nodes:
+            return False
+        if self.wiring is None:
+            return not (self._cut and self.is_cut(a, b))
+        here, there = self._places_of(a, b)
+        if a == b or not self._are_routers(a, b):
+            return self.wiring.is_connected(here, there)
+        return self.wiring.is_wired(here, there) and (here, there) not in self._cut
 
     def miss(self, node: str, peer: str) -> None:
         """A node that waits for one that it cannot hear of has to find out, too."""
@@ -190,11 +247,21 @@ class World:
 
     def _watch(self, pairs: Iterable[Pair]) -> None:
         for node, peer in pairs:
-            self.at(self.now + self.patience, self._notice, node, peer)
+            self.at(self.now + self.patience, self._notice, node, peer, self.on_silence)
+            if self._are_routers(node, peer):
+                self.at(self.now + _DOUBT * self.patience, self._notice, node, peer, self.on_doubt)
 
-    def _notice(self, node: str, peer: str) -> None:
-        if node in self.nodes and not self.reaches(peer, node) and peer in self.nodes[node].neighbours:
-            self.on_silence(node, peer)
+    def _notice(self, node: str, peer: str, do: Callable[[str, str], None]) -> None:
+        if self._is_silent(node, peer) and peer in self.nodes[node].neighbours:
+            do(node, peer)
+
+    def _is_silent(self, node: str, peer: str) -> bool:
+        """Whether a node does not hear from a neighbour; a router, whether it is not answered."""
+        is_answered = not self._are_routers(node, peer) or self.reaches(node, peer)
+        return node in self.nodes and not (is_answered and self.reaches(peer, node))
+
+    def _are_routers(self, a: str, b: str) -> bool:
+        return self.wiring is not None and self.wiring.is_router(a) and self.wiring.is_router(b)
 
     # -- frames
 
@@ -205,6 +272,9 @@ class World:
         for peer, frame in frames:
             if self.place(peer) == here:
                 self.at(self.now, self._arrive, sender, peer, frame)
+                continue
+            if self.wiring is not None and not self._are_routers(sender, peer):
+                self._hand_on(sender, peer, frame)
                 continue
             self.messages[_kind(frame)] += 1
             copies = 1 + (self._duplication > 0 and self.chance.random() < self._duplication)
@@ -219,6 +289,13 @@ class World:
         for peer in (*touched, sender):
             self._wake(sender, peer)
 
+    def _hand_on(self, sender: str, peer: str, frame: Any) -> None:
+        """Hand the router of a place what is for another one."""
+        assert self.wiring is not None, "there are routers"
+        if not isinstance(frame, RoutedFrame):  # else it came where its receiver was before, and is sent again
+            here, there = map(self.wiring.router_at, self._places_of(sender, peer))
+            self.at(self.now, self._arrive, sender, here, RoutedFrame(sender, peer, there, frame))
+
     def _arrival(self, sender: str, receiver: str) -> float | None:
         """When a frame that is sent now arrives; None if it is lost."""
         if not self.reaches(sender, receiver) or (self._loss and self.chance.random() < self._loss):
@@ -227,6 +304,8 @@ class World:
 
     def _arrive(self, sender: str, receiver: str, frame: Any) -> None:
         if self.reaches(sender, receiver):
+            if isinstance(frame, RoutedFrame) and frame.receiver == receiver:
+                sender, frame = frame.sender, frame.frame
             self.carry(receiver, self.nodes[receiver].receive(sender, frame, self.clock(receiver)))
             self._wake(receiver, sender)
             if isinstance(frame, LogEntry):
@@ -282,6 +361,8 @@ class World:
 
 
 def _kind(frame: Any) -> str:
+    if isinstance(frame, RoutedFrame):
+        return _kind(frame.frame)
     if isinstance(frame, LogEntry):
         return str(getattr(frame.body, "kind", "message"))
     return str(getattr(frame, "kind", type(frame).__name__.lower()))
