@@ -58,6 +58,7 @@ class LiveCorner(RoutingHub):
                 if not self._watches.holders(key):
                     self.arrivals.append(told)
                 subscription.given[key] = {}
+                self.state.note("document", key)
                 self._watches.note(subscription, key)
 
     def told_of(self, ids: Collection[str]) -> list[DocumentSent]:
@@ -118,6 +119,7 @@ class LiveCorner(RoutingHub):
         """Note that the hub must have it, or has it no more; of what was published here, the hub knows by itself."""
         if key[0] == self.name:
             return
+        self.state.note("document", key)
         held = self._watches.holders(key)
         was_wanted = bool(held)
         for id in dict.fromkeys([*rows, *held]):
@@ -142,6 +144,10 @@ class LiveCorner(RoutingHub):
             if key[0] == origin:
                 super()._take(kept.came, replace(kept.told, document=None), now)
         return self._sent()
+
+    def wanting(self, key: Key) -> Collection[str]:
+        """The subscriptions of the hub that a document is here for."""
+        return self._watches.holders(key)
 
     def lag(self, peer: str, now: float) -> LinkLag:
         """How far this end of a link is behind."""

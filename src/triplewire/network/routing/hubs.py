@@ -89,6 +89,7 @@ class RoutingHub(Node):
 
     def _begin(self, subscription: ClientSubscription, now: float) -> None:
         self.state.subscriptions[subscription.id] = subscription
+        self.state.note("subscription", subscription.id)
         self._watches.watch_own(subscription)
         self._change_interests(OWN, [asked_by(subscription)], [], now)
 
@@ -99,6 +100,9 @@ class RoutingHub(Node):
 
     def _end(self, subscription: ClientSubscription, now: float) -> None:
         del self.state.subscriptions[subscription.id]
+        self.state.note("subscription", subscription.id)
+        for key in subscription.given:
+            self.state.note("document", key)
         self._watches.unwatch_own(subscription)
         self._change_interests(OWN, [], [asked_by(subscription)], now)
 
@@ -180,6 +184,7 @@ class RoutingHub(Node):
         before = self.state.advertisements.pop(source, frozenset())
         if items:
             self.state.advertisements[source] = items
+        self.state.note("advertised", source)
         self._own_counts.subtract(before - items)
         self._own_counts.update(items - before)
         gone = [item for item in before - items if not self._own_counts[item]]
@@ -254,6 +259,7 @@ class RoutingHub(Node):
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
             kept.sent[peer] = kept.told.version
+            self.state.note("document", kept.key)
         return RoutesTold(
             frozenset(self.state.told_items[peer]), tuple(interests.items()), tuple(kept.told for kept in sent)
         )
@@ -271,7 +277,7 @@ class RoutingHub(Node):
     def adopt(self, lost: RoutingState, now: float) -> Outbox:
         """Go on with the clients and documents of the hub that this one has stood in for, as it was when it went."""
         state = self.state
-        state.stands_in = False
+        state.stands_in, state.noted = False, None
         changed = frozenset[Advertised]().union(
             *(self._set_own(source, items) for source, items in lost.advertisements.items())
         )
@@ -354,11 +360,13 @@ class RoutingHub(Node):
             before = known.get(interest) if known is not None else None
             if known is not None:
                 known[interest] = since
+                self.state.note("interest", came, interest)
                 self._watches.watch(came, interest, since)
             self._pass_on(came, interest, since, before, steps)
         for interest, since in removed:
             if known is not None:
                 del known[interest]
+                self.state.note("interest", came, interest)
                 self._watches.unwatch(came, interest)
             self._pass_on(came, interest, None, since, steps)
         for peer, step in steps.items():
@@ -402,6 +410,7 @@ class RoutingHub(Node):
             told = replace(told, document=None)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
+        self.state.note("document", key)
         peers, rows = self._found(told, came)
         if kept is None:
             kept = self.state.documents[key] = KeptDocument(told, came)
@@ -418,6 +427,7 @@ class RoutingHub(Node):
 
     def _send(self, kept: KeptDocument, peer: str, now: float, *, is_wanted: bool) -> None:
         told = kept.told
+        self.state.note("document", kept.key)
         if not is_wanted:
             del kept.sent[peer]
             self.tell(peer, replace(told, document=None), now)
@@ -455,8 +465,8 @@ class RoutingHub(Node):
         oldest = min((known[interest] for interest in interests), default=now)
         for kept in self.state.documents.values():
             is_late = kept.told.time > oldest and kept.came != peer
-            if again and is_late:
-                kept.sent.pop(peer, None)
+            if again and is_late and kept.sent.pop(peer, None) is not None:
+                self.state.note("document", kept.key)
             is_new = kept.sent.get(peer) != kept.told.version
             may_go = is_late and is_new and self._topology.document_goes(kept.came, peer)
             if may_go and peer in self._found(kept.told, kept.came)[0]:
