@@ -65,7 +65,10 @@ def test_events_that_were_read_do_not_come_along(cube):
 
 
 def test_moving_to_and_fro_while_events_flow_tells_each_once(cube):
-    """P7: the log at the last hub is what one hub would have told."""
+    """Invariant of `network.live.moves`: what an account has is at one hub, or kept for one other hub, at any time.
+
+    So the log at the last hub is what one hub would have told (P7).
+    """
     first, second, writer = cube
     first.subscribe("flow", "SELECT ?x { ?x <urn:flow> ?y }", reach="network")
     places = [first, second] * 3
