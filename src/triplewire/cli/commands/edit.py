@@ -128,7 +128,7 @@ def pause(
 
 
 def resume(store: HubUrl, ids: Ids) -> None:
-    """Tell of subscriptions again: first what came while they were paused; and print what was missed.
+    """Tell of subscriptions again: first what came while they were paused. What was missed, now or before, is printed.
 
     [bold]Example[/bold]
 
@@ -139,11 +139,9 @@ def resume(store: HubUrl, ids: Ids) -> None:
 
 
 def _resumed(hub: AnyHub, id: str) -> None:
-    before = hub.missed(id)
     hub.resume(id)
     for each in hub.missed(id):
-        if each not in before:
-            print_text(f"{id}: events after {each.after} up to {each.until} are missed: {each.reason}")
+        print_text(f"{id}: events after {each.after} up to {each.until} are missed: {each.reason}")
 
 
 def duplicate(
