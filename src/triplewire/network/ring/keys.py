@@ -17,14 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyoxigraph import Triple, Variable
+from pyoxigraph import BlankNode, Triple, Variable
 
 from triplewire.algebra.evaluate import unify
-from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern
+from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
+from triplewire.algebra.substitution import replace_variables
 from triplewire.matching import Index
 from triplewire.model import Document, Term
 from triplewire.network.ring.loads import FadingWork
 from triplewire.network.ring.messages import Extension, Member
+from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.splits import FAN, KeySplit
 from triplewire.network.ring.statements import (
     NEVER,
@@ -42,6 +44,9 @@ from triplewire.network.ring.statements import (
 MANY = 16
 """From so many queries of one group with conditions on, an index finds those that hold."""
 
+SELDOM = 4
+"""For queries that wait with values, there is no index before triples have come so often: it would cost too much."""
+
 MemberKey = tuple[str, tuple[int, ...]]
 GroupKey = tuple[TriplePattern, tuple[tuple[str, Term], ...], frozenset[Triple]]
 Found = tuple["WaitingGroup", list[Member], Triple, dict[str, Term]]
@@ -56,6 +61,8 @@ class WaitingGroup:
     binding: tuple[tuple[str, Term], ...]
     support: Support
     members: dict[MemberKey, Member] = field(default_factory=dict)
+    met: int = 0
+    """How often triples came to queries with conditions."""
     until: float = 0.0
     """Queries that were asked before this time may use what it stands on."""
 
@@ -248,11 +255,12 @@ class KeyState:
             return
         members = [each for each in group.members.values() if low <= each[0].since < high]
         conditional = [each for each in members if each[0].conditions]
-        if len(conditional) >= MANY and not group.binding:
+        group.met += bool(conditional)
+        if len(conditional) >= MANY and (group.met > SELDOM or not group.binding):
             index = self._conditional.get(group.key)
             if index is None:
                 index = self._conditional[group.key] = ConditionalMembers(group)
-            passing = index.passing(triple)
+            passing = index.passing(triple, wider)
             members = [each for each in members if not each[0].conditions or (each[0].key, each[1]) in passing]
         elif conditional:
             members = [each for each in members if each[0].passes(values, wider)]
@@ -360,24 +368,33 @@ class KeyState:
 
 
 class ConditionalMembers:
-    """The queries of a group that have conditions on its triple, as an index."""
+    """The queries of a group that have conditions on its triple, with the values that they wait with, as an index."""
 
     def __init__(self, group: WaitingGroup) -> None:
         self._index = Index()
         self._members: dict[str, MemberKey] = {}
         self._others: set[MemberKey] = set()
-        for number, (key, (query, path)) in enumerate(group.members.items()):
-            conditions = query.conditions_on(path[-1])
-            if conditions:
+        self._looked_at: dict[MemberKey, RingQuery] = {}
+        """Those with conditions on what has no name, which no pattern can say."""
+        self._bound = dict(group.binding)
+        nameless = {name for name, term in self._bound.items() if isinstance(term, BlankNode)}
+        known = self._bound.keys() | {*group.pattern.variables}
+        for number, (key, (query, _)) in enumerate(group.members.items()):
+            decided = query.decided(self._bound.keys(), known)
+            if any(not nameless.isdisjoint(variables_of(each)) for each in decided):
+                self._looked_at[key] = query
+            elif decided:
+                conditions = tuple(replace_variables(each, self._bound) for each in decided)
                 self._members[str(number)] = key
                 self._index.add(str(number), Pattern((), (Conjunction((group.pattern,), conditions),)))
             else:
                 self._others.add(key)
 
-    def passing(self, triple: Triple) -> set[MemberKey]:
-        """Those whose conditions hold for a triple."""
+    def passing(self, triple: Triple, wider: dict[str, Term]) -> set[MemberKey]:
+        """Those whose conditions hold for a triple, with which these values are known."""
         found = self._index.match(Document.from_triples("urn:triple", [triple]))
-        return {self._members[match.subscription] for match in found} | self._others
+        looked_at = {key for key, query in self._looked_at.items() if query.passes(self._bound, wider)}
+        return {self._members[match.subscription] for match in found} | self._others | looked_at
 
 
 def _missing(wanted: Iterable[str], known: set[str]) -> list[str]:
