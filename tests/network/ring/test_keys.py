@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from triplewire import compile
 from triplewire.algebra.pattern import TriplePattern, variable
 from triplewire.network.ring.keys import KeyState
+from triplewire.network.ring.members import key_of_member
 from triplewire.network.ring.messages import Extension
 from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.statements import NEVER, KeyStatement, Said
@@ -59,7 +60,9 @@ def kept(told) -> tuple:
             member = QUERIES[query], (0, 1)
             state.wait(Extension(bound, (("s", SUBJECTS[subject]),), support, (member,)))
     documents = {origin: (each.version, each.triples) for origin, each in state.documents.items()}
-    return documents, {key: ({*group.members}, group.support) for key, group in state.groups.items()}
+    return documents, {
+        key: ({key_of_member(each) for each in group.members}, group.support) for key, group in state.groups.items()
+    }
 
 
 @given(st.data(), st.lists(WAITS, max_size=8))

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from triplewire.network.ring.identifiers import identify
 from triplewire.network.ring.keys import Found, KeyState
 from triplewire.network.ring.loads import PeerLoads
+from triplewire.network.ring.members import next_member
 from triplewire.network.ring.messages import (
     Answer,
     ContentTold,
@@ -194,7 +194,7 @@ class Holdings:
                     satisfied.setdefault(query.home, []).append(query)
                 else:
                     number, step = steps.after(query, path)
-                    waiting.setdefault(id(step), (step, []))[1].append((query, extended_path(path, number)))
+                    waiting.setdefault(id(step), (step, []))[1].append(next_member(query, path, number))
             for step, some in waiting.values():
                 onward.setdefault(step.key, []).append(Extension(step.pattern, binding, support, tuple(some)))
             for home, queries in satisfied.items():
@@ -289,12 +289,6 @@ class Holdings:
         copies = tuple((key, self.keys[key].copy()) for key in keys)
         if copies:
             self.post.send_to(peer, HandOver(copies), cause, self.now)
-
-
-@lru_cache(maxsize=1024)
-def extended_path(path: tuple[int, ...], number: int) -> tuple[int, ...]:
-    """A path and one more: the same value for all queries that go the same way."""
-    return (*path, number)
 
 
 def work_of(body: Kept, state: KeyState) -> int:

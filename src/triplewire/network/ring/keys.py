@@ -25,6 +25,7 @@ from triplewire.algebra.substitution import replace_variables
 from triplewire.matching import Index
 from triplewire.model import Document, Term
 from triplewire.network.ring.loads import FadingWork
+from triplewire.network.ring.members import MemberKey, WaitingMembers, key_of_member, members_except
 from triplewire.network.ring.messages import Extension, Member
 from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.splits import FAN, KeySplit
@@ -47,7 +48,6 @@ MANY = 16
 SELDOM = 4
 """For queries that wait with values, there is no index before triples have come so often: it would cost too much."""
 
-MemberKey = tuple[str, tuple[int, ...]]
 GroupKey = tuple[TriplePattern, tuple[tuple[str, Term], ...], frozenset[Triple]]
 Found = tuple["WaitingGroup", list[Member], Triple, dict[str, Term]]
 """Queries whose subquery a triple satisfies, and the values then."""
@@ -60,7 +60,7 @@ class WaitingGroup:
     pattern: TriplePattern
     binding: tuple[tuple[str, Term], ...]
     support: Support
-    members: dict[MemberKey, Member] = field(default_factory=dict)
+    members: WaitingMembers = field(default_factory=WaitingMembers)
     met: int = 0
     """How often triples came to queries with conditions."""
     until: float = 0.0
@@ -83,7 +83,7 @@ class WaitingGroup:
 
     def copy(self) -> WaitingGroup:
         """Another one like it; what is in it does not change."""
-        return WaitingGroup(self.pattern, self.binding, self.support, dict(self.members))
+        return WaitingGroup(self.pattern, self.binding, self.support, self.members.copy())
 
 
 @dataclass(slots=True)
@@ -199,16 +199,12 @@ class KeyState:
             group = WaitingGroup(extension.pattern, extension.binding, extension.support)
             self._add(group, key)
         before = group.learn(extension.support)
-        added, members = [], group.members
-        for member in extension.members:
-            query, path = member
-            if (query.key, path) not in members and query.key not in self.ended:
-                members[query.key, path] = member
-                added.append(member)
+        members = members_except(extension.members, self.ended) if self.ended else extension.members
+        added = group.members.add(members)
         if added:
             self._conditional.pop(key, None)
         if group.support is not before:
-            return group, [*group.members.values()], before
+            return group, [*group.members], before
         return (group, added, {}) if added else None
 
     def _add(self, group: WaitingGroup, key: GroupKey | None = None) -> None:
@@ -222,11 +218,9 @@ class KeyState:
         self.ended.add(query)
         found = []
         for key, group in [*self.groups.items()]:
-            members = [each for each in group.members.values() if each[0].key == query]
+            members = group.members.end(query)
             if members:
                 found.append((group, members))
-                for each in members:
-                    del group.members[query, each[1]]
                 self._conditional.pop(key, None)
             if members and not group.members:
                 del self.groups[key]
@@ -253,7 +247,7 @@ class KeyState:
         wider = unify(group.pattern, triple, values)
         if wider is None:
             return
-        members = [each for each in group.members.values() if low <= each[0].since < high]
+        members = [each for each in group.members if low <= each[0].since < high]
         conditional = [each for each in members if each[0].conditions]
         group.met += bool(conditional)
         if len(conditional) >= MANY and (group.met > SELDOM or not group.binding):
@@ -261,7 +255,7 @@ class KeyState:
             if index is None:
                 index = self._conditional[group.key] = ConditionalMembers(group)
             passing = index.passing(triple, wider)
-            members = [each for each in members if not each[0].conditions or (each[0].key, each[1]) in passing]
+            members = [each for each in members if not each[0].conditions or key_of_member(each) in passing]
         elif conditional:
             members = [each for each in members if each[0].passes(values, wider)]
         if members:
@@ -301,7 +295,7 @@ class KeyState:
     ) -> Iterator[Member]:
         """The queries of a group that were told of a triple, or should be."""
         until = max(group.until, latest(self._triples[triple]))
-        for query, path in group.members.values():
+        for query, path in group.members:
             if query.since < until and query.passes(before, after):
                 yield query, path
 
@@ -324,9 +318,9 @@ class KeyState:
         for share in found.values():
             share._restate()
         for group in self.groups.values():
-            for number, members in split.of_members(group.pattern, group.members.values()).items():
+            for number, members in split.of_members(group.pattern, group.members).items():
                 part = WaitingGroup(group.pattern, group.binding, group.support)
-                part.members.update(((query.key, path), (query, path)) for query, path in members)
+                part.members.add(tuple(members))
                 found[number]._add(part)
         for query in self.ended:
             for number in split.of_query(query):
@@ -361,7 +355,7 @@ class KeyState:
         for triple, sources in other._triples.items():
             self._learn(triple, newest(self._triples.get(triple, {}), sources.items()))
         for group in other.groups.values():
-            members = tuple(group.members.values())
+            members = tuple(group.members)
             news = self.wait(Extension(group.pattern, group.binding, group.support, members))
             if news is not None:
                 yield from self.met_with(*news)
@@ -379,7 +373,8 @@ class ConditionalMembers:
         self._bound = dict(group.binding)
         nameless = {name for name, term in self._bound.items() if isinstance(term, BlankNode)}
         known = self._bound.keys() | {*group.pattern.variables}
-        for number, (key, (query, _)) in enumerate(group.members.items()):
+        for number, member in enumerate(group.members):
+            query, key = member[0], key_of_member(member)
             decided = query.decided(self._bound.keys(), known)
             if any(not nameless.isdisjoint(variables_of(each)) for each in decided):
                 self._looked_at[key] = query
