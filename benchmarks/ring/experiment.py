@@ -122,7 +122,8 @@ class RingExperiment:
 
     def _insert(self, number: int) -> None:
         triple, uri = self._schema.triple(), f"urn:document/{number}"
-        client = self._chance.choice([each for each in self._clients if self._is_up(each.at)])
+        up = [each for each in self._clients if self._is_up(each.at)] if self._run.churn else self._clients
+        client = self._chance.choice(up)
         document = Document.from_triples(uri, [triple])
         client.publish(document, uri=uri)
         self._inserted[uri] = client, document

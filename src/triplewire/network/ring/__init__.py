@@ -5,9 +5,10 @@ circle (Chord); what is stated, and what is asked, goes to the peer that is resp
 results travel from one to the next. No IO, no clock, no chance.
 
 `identifiers` are places on the circle, `views` what a peer knows of the ring, `post` how something gets to a place and
-what comes of it. `queries` says which subquery waits where (SQC and MQC), `keys` what is kept under one key,
-`statements` what results stand on. `loads` and `splits` share out keys that become hot. `homes` and their
-`subscriptions` are what clients see, and `peers` ties all this together.
+what comes of it. `queries` says which subquery waits where (SQC and MQC), `keys` what is kept under one key, `members`
+which queries wait there, `statements` what results stand on, `holdings` what comes of it under all keys of a peer.
+`loads` and `splits` share out keys that become hot. `homes` and their `subscriptions` are what clients see, and `peers`
+ties all this together.
 """
 
 from triplewire.network.ring.homes import HomeState, Limited

@@ -17,14 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pyoxigraph import Triple, Variable
+from pyoxigraph import BlankNode, Triple, Variable
 
 from triplewire.algebra.evaluate import unify
-from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern
+from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern, variables_of
+from triplewire.algebra.substitution import replace_variables
 from triplewire.matching import Index
 from triplewire.model import Document, Term
 from triplewire.network.ring.loads import FadingWork
+from triplewire.network.ring.members import MemberKey, WaitingMembers, key_of_member, members_except
 from triplewire.network.ring.messages import Extension, Member
+from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.splits import FAN, KeySplit
 from triplewire.network.ring.statements import (
     NEVER,
@@ -42,7 +45,9 @@ from triplewire.network.ring.statements import (
 MANY = 16
 """From so many queries of one group with conditions on, an index finds those that hold."""
 
-MemberKey = tuple[str, tuple[int, ...]]
+SELDOM = 4
+"""For queries that wait with values, there is no index before triples have come so often: it would cost too much."""
+
 GroupKey = tuple[TriplePattern, tuple[tuple[str, Term], ...], frozenset[Triple]]
 Found = tuple["WaitingGroup", list[Member], Triple, dict[str, Term]]
 """Queries whose subquery a triple satisfies, and the values then."""
@@ -55,7 +60,9 @@ class WaitingGroup:
     pattern: TriplePattern
     binding: tuple[tuple[str, Term], ...]
     support: Support
-    members: dict[MemberKey, Member] = field(default_factory=dict)
+    members: WaitingMembers = field(default_factory=WaitingMembers)
+    met: int = 0
+    """How often triples came to queries with conditions."""
     until: float = 0.0
     """Queries that were asked before this time may use what it stands on."""
 
@@ -76,7 +83,7 @@ class WaitingGroup:
 
     def copy(self) -> WaitingGroup:
         """Another one like it; what is in it does not change."""
-        return WaitingGroup(self.pattern, self.binding, self.support, dict(self.members))
+        return WaitingGroup(self.pattern, self.binding, self.support, self.members.copy())
 
 
 @dataclass(slots=True)
@@ -192,16 +199,12 @@ class KeyState:
             group = WaitingGroup(extension.pattern, extension.binding, extension.support)
             self._add(group, key)
         before = group.learn(extension.support)
-        added, members = [], group.members
-        for member in extension.members:
-            query, path = member
-            if (query.key, path) not in members and query.key not in self.ended:
-                members[query.key, path] = member
-                added.append(member)
+        members = members_except(extension.members, self.ended) if self.ended else extension.members
+        added = group.members.add(members)
         if added:
             self._conditional.pop(key, None)
         if group.support is not before:
-            return group, [*group.members.values()], before
+            return group, [*group.members], before
         return (group, added, {}) if added else None
 
     def _add(self, group: WaitingGroup, key: GroupKey | None = None) -> None:
@@ -215,11 +218,9 @@ class KeyState:
         self.ended.add(query)
         found = []
         for key, group in [*self.groups.items()]:
-            members = [each for each in group.members.values() if each[0].key == query]
+            members = group.members.end(query)
             if members:
                 found.append((group, members))
-                for each in members:
-                    del group.members[query, each[1]]
                 self._conditional.pop(key, None)
             if members and not group.members:
                 del self.groups[key]
@@ -246,14 +247,15 @@ class KeyState:
         wider = unify(group.pattern, triple, values)
         if wider is None:
             return
-        members = [each for each in group.members.values() if low <= each[0].since < high]
+        members = [each for each in group.members if low <= each[0].since < high]
         conditional = [each for each in members if each[0].conditions]
-        if len(conditional) >= MANY and not group.binding:
+        group.met += bool(conditional)
+        if len(conditional) >= MANY and (group.met > SELDOM or not group.binding):
             index = self._conditional.get(group.key)
             if index is None:
                 index = self._conditional[group.key] = ConditionalMembers(group)
-            passing = index.passing(triple)
-            members = [each for each in members if not each[0].conditions or (each[0].key, each[1]) in passing]
+            passing = index.passing(triple, wider)
+            members = [each for each in members if not each[0].conditions or key_of_member(each) in passing]
         elif conditional:
             members = [each for each in members if each[0].passes(values, wider)]
         if members:
@@ -293,7 +295,7 @@ class KeyState:
     ) -> Iterator[Member]:
         """The queries of a group that were told of a triple, or should be."""
         until = max(group.until, latest(self._triples[triple]))
-        for query, path in group.members.values():
+        for query, path in group.members:
             if query.since < until and query.passes(before, after):
                 yield query, path
 
@@ -316,9 +318,9 @@ class KeyState:
         for share in found.values():
             share._restate()
         for group in self.groups.values():
-            for number, members in split.of_members(group.pattern, group.members.values()).items():
+            for number, members in split.of_members(group.pattern, group.members).items():
                 part = WaitingGroup(group.pattern, group.binding, group.support)
-                part.members.update(((query.key, path), (query, path)) for query, path in members)
+                part.members.add(tuple(members))
                 found[number]._add(part)
         for query in self.ended:
             for number in split.of_query(query):
@@ -353,31 +355,41 @@ class KeyState:
         for triple, sources in other._triples.items():
             self._learn(triple, newest(self._triples.get(triple, {}), sources.items()))
         for group in other.groups.values():
-            members = tuple(group.members.values())
+            members = tuple(group.members)
             news = self.wait(Extension(group.pattern, group.binding, group.support, members))
             if news is not None:
                 yield from self.met_with(*news)
 
 
 class ConditionalMembers:
-    """The queries of a group that have conditions on its triple, as an index."""
+    """The queries of a group that have conditions on its triple, with the values that they wait with, as an index."""
 
     def __init__(self, group: WaitingGroup) -> None:
         self._index = Index()
         self._members: dict[str, MemberKey] = {}
         self._others: set[MemberKey] = set()
-        for number, (key, (query, path)) in enumerate(group.members.items()):
-            conditions = query.conditions_on(path[-1])
-            if conditions:
+        self._looked_at: dict[MemberKey, RingQuery] = {}
+        """Those with conditions on what has no name, which no pattern can say."""
+        self._bound = dict(group.binding)
+        nameless = {name for name, term in self._bound.items() if isinstance(term, BlankNode)}
+        known = self._bound.keys() | {*group.pattern.variables}
+        for number, member in enumerate(group.members):
+            query, key = member[0], key_of_member(member)
+            decided = query.decided(self._bound.keys(), known)
+            if any(not nameless.isdisjoint(variables_of(each)) for each in decided):
+                self._looked_at[key] = query
+            elif decided:
+                conditions = tuple(replace_variables(each, self._bound) for each in decided)
                 self._members[str(number)] = key
                 self._index.add(str(number), Pattern((), (Conjunction((group.pattern,), conditions),)))
             else:
                 self._others.add(key)
 
-    def passing(self, triple: Triple) -> set[MemberKey]:
-        """Those whose conditions hold for a triple."""
+    def passing(self, triple: Triple, wider: dict[str, Term]) -> set[MemberKey]:
+        """Those whose conditions hold for a triple, with which these values are known."""
         found = self._index.match(Document.from_triples("urn:triple", [triple]))
-        return {self._members[match.subscription] for match in found} | self._others
+        looked_at = {key for key, query in self._looked_at.items() if query.passes(self._bound, wider)}
+        return {self._members[match.subscription] for match in found} | self._others | looked_at
 
 
 def _missing(wanted: Iterable[str], known: set[str]) -> list[str]:

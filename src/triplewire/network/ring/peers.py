@@ -7,31 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
 from triplewire.model import Behind, Document
 from triplewire.network.node import NodeState
+from triplewire.network.ring.holdings import Holdings, SplittingKey, indexed_keys
 from triplewire.network.ring.homes import HomeState, Limited
 from triplewire.network.ring.identifiers import identify, is_between, key_at
-from triplewire.network.ring.keys import Found, KeyState
-from triplewire.network.ring.loads import PeerLoads
+from triplewire.network.ring.keys import KeyState
 from triplewire.network.ring.messages import (
-    Answer,
     AskRing,
     ChangeSettled,
     ContentTold,
     CountTriples,
     EndQuery,
     ExtendMatching,
-    Extension,
     FindSuccessor,
     FingersFound,
     HandOver,
     IndexQuery,
     IndexTriple,
-    Kept,
-    Member,
     Notification,
     Rectify,
     Replicate,
@@ -42,19 +36,13 @@ from triplewire.network.ring.messages import (
     WatchContent,
 )
 from triplewire.network.ring.post import CauseKey, Parcel, Parcels, Post, PostedCause, PostState, RingFrame
-from triplewire.network.ring.queries import NextStep, NextSteps, RingQuery
+from triplewire.network.ring.queries import RingQuery
 from triplewire.network.ring.settings import RingSettings
-from triplewire.network.ring.splits import DEEPEST, KeySplit, base_of, depth, share_key
 from triplewire.network.ring.statements import Origin
 from triplewire.network.ring.subscriptions import RingSubscription
 from triplewire.network.ring.views import RingView
 
 Outbox = list[tuple[str, RingFrame]]
-_MANY_TRIPLES = 1 << 40
-"""As good as any number: a key that is split is hot."""
-
-_KNOWN_SPLITS = 4096
-"""So many keys of others are known to be split."""
 
 
 @dataclass(slots=True)
@@ -67,19 +55,11 @@ class PeerState(NodeState):
     homes: dict[str, HomeState] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SplittingKey:
-    """What a peer has caused that splits a key."""
-
-    key: str
-
-
 class RingPeer:
     """A peer, made from its durable state. `work` is told of the work that it does, in the paper's unit (section 6)."""
 
     def __init__(self, state: PeerState, settings: RingSettings, work: Callable[[int], None]) -> None:
-        self.state, self.settings, self._work = state, settings, work
-        self._now = 0.0
+        self.state, self.settings = state, settings
         self.view = state.view
         self._post = Post(
             state.name,
@@ -90,9 +70,16 @@ class RingPeer:
             is_grouped=settings.is_grouped,
             learns=settings.learns,
         )
-        self._replicas = self._stand_ins()
-        self._loads = PeerLoads()
-        self._known_splits: dict[str, None] = {}
+        self._holdings = Holdings(state.keys, self._post, state.view, settings, work)
+        self._holdings.replicas = self._stand_ins()
+
+    @property
+    def _now(self) -> float:
+        return self._holdings.now
+
+    @_now.setter
+    def _now(self, now: float) -> None:
+        self._holdings.now = now
 
     @property
     def name(self) -> str:
@@ -106,7 +93,7 @@ class RingPeer:
 
     def _sent(self) -> Outbox:
         self._post.work()
-        return self._post.frames(self._loads.own.value(self._now))
+        return self._post.frames(self._holdings.loads.own.value(self._now))
 
     # -- what the network hands in
 
@@ -118,7 +105,7 @@ class RingPeer:
         """A frame came from another peer."""
         self._now = now
         self.view.find(peer)
-        self._loads.hear(peer, frame.load)
+        self._holdings.loads.hear(peer, frame.load)
         if isinstance(frame, Parcels):
             is_known = [self._post.arrive(parcel, now) for parcel in frame.parcels]
             if not all(is_known):  # the one that sends this is the predecessor that is missing
@@ -171,13 +158,11 @@ class RingPeer:
             self._post.send(identify(key), key, asked, cause, self._now)
 
     def _index_query(self, query: RingQuery, cause: CauseKey) -> None:
-        for number, key in _indexed(query):
-            self._send(key, IndexQuery(query, number), cause)
+        for number, key in indexed_keys(query):
+            self._holdings.send(key, IndexQuery(query, number), cause)
 
     def _count_triples(self, key: str, asked: CountTriples, cause: CauseKey) -> None:
-        state = self.state.keys.get(key)
-        known = 0 if state is None else len(state.documents)
-        count = _MANY_TRIPLES if state is not None and state.is_split else known
+        count = self._holdings.count(key)
         told = TriplesCounted(asked.home, asked.subscription, asked.query, asked.number, count)
         self._post.send(identify(asked.home), "", told, cause, self._now)
 
@@ -191,8 +176,8 @@ class RingPeer:
             subscription.spoken_of = dict.fromkeys(subscription.about, -1)
             self._watch(at.rewatched(subscription), cause)
         for query in subscription.queries:
-            for _, key in _indexed(query):
-                self._send(key, EndQuery(query.key), cause)
+            for _, key in indexed_keys(query):
+                self._holdings.send(key, EndQuery(query.key), cause)
         return self._sent()
 
     def subscription(self, home: str, id: str) -> RingSubscription:
@@ -242,35 +227,25 @@ class RingPeer:
         origin = home.name, uri
         cause = self._post.begin((origin, versions))
         for key, told in home.statements(uri, document, before, self.settings, now).items():
-            self._send(key, told, cause)
+            self._holdings.send(key, told, cause)
         return self._sent()
-
-    def _send(self, key: str, body: Kept | HandOver, cause: CauseKey | None) -> None:
-        """Send what is for a key; where that is known to be split, to its shares."""
-        if key in self._known_splits and not isinstance(body, HandOver):
-            for share, part in KeySplit(key, self.settings.algorithm).shared(body):
-                self._send(share, part, cause)
-        else:
-            self._post.send(identify(key), key, body, cause, self._now)
 
     # -- what is for this peer
 
     def _take(self, parcel: Parcel, cause: CauseKey) -> None:
         match parcel.body:
             case IndexQuery() | IndexTriple() | ExtendMatching() | EndQuery() | WatchContent():
-                self._keep(parcel, cause)
+                self._holdings.keep(parcel, cause)
             case CountTriples():
                 self._count_triples(parcel.key, parcel.body, cause)
             case Notification() | ContentTold() | ChangeSettled() | TriplesCounted():
                 self._bring_home(parcel, cause)
             case Replicate(key, SplitKey(is_settled)):
-                self._copy_split(self._kept_under(key), is_settled=is_settled)
+                self._holdings.copy_split(key, is_settled=is_settled)
             case Replicate(key, body):
-                self._changed(self._kept_under(key), key, body, None)
+                self._holdings.copy(key, body)
             case SplitTold(key):
-                self._known_splits[key] = None
-                if len(self._known_splits) > _KNOWN_SPLITS:
-                    del self._known_splits[next(iter(self._known_splits))]
+                self._holdings.learn_split(key)
             case HandOver():
                 self._take_over(parcel.body, cause)
             case FindSuccessor(asker, fingers) if asker != self.name:
@@ -284,171 +259,6 @@ class RingPeer:
                 self._hear_ring(parcel.sender, predecessor, successors)
             case Rectify():
                 self._rectify(parcel.sender)
-
-    # -- what is kept under a key
-
-    def _kept_under(self, key: str) -> KeyState:
-        state = self.state.keys.get(key)
-        if state is None:
-            state = self.state.keys[key] = KeyState(is_by_document=self.settings.scope == "document")
-        return state
-
-    def _keep(self, parcel: Parcel, cause: CauseKey) -> None:
-        key, body = parcel.key, parcel.body
-        state = self._kept_under(key)
-        work = work_of(body, state)
-        divided = work if self.settings.hot is not None and KeySplit(key, self.settings.algorithm).divides(body) else 0
-        if not state.is_split and self._is_hot(key, state, divided):
-            self._split(key, state)
-        if state.is_split:
-            self._share_out(parcel, state, cause)
-            return
-        self._work(work)
-        self._loads.own.add(work, self._now)
-        state.work.add(divided, self._now)
-        self._extend(key, state, self._changed(state, key, body, cause), cause)
-        for peer in self._replicas:
-            self._post.send_to(peer, Replicate(key, body), cause, self._now)
-
-    def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> list[Found]:
-        """What a message does to what is kept under a key, and the results that this makes.
-
-        Without a cause it is not this peer that is responsible.
-        """
-        match body:
-            case IndexQuery(query, number):
-                return self._wait(state, _first(query, number))
-            case IndexTriple(origin, statement, gone):
-                self._tell_content(key, state, {origin: statement}, cause)
-                changes = state.state(origin, statement, gone)
-                return [found for change in changes for found in state.met_by(*change)]
-            case ExtendMatching(extensions):
-                return [found for each in extensions for found in self._wait(state, (each,))]
-            case EndQuery(query_key):
-                self._end(key, state, query_key, cause)
-            case WatchContent(home, resource, is_wanted):
-                if is_wanted:
-                    state.watchers[home] = resource
-                    self._tell_content(key, state, state.documents, cause, [home])
-                else:
-                    state.watchers.pop(home, None)
-        return []
-
-    def _wait(self, state: KeyState, extensions: Iterable[Extension]) -> list[Found]:
-        news = [found for each in extensions if (found := state.wait(each)) is not None]
-        return [found for each in news for found in state.met_with(*each)]
-
-    def _tell_content(
-        self,
-        key: str,
-        state: KeyState,
-        said: Any,
-        cause: CauseKey | None,
-        homes: Iterable[str] | None = None,
-    ) -> None:
-        if cause is not None and said:
-            for home in [*state.watchers] if homes is None else homes:
-                told = ContentTold(home, state.watchers[home], tuple(said.items()))
-                self._post.send(identify(home), "", told, cause, self._now)
-
-    def _end(self, key: str, state: KeyState, query: str, cause: CauseKey | None) -> None:
-        """A query ends here, and where its results went on to."""
-        where = set()
-        for group, members in state.end(query):
-            for asked, path in members:
-                if len(path) < len(asked.triples):
-                    for _, wider in state.ever_met(group):
-                        number, step = NextSteps(wider, base_of(key)).after(asked, path)
-                        if (number, step.key) not in _indexed(asked):  # there the home says it
-                            where.add(step.key)
-        if cause is not None:
-            for after in sorted(where):
-                self._send(after, EndQuery(query), cause)
-
-    def _extend(self, key: str, state: KeyState, found: Iterable[Found], cause: CauseKey) -> None:
-        """Pass results on: to the next subquery of each query, or, if there is none, to its home."""
-        onward: dict[str, list[Extension]] = {}
-        answers: dict[str, list[Answer]] = {}
-        base = base_of(key)
-        for group, members, triple, wider in found:
-            support = {**group.support, triple: state.sources(triple)}
-            binding = tuple(sorted(wider.items(), key=lambda each: each[0]))
-            steps, waiting = NextSteps(wider, base), dict[int, tuple[NextStep, list[Member]]]()
-            satisfied: dict[str, list[RingQuery]] = {}
-            for query, path in members:
-                if len(path) == len(query.triples):
-                    satisfied.setdefault(query.home, []).append(query)
-                else:
-                    number, step = steps.after(query, path)
-                    waiting.setdefault(id(step), (step, []))[1].append((query, extended_path(path, number)))
-            for step, some in waiting.values():
-                onward.setdefault(step.key, []).append(Extension(step.pattern, binding, support, tuple(some)))
-            for home, queries in satisfied.items():
-                answers.setdefault(home, []).append(Answer(binding, support, tuple(queries)))
-        for after, extensions in onward.items():
-            for each in self._grouped(extensions):
-                self._send(after, ExtendMatching(each), cause)
-        for home, told in answers.items():
-            self._post.send(identify(home), "", Notification(home, tuple(told)), cause, self._now)
-
-    def _grouped(self, extensions: list[Extension]) -> list[tuple[Extension, ...]]:
-        """Intermediate results for one place are one message (section 4), if that is not switched off."""
-        if self.settings.is_grouped:
-            return [tuple(extensions)]
-        return [
-            (Extension(each.pattern, each.binding, each.support, (member,)),)
-            for each in extensions
-            for member in each.members
-        ]
-
-    # -- keys that are hot
-
-    def _is_hot(self, key: str, state: KeyState, amount: int) -> bool:
-        hot = self.settings.hot
-        if hot is None or not amount or depth(key) >= DEEPEST:
-            return False
-        return self._loads.is_too_much(hot, state.work, amount, self._now)
-
-    def _split(self, key: str, state: KeyState) -> None:
-        """A key is kept in shares from now on, and what is kept under it goes there.
-
-        Until the shares have everything, and those that stand in for this peer know of it, it is kept here as well, so
-        that another peer can do this again; and nobody else sends to the shares, so that none is missed.
-        """
-        state.is_split, state.is_settled = True, False
-        cause = self._post.begin(SplittingKey(key))
-        for number, share in state.divided(KeySplit(key, self.settings.algorithm)).items():
-            name = share_key(key, number)
-            self._send(name, HandOver(((name, share),)), cause)
-        self._replicate_split(key, SplitKey(), cause)
-        self._post.conclude(cause)
-
-    def _replicate_split(self, key: str, body: SplitKey, cause: CauseKey | None) -> None:
-        for peer in self._replicas:
-            self._post.send_to(peer, Replicate(key, body), cause, self._now)
-
-    def _end_split(self, key: str) -> None:
-        """The shares of a key have what was kept under it, unless more has come meanwhile."""
-        state = self.state.keys.get(key)
-        if state is None or any(each.about == SplittingKey(key) for each in self.state.post.causes.values()):
-            return
-        if self.view.owns(identify(key)):
-            state.clear()
-            state.is_settled = True
-            self._replicate_split(key, SplitKey(is_settled=True), None)
-
-    def _copy_split(self, state: KeyState, *, is_settled: bool) -> None:
-        """The peer that is responsible for a key says that it is split."""
-        state.is_split, state.is_settled = True, is_settled
-        if is_settled:
-            state.clear()
-
-    def _share_out(self, parcel: Parcel, state: KeyState, cause: CauseKey) -> None:
-        """What is for a key that is split goes to its shares; the sender is told, and sends it there next time."""
-        for share, part in KeySplit(parcel.key, self.settings.algorithm).shared(parcel.body):
-            self._send(share, part, cause)
-        if state.is_settled:
-            self._post.send_to(parcel.sender, SplitTold(parcel.key), None, self._now)
 
     # -- what is for clients
 
@@ -476,13 +286,13 @@ class RingPeer:
 
     def _watch(self, watches: Iterable[WatchContent], cause: CauseKey) -> None:
         for watch in watches:
-            self._send(key_at("s", (watch.resource,) * 3), watch, cause)
+            self._holdings.send(key_at("s", (watch.resource,) * 3), watch, cause)
 
     def _settle(self, cause: PostedCause) -> None:
         """All that a client has caused has arrived everywhere: those whom it concerns are told."""
         match cause.about:
             case SplittingKey(key):
-                self._end_split(key)
+                self._holdings.end_split(key)
             case (str(home), str(id)) if home in self.state.homes:
                 self.state.homes[home].settle([id], None, self._now)
             case ((str(), str()) as origin, versions):
@@ -538,18 +348,12 @@ class RingPeer:
         if self.view.predecessor is not None:
             self._post.send_to(self.view.predecessor, self._told(), None, self._now)
         self._post.resume(self._now, only_given_up=True)
-        before, self._replicas = self._replicas, self._stand_ins()
-        added = [peer for peer in self._replicas if peer not in before]
+        before, self._holdings.replicas = self._holdings.replicas, self._stand_ins()
+        added = [peer for peer in self._holdings.replicas if peer not in before]
         if added:
             own = [key for key in self.state.keys if self.view.owns(identify(key))]
             for peer in added if own else ():
-                self._copy_to(peer, own)
-
-    def _copy_to(self, peer: str, keys: Iterable[str], cause: CauseKey | None = None) -> None:
-        """Another peer is to stand in for this one."""
-        copies = tuple((key, self.state.keys[key].copy()) for key in keys)
-        if copies:
-            self._post.send_to(peer, HandOver(copies), cause, self._now)
+                self._holdings.copy_to(peer, own)
 
     def _rectify(self, peer: str) -> None:
         old, old_start, was_alone = self.view.predecessor, self.view.start, not self.view.successors
@@ -571,7 +375,7 @@ class RingPeer:
             gone = [key for key in self.state.keys if is_between(identify(key), before, start)]
             self._send_homes_on()
             for key in gone:
-                self._send(key, HandOver(((key, self.state.keys[key].copy()),)), None)
+                self._holdings.send(key, HandOver(((key, self.state.keys[key].copy()),)), None)
         else:
             self._take_up(lambda place: is_between(place, start, before))
 
@@ -580,10 +384,10 @@ class RingPeer:
         cause = self._post.begin(None)
         new = [key for key in self.state.keys if is_new(identify(key))]
         for key in new:
-            self._extend(key, self.state.keys[key], self.state.keys[key].everything(), cause)
-        for peer in self._replicas:
-            self._copy_to(peer, new)
-        self._split_again(new)
+            self._holdings.extend(key, self.state.keys[key], self.state.keys[key].everything(), cause)
+        for peer in self._holdings.replicas:
+            self._holdings.copy_to(peer, new)
+        self._holdings.split_again(new)
         self._post.conclude(cause)
 
     def _take_over(self, body: HandOver, cause: CauseKey) -> None:
@@ -594,23 +398,16 @@ class RingPeer:
         for key, told in body.keys:
             state = self.state.keys.get(key)
             if state is None:
-                self.state.keys[key] = told
+                self.state.keys[key] = told.copy()
                 continue
             found = [*state.merge(told)]
             if key in own:
-                self._extend(key, state, found, cause)
-                self._tell_content(key, state, state.documents, cause)
-        for peer in self._replicas:
-            self._copy_to(peer, own, cause)
-        self._split_again(own)
+                self._holdings.extend(key, state, found, cause)
+                self._holdings.tell_content(state, state.documents, cause)
+        for peer in self._holdings.replicas:
+            self._holdings.copy_to(peer, own, cause)
+        self._holdings.split_again(own)
         self._send_homes_on()
-
-    def _split_again(self, keys: Iterable[str]) -> None:
-        """What another peer has kept under keys that are split goes to their shares."""
-        for key in keys:
-            state = self.state.keys[key]
-            if state.is_split and not state.is_settled:
-                self._split(key, state)
 
     def _send_homes_on(self) -> None:
         """Homes of peers that have left are kept where what is for them goes."""
@@ -626,7 +423,7 @@ class RingPeer:
         if peer in self.view.known:
             missing = self.view.lose(peer)
             if not self.view.successors:
-                self._replicas = ()
+                self._holdings.replicas = ()
                 if old_start is not None:
                     self._take_up(lambda place: not is_between(place, old_start, self.view.place))
             else:
@@ -674,39 +471,8 @@ class RingPeer:
         for key, kept_there in left.keys.items():
             place = identify(key)
             if left.view.owns(place) and not self.view.owns(place):
-                self._send(key, HandOver(((key, kept_there.copy()),)), None)
+                self._holdings.send(key, HandOver(((key, kept_there.copy()),)), None)
         for kept in left.post.kept.values():
             if kept.parcel.peer is None and not isinstance(kept.parcel.body, FindSuccessor):
                 self._post.send(kept.parcel.place, kept.parcel.key, kept.parcel.body, None, now)
         return self._sent()
-
-
-@lru_cache(maxsize=1024)
-def extended_path(path: tuple[int, ...], number: int) -> tuple[int, ...]:
-    """A path and one more: the same value for all queries that go the same way."""
-    return (*path, number)
-
-
-def work_of(body: Kept, state: KeyState) -> int:
-    """How much work a message is, in the paper's unit (section 6): triples to look at, and subqueries to compare."""
-    match body:
-        case IndexQuery():
-            return int(len(state.documents) > 0)
-        case IndexTriple(_, statement):
-            return len(statement.triples)
-        case ExtendMatching(extensions):
-            return sum(len(each.members) for each in extensions)
-    return 0
-
-
-def _indexed(query: RingQuery) -> list[tuple[int, str]]:
-    """The subqueries that a query is indexed by, with their keys: all of a chain, as far as they have a constant."""
-    keys = [(number, query.key_of(number, query.triples[number])) for number in query.chain or (query.first,)]
-    return [(number, key) for number, key in keys if key is not None]
-
-
-def _first(query: RingQuery, number: int) -> tuple[Extension, ...]:
-    """What waits when a query is indexed: its first subquery. Others of a chain wait with what was found before."""
-    if number != query.first:
-        return ()
-    return (Extension(query.triples[number], (), {}, ((query, (number,)),)),)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from triplewire.network.ring.messages import MAINTENANCE, ChangeSettled, ExtendMatching, Notification
 from triplewire.network.ring.views import RingView
@@ -39,8 +39,7 @@ Touched = frozenset[tuple[str, str]]
 """Subscriptions that have got something: the peer of the subscriber, and the id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(NamedTuple):
     """Something for the peer that is responsible for a place, or for the `peer` of that name.
 
     `is_final`: the one who sent it on takes the receiver for that peer.
@@ -56,8 +55,7 @@ class Parcel:
     hops: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Parcels:
+class Parcels(NamedTuple):
     """Parcels that go the same way next, all of one kind; `load` is what the peer that sends this has done lately."""
 
     kind: str
@@ -180,17 +178,9 @@ class Post:
         self._pass_on(hop, parcel, is_final=is_final)
 
     def _pass_on(self, hop: str, parcel: Parcel, *, is_final: bool) -> None:
-        sent = Parcel(
-            parcel.sender,
-            parcel.number,
-            parcel.place,
-            parcel.key,
-            parcel.body,
-            parcel.peer,
-            is_final,
-            parcel.hops + 1,
-        )
-        self._parcels.setdefault((hop, parcel.body.kind), []).append(sent)
+        sender, number, place, key, body, peer, _, hops = parcel
+        sent = Parcel(sender, number, place, key, body, peer, is_final, hops + 1)
+        self._parcels.setdefault((hop, body.kind), []).append(sent)
 
     def frames(self, load: float) -> list[tuple[str, RingFrame]]:
         """What a step has led to; parcels of a kind that go the same way are one message (multiSend)."""

@@ -12,7 +12,7 @@ do not, it waits under a value that is known of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -88,16 +88,15 @@ class RingQuery:
 
     def passes(self, before: Binding, after: Binding) -> bool:
         """Whether the conditions hold whose variables have just become known."""
-        return all(
-            holds(condition, dict(after))
-            for condition in self.conditions
-            if (needs := variables_of(condition)) <= after.keys() and not (needs <= before.keys() and before)
-        )
+        return all(holds(condition, dict(after)) for condition in self.decided(before.keys(), after.keys()))
 
-    def conditions_on(self, number: int) -> tuple[Expression, ...]:
-        """The conditions that one subquery decides alone."""
-        names = {*self.triples[number].variables}
-        return tuple(condition for condition in self.conditions if variables_of(condition) <= names)
+    def decided(self, before: Set[str], after: Set[str]) -> tuple[Expression, ...]:
+        """The conditions that can be looked at when these variables are known, and could not be before."""
+        return tuple(
+            condition
+            for condition in self.conditions
+            if (needs := variables_of(condition)) <= after and not (needs <= before and before)
+        )
 
 
 class NextStep(NamedTuple):

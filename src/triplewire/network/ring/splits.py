@@ -176,7 +176,8 @@ class KeySplit:
     def of_members(self, pattern: TriplePattern, members: Iterable[Member]) -> dict[int, list[Member]]:
         """Queries that wait for one pattern, by the shares at which they do."""
         if self.way != "q":
-            return {number: [*members] for number in self.of_pattern(pattern)}
+            waiting = [*members]
+            return dict.fromkeys(self.of_pattern(pattern), waiting)
         found: dict[int, list[Member]] = {}
         for member in members:
             found.setdefault(self._number(member[0].key), []).append(member)

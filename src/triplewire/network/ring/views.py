@@ -39,12 +39,12 @@ class RingView:
     lost: dict[str, None] = field(default_factory=dict)
     contact: str | None = None
     """A peer of the ring that this one comes to, until it has a successor."""
+    place: int = field(init=False)
+    """Where the peer is."""
     _ways: list[tuple[int, str]] = field(default_factory=list)
 
-    @property
-    def place(self) -> int:
-        """Where the peer is."""
-        return identify(self.name)
+    def __post_init__(self) -> None:
+        self.place = identify(self.name)
 
     @property
     def known(self) -> set[str]:
