@@ -181,6 +181,8 @@ class HostedNetwork(SimulatedNetwork):
         """Link two nodes; without a cost, in milliseconds, it is measured."""
         for node in (a, b):
             self._refuse_unknown(node)
+            if node in self._down:
+                raise NetworkError(f"node {node} is down; it can be linked when it is up")
         self._wired().link(a, b, cost)
         self._look_again()
 
