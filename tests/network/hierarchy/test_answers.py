@@ -163,7 +163,8 @@ def test_brokers_of_a_unit_share_what_its_controller_was_told():
 def test_answers_that_were_not_used_for_the_longest_time_make_room():
     cache = AnswerCache(most=2)
     keys = [
-        AnswerKey("", 0, compile_query(ASKED % theme, language="sparql"), 0, None, "documents") for theme in range(3)
+        AnswerKey("", 0, "", compile_query(ASKED % theme, language="sparql"), 0, None, "documents")
+        for theme in range(3)
     ]
     kept = [KeptAnswer(f"query-{number}", (), frozenset()) for number in range(3)]
     for key, answer in zip(keys[:2], kept, strict=False):

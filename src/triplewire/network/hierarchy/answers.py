@@ -1,8 +1,9 @@
 """Answers: what a query finds, and answers that are kept so that the same query need not be asked again (N3, N5).
 
 A hub keeps the answer to a query for the one who asked: a neighbour, or its own clients. What is kept inside a unit is
-no answer outside of it, so how far the asker is belongs to that: all who are behind a neighbour and equally far see the
-same. It is kept while it is true, and the one who answers watches over that:
+no answer outside of it, and what a list keeps for some is none for others: so how far the asker is, and its account,
+belong to that. All who are behind a neighbour, equally far and of one account, see the same. It is kept while it is
+true, and the one who answers watches over that:
 
     kept        an answer says under which name the answerer keeps it; one that is not kept there is not kept here
     gone        when something has changed that may alter it, or it has to make room, those who were told it hear so,
@@ -20,6 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.model import Document
+from triplewire.model.access import EVERYBODY
 from triplewire.network.routing import RoutesTold
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.messages import DocumentSent
@@ -44,7 +46,10 @@ FoundItem = DocumentSent | FoundAdvertisement
 
 @dataclass(frozen=True, slots=True)
 class QueryAsked:
-    """A query of a client at the hub `asker`; `wanted` is how many answers are still wanted, None for all."""
+    """A query of a client at the hub `asker`; `wanted` is how many answers are still wanted, None for all.
+
+    It finds what its account may read, wherever that is.
+    """
 
     kind: ClassVar[str] = "query"
     id: str
@@ -53,6 +58,7 @@ class QueryAsked:
     reach: int
     wanted: int | None
     sought: Sought = "documents"
+    account: str = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +114,11 @@ class FoundDocuments:
 
 
 class AnswerKey(NamedTuple):
-    """Who asks what: a neighbour, or "" for clients of the hub, and how far from here the asker is behind it."""
+    """Who asks what: a neighbour, or "" for clients of the hub, how far the asker is behind it, and its account."""
 
     who: str
     distance: int
+    account: str
     pattern: Pattern
     reach: int
     wanted: int | None

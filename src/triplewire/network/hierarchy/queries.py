@@ -17,7 +17,8 @@ from typing import Any
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.model import Document
+from triplewire.model import Access, Document
+from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy.answers import (
     AnswerCache,
     AnswerKey,
@@ -34,7 +35,7 @@ from triplewire.network.hierarchy.answers import (
     told_of,
 )
 from triplewire.network.node import Outbox
-from triplewire.network.routing import RoutesTold
+from triplewire.network.routing import Advertisement, RoutesTold
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.items import ItemIndex
 from triplewire.network.routing.messages import DocumentSent
@@ -72,7 +73,9 @@ class QueryTask:
     def key(self) -> AnswerKey:
         """Who asks what."""
         asked = self.asked
-        return AnswerKey(self.came, self.distance, asked.pattern, asked.reach, asked.wanted, asked.sought)
+        return AnswerKey(
+            self.came, self.distance, asked.account, asked.pattern, asked.reach, asked.wanted, asked.sought
+        )
 
     def take(self, found: tuple[FoundItem, ...], silent: tuple[str, ...] = ()) -> None:
         """Something is found: each counts once, and not more than are wanted."""
@@ -93,12 +96,14 @@ def _identity(item: FoundItem, sought: Sought) -> tuple[Any, ...]:
 class BrokerState(MovingState):
     """What a hub of a hierarchy must not lose: also queries that it works on, those that are done, and what it keeps.
 
-    `publications` has the versions of documents that were published here, those that are past among them.
+    `publications` has the versions of documents that were published here, those that are past among them, and `lists`
+    by their ids the advertisements that not everybody may find.
     """
 
     queries: dict[str, QueryTask] = field(default_factory=dict)
     answers: dict[str, QueryTask] = field(default_factory=dict)
     cache: AnswerCache = field(default_factory=AnswerCache)
+    lists: dict[str, Access] = field(default_factory=dict)
     publications: deque[DocumentSent] = field(default_factory=lambda: deque(maxlen=_MOST_PUBLICATIONS))
 
 
@@ -110,11 +115,32 @@ class BrokerHub(MovingHub):
     # -- clients
 
     def find(
-        self, id: str, pattern: Pattern, reach: int, limit: int | None, now: float, sought: Sought = "documents"
+        self,
+        id: str,
+        pattern: Pattern,
+        reach: int,
+        limit: int | None,
+        now: float,
+        sought: Sought = "documents",
+        account: str = EVERYBODY,
     ) -> Outbox:
-        """A client looks for something."""
-        self._begin_query("", QueryAsked(id, self.name, pattern, reach, limit, sought), now)
+        """A client looks for something that its account may read."""
+        self._begin_query("", QueryAsked(id, self.name, pattern, reach, limit, sought, account), now)
         return self._sent()
+
+    def advertise(self, id: str, advertisement: Advertisement, now: float, *, access: Access | None = None) -> Outbox:
+        """See `RoutingHub.advertise`; with a list, only those whom it names find the advertisement."""
+        if self.state.lists.get(id) != access:
+            self.state.lists.pop(id, None)
+            if access is not None:
+                self.state.lists[id] = access
+            self._let_go_of(lambda key, parts: key.sought == "advertisements", now)
+        return super().advertise(id, advertisement, now)
+
+    def withdraw(self, id: str, now: float) -> Outbox:
+        """See `RoutingHub.withdraw`."""
+        self.state.lists.pop(id, None)
+        return super().withdraw(id, now)
 
     def found(self, id: str) -> FoundDocuments:
         """What a client's query has found so far."""
@@ -209,6 +235,7 @@ class BrokerHub(MovingHub):
                 FoundAdvertisement(self.name, source.removeprefix(_CLIENT), items)
                 for source, items in self.state.advertisements.items()
                 if source.startswith(_CLIENT)
+                and self._lists(source.removeprefix(_CLIENT), asked.account)
                 and distance <= min(asked.reach, max(item.reach for item in items))
                 and ItemIndex(items).could_match(asked.pattern)
             ]
@@ -221,10 +248,16 @@ class BrokerHub(MovingHub):
             told
             for told in own
             if told.document is not None
+            and told.is_for(asked.account)
             and distance <= min(told.reach, asked.reach)
             and asked.pattern.rows_in(told.document, EMPTY)
         ]
         return [*sorted(found, key=lambda told: -told.time)]
+
+    def _lists(self, id: str, account: str) -> bool:
+        """Whether an account may find an advertisement."""
+        access = self.state.lists.get(id)
+        return access is None or access.may_read(account)
 
     def _may_know(self, peer: str, asked: QueryAsked) -> bool:
         """The unit above may, as far as the query goes; a sub-unit if it has advertised something for it.

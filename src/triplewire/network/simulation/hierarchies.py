@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple, get_args
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
 from triplewire.languages import compile as compile_query
+from triplewire.model import Access, Term
+from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
     AnswerCache,
@@ -30,6 +32,7 @@ from triplewire.network.hierarchy import (
     unit_name,
 )
 from triplewire.network.node import Node, NodeState
+from triplewire.network.routing import Advertisement
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork, MovingClient
 from triplewire.network.simulation.wirings import Wire
 from triplewire.network.simulation.world import World
@@ -114,15 +117,17 @@ class HierarchyNetwork(HostedNetwork):
         assert isinstance(found, BrokerHub), "brokers answer queries"
         return found
 
-    def client(self, at: int) -> HierarchyClient:
-        """A new client of a broker."""
+    def client(self, at: int, *, account: str = EVERYBODY) -> HierarchyClient:
+        """A new client of a broker; of an account, if one is named, which access lists may name."""
         self._refuse_unknown(at)
-        return HierarchyClient(self, f"client-{next(self._clients)}", at)
+        return HierarchyClient(self, f"client-{next(self._clients)}", at, account)
 
-    def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None, sought: Sought) -> None:
+    def find(
+        self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None, sought: Sought, account: str
+    ) -> None:
         """A client of a broker looks for something."""
         hub = self.hub(at)
-        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name), sought))
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name), sought, account))
         self._watch_queries(hub)
 
     @property
@@ -329,6 +334,23 @@ class HierarchyClient(MovingClient):
 
     _network: HierarchyNetwork
 
+    def advertise(
+        self,
+        *,
+        schemas: Iterable[str] = (),
+        properties: Iterable[str] = (),
+        values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
+        id: str | None = None,
+        reach: str = "network",
+        access: Access | None = None,
+    ) -> str:
+        """See `SimulatedClient.advertise`; with a list, only accounts that it names find the advertisement (N4)."""
+        found = id or f"{self.name}/advertisement-{next(self._numbers)}"
+        wanted = Advertisement(schemas=schemas, properties=properties, values=values, reach=self._height(reach))
+        now = self._moment(self.at)
+        self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now, access=access))
+        return found
+
     def find(
         self,
         text: str,
@@ -348,7 +370,7 @@ class HierarchyClient(MovingClient):
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be above 0, and is {limit}")
         id, pattern = f"{self.name}/query-{next(self._numbers)}", compile_query(text, language=language)
-        self._network.find(self.at, id, pattern, self._height(reach), limit, sought)
+        self._network.find(self.at, id, pattern, self._height(reach), limit, sought, self.account)
         return FoundQuery(self._network, self.at, id)
 
 
