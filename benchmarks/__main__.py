@@ -10,6 +10,7 @@ BENCHMARKS = {
     "core": "benchmarks.core",
     "edge": "benchmarks.edge.run",
     "engine": "benchmarks.engine.run",
+    "evidence": "benchmarks.evidence.run",
     "faults": "benchmarks.faults.run",
     "fuzz": "benchmarks.fuzz.run",
     "hub": "benchmarks.hub.run",

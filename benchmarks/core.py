@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 
@@ -33,6 +36,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.scale:
         names = options.workload or ["W2-OID", "W1"]
         lines += growth.run(names, progress, options.subscriptions if options.quick else None)
+    elif options.figures:
+        return _draw(options, progress)
     elif options.index:
         lines += footprint.run(options.workload or WORKLOADS, options.subscriptions, options.seed, progress)
     else:
@@ -53,8 +58,33 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help=f"everything with {QUICK} subscriptions, in seconds")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--scale", action="store_true", help="instead: 10,000 to 1,000,000 that do not match")
+    modes.add_argument(
+        "--figures", type=Path, nargs="?", const=Path("figures"), metavar="FOLDER", help="instead: G-ToPSS's figures"
+    )
     modes.add_argument("--index", action="store_true", help="instead: bytes, building, saving, loading, changing")
     return parser
+
+
+def _draw(options: argparse.Namespace, progress: Progress) -> int:
+    """Figures 9(a) to (f), 10(a) and (b) of the G-ToPSS paper, with our curves."""
+    missing = [name for name in ("matplotlib", "networkx") if find_spec(name) is None]
+    if missing:
+        what = " and ".join(missing)
+        print(f"the figures need {what}: .venv/bin/pip install -c constraints.txt -e '.[bench]'", file=sys.stderr)
+        return 2
+    from benchmarks.gtopss.experiments import SUBSCRIPTIONS
+    from benchmarks.gtopss.figures import run as run_figures
+    from benchmarks.gtopss.figures import told
+
+    size, seconds = (QUICK // 10, 0.02) if options.quick else (SUBSCRIPTIONS, options.seconds)
+    written: list[str] = []
+    for figure, points, path in run_figures(options.figures, subscriptions=size, seconds=seconds, progress=progress):
+        progress.done()
+        print(told(figure, points), f"The paper: {figure.says}", f"drawn: {path}", sep="\n", end="\n\n", flush=True)
+        written += [json.dumps(point.as_dict()) + "\n" for point in points]
+        if options.json:
+            options.json.write_text("".join(written), encoding="utf-8")
+    return 0
 
 
 def run(options: argparse.Namespace, progress: Progress) -> list[Line]:

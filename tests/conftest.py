@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from functools import cache
+
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
@@ -16,6 +20,9 @@ _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", _untimed, derandomize=True, max_examples=25)
 settings.register_profile(EXPLORING, _untimed, derandomize=False, max_examples=100, print_blob=True)
 settings.load_profile("repeatable")
+
+# Each client reads all authorities of the world, which takes longer than most tests of a service: here it is done once.
+httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 
 
 _LONG = (
@@ -41,6 +48,13 @@ def pytest_collection_modifyitems(items):
     """Files that take long come first: so no process is still busy with one when the others have nothing left to do."""
     places = {prefix: place for place, prefix in enumerate(_LONG)}
     items.sort(key=lambda item: min((places[p] for p in _LONG if item.nodeid.startswith(p)), default=len(_LONG)))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """The thousands of tests stay until the end: nothing looks through them again for what can be thrown away."""
+    gc.collect()
+    gc.freeze()
 
 
 class SparkOnce(LoadFileScheduling):

@@ -38,6 +38,11 @@ class Indexed(Alternative):
     def answers(self, document: Document, asked: Collection[int]) -> set[int]:
         return {int(id) for id in self._index.match(document).subscriptions} & set(asked)
 
+    @property
+    def nbytes(self) -> int:
+        """How large the index is."""
+        return self._index.nbytes
+
     def matches(self, document: Document) -> set[int]:
         """All subscriptions that match."""
         return {int(id) for id in self._index.match(document).subscriptions}

@@ -158,7 +158,8 @@ def _expect(workload: EdgeWorkload, edge: Edge, number: int, changed: Sequence[i
     """The edge has the new memory of every server that it holds, and nothing of the others."""
     text = f"SELECT ?s {{ ?s <urn:v#memory> ?m FILTER(?m = {memory}) }}"
     found = {str(row["s"]) for row in edge.query(text)}
-    wanted = {f"<urn:s/{each}>" for each in changed if f"key{each}" in {id for id, _ in workload.rules_of(number)}}
+    followed = {id for id, _ in workload.rules_of(number)}
+    wanted = {f"<urn:s/{each}>" for each in changed if f"key{each}" in followed}
     assert found == wanted, f"edge {number} holds {len(found)} changed servers, and should hold {len(wanted)}"
 
 

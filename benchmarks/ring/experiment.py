@@ -6,11 +6,11 @@ import gc
 from dataclasses import asdict, dataclass, field
 from random import Random
 from time import process_time
+from typing import Literal
 
 from benchmarks.report import Progress
 from benchmarks.ring.workload import RingSchema, RingWorkload
 from triplewire.errors import NetworkError
-from triplewire.languages import compile as compile_query
 from triplewire.matching import Index
 from triplewire.model import Document, Row
 from triplewire.network import Simulation
@@ -20,6 +20,9 @@ from triplewire.network.simulation import SimulatedClient
 
 PAPER_KINDS = ("index-triple", "extend-matching", "notification")
 """The messages that the paper counts as hops: to insert triples, and to create and deliver notifications."""
+
+SPLIT_KINDS = ("split", "hand over")
+"""What it takes to split keys; without churn nothing else is handed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,10 @@ class RingRun:
     steps: tuple[int, ...] = (1000, 2000, 4000, 8000)
     workload: RingWorkload = field(default_factory=RingWorkload)
     replicas: int = 1
+    hot: float | None = None
+    """From how many times the usual load of a peer on keys are split; None: never, as in the paper."""
+    rewriter: Literal["rarest", "any"] = "any"
+    """Which subquery a query of MQC is indexed by; the paper takes any."""
     churn: int = 0
     """How many peers leave, crash for good and join, each, while triples are inserted."""
     retracted: float = 0.0
@@ -47,6 +54,7 @@ class RingPoint:
     run: str
     algorithm: str
     learns: bool
+    hot: float | None
     nodes: int
     triples: int
     hops: int
@@ -71,13 +79,16 @@ class RingExperiment:
         self._run, self._progress = run, progress
         self._began, self._chance = process_time(), Random(run.seed)
         self._sim = Simulation(run.seed)
-        settings = RingSettings(run.algorithm, replicas=run.replicas, learns=run.learns, is_wide=False)
+        settings = RingSettings(
+            run.algorithm, replicas=run.replicas, learns=run.learns, is_wide=False, hot=run.hot, rewriter=run.rewriter
+        )
         self._net = self._sim.ring(run.nodes, settings=settings)
         self._clients = [self._net.client(at=node) for node in self._net.nodes]
         self._schema = RingSchema(run.workload, run.seed)
         self._asked: list[tuple[SimulatedClient, str, str]] = []
         self._inserted: dict[str, tuple[SimulatedClient, Document]] = {}
         self._before = 0
+        self._hub: Index | None = None
 
     def points(self) -> list[RingPoint]:
         """Run it; a point for each step."""
@@ -148,7 +159,8 @@ class RingExperiment:
         self._sim.run()
 
     def _hops(self) -> int:
-        return sum(self._sim.messages[kind] for kind in PAPER_KINDS)
+        kinds = PAPER_KINDS if self._run.hot is None else (*PAPER_KINDS, *SPLIT_KINDS)
+        return sum(self._sim.messages[kind] for kind in kinds)
 
     def _point(self, name: str, number: int) -> RingPoint:
         run, loads = self._run, sorted(self._sim.loads.values(), reverse=True)
@@ -159,6 +171,7 @@ class RingExperiment:
             name,
             run.algorithm,
             run.learns,
+            run.hot,
             run.nodes,
             number,
             self._hops() - self._before,
@@ -176,10 +189,11 @@ class RingExperiment:
         stated = Document.from_triples(
             "urn:all", [t for _, document in self._inserted.values() for t in document.triples]
         )
-        index = Index()
-        for number, (_, _, text) in enumerate(self._asked):
-            index.add(str(number), compile_query(text, language="conjunctive"))
-        expected = {match.subscription: {Row(row) for row in match.rows} for match in index.match(stated)}
+        if self._hub is None:
+            self._hub = Index()
+            for number, (client, sid, _) in enumerate(self._asked):
+                self._hub.add(str(number), self._net.hub(client.at).subscription(sid).pattern)
+        expected = {match.subscription: {Row(row) for row in match.rows} for match in self._hub.match(stated)}
         for number, (client, sid, text) in enumerate(self._asked):
             rows = {*self._net.hub(client.at).subscription(sid).told}
             if rows != expected.get(str(number), set()):
@@ -187,9 +201,13 @@ class RingExperiment:
         return sum(map(len, expected.values()))
 
 
-def lookup(nodes: int, seed: int = 1, count: int = 20_000) -> float:
-    """How many hops it takes on average to get from a peer to the one that is responsible for a place."""
-    views, chance = ideal(f"peer-{number}" for number in range(nodes)), Random(seed)
+def lookup(nodes: int, *, successors: int, seed: int = 1, count: int = 20_000) -> float:
+    """How many hops it takes on average to get from a peer to the one that is responsible for a place.
+
+    With one successor a peer goes by its fingers alone, as Chord has it: ½·log2 N hops to the peer before the place,
+    and one to its successor.
+    """
+    views, chance = ideal((f"peer-{number}" for number in range(nodes)), length=successors), Random(seed)
     names, hops = [*views], 0
     for _ in range(count):
         at, place = chance.choice(names), chance.randrange(SIZE)

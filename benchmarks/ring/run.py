@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.report import Progress, table
 from benchmarks.ring.experiment import RingExperiment, RingPoint, RingRun, lookup
 from benchmarks.ring.workload import RingWorkload
-from triplewire.network.ring import Algorithm
+from triplewire.network.ring import Algorithm, RingSettings
+from triplewire.network.ring.views import LENGTH
 
 ALGORITHMS: tuple[Algorithm, ...] = ("sqc", "mqc")
 PAPER = (
@@ -40,7 +41,10 @@ def runs(nodes: int, workload: RingWorkload, steps: tuple[int, ...], kinds: Sequ
                 for share in (0.1, 0.5, 0.9)
             ],
             "large": [replace(plain, name="ten times the nodes", nodes=10 * nodes, steps=few, workload=smaller)],
-            "skew": [replace(plain, name="Zipf 1", steps=few, workload=replace(smaller, zipf=1.0))],
+            "skew": [
+                replace(plain, name=f"Zipf 1{name}", steps=few, workload=replace(smaller, zipf=1.0), hot=hot)
+                for name, hot in (("", None), (", hot keys split", RingSettings().hot))
+            ],
             "churn": [replace(plain, name="churn", steps=few, workload=smaller, replicas=3, churn=10)],
             "retraction": [replace(plain, name="retraction", steps=few, workload=smaller, retracted=0.5)],
         }
@@ -61,8 +65,11 @@ def main(arguments: Sequence[str]) -> int:
     steps = tuple(max(1, options.triples >> shift) for shift in (3, 2, 1, 0))
     progress, points = Progress(), list[RingPoint]()
     for nodes in (options.nodes, 10 * options.nodes):
-        hops, ideal = lookup(nodes), log2(nodes) / 2 + 1
-        print(f"{nodes:,} nodes: {hops:.2f} hops for a lookup, and ½·log2 N + 1 is {ideal:.2f}")
+        by_fingers, hops = lookup(nodes, successors=1), lookup(nodes, successors=LENGTH)
+        print(
+            f"{nodes:,} nodes: {by_fingers:.2f} hops for a lookup by fingers, and ½·log2 N + 1 is"
+            f" {log2(nodes) / 2 + 1:.2f}; {hops:.2f} with the list of {LENGTH} successors"
+        )
     print(PAPER)
     for run in runs(options.nodes, workload, steps, options.only or KINDS):
         points += RingExperiment(run, progress).points()
@@ -70,12 +77,46 @@ def main(arguments: Sequence[str]) -> int:
         print(_table(points[-len(steps) :] if run.steps == steps else points[-1:]), end="\n\n", flush=True)
         if options.json:
             options.json.write_text("".join(json.dumps(point.as_dict()) + "\n" for point in points), encoding="utf-8")
+    for verdict in verdicts(points):
+        print(verdict)
     if options.plot:
         from benchmarks.ring.plots import draw
 
         for path in draw(points, options.plot):
             print(f"drawn: {path}")
     return 0
+
+
+def verdicts(points: Sequence[RingPoint]) -> list[str]:
+    """What was to be reached, as far as the runs that were made say; and the orders that the paper sees."""
+    found, last = [], {(point.run, point.algorithm): point for point in points}
+    sqc, mqc = last.get(("paper", "sqc")), last.get(("paper", "mqc"))
+    if sqc is not None and mqc is not None:
+        found += [
+            _verdict(
+                "figure 5(a): MQC takes more hops than SQC", mqc.hops > sqc.hops, f"{mqc.hops / sqc.hops:.1f} times"
+            ),
+            _verdict("figure 5(b): MQC has more load", mqc.load > sqc.load, f"{mqc.load / sqc.load:.2f} times"),
+            _verdict(
+                "figure 5(c): MQC is at work on more nodes",
+                mqc.at_work > sqc.at_work,
+                f"{mqc.at_work} and {sqc.at_work}",
+            ),
+            _verdict(
+                "MQC is at work on 85 % of the nodes", mqc.at_work >= 0.85 * mqc.nodes, f"{mqc.at_work / mqc.nodes:.0%}"
+            ),
+        ]
+    for (run, algorithm), point in last.items():
+        if run == "Zipf 1, hot keys split":
+            busiest = point.busiest * point.nodes / max(point.load, 1)
+            found.append(
+                _verdict(f"{algorithm}: the busiest peer does at most 5 times the mean", busiest <= 5, f"{busiest:.1f}")
+            )
+    return found
+
+
+def _verdict(what: str, is_reached: bool, seen: str) -> str:
+    return f"{'reached' if is_reached else 'missed '}  {what}: {seen}"
 
 
 def _table(points: Sequence[RingPoint]) -> str:

@@ -9,7 +9,8 @@ The paper matches one publication again and again. Here documents differ, so tha
 for the one before, and each has its own thousandth of subscriptions: that touches more of the index than if
 all publications had a part in common that the matching subscriptions come from.
 
-W1-ISA is the same with an is-a constraint on a variable in half of the subscriptions with variables.
+A `Shape` has other sizes and another overlap, for the figures of the paper. W1-ISA is the same with an is-a constraint
+on a variable in half of the subscriptions with variables.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from triplewire.algebra.taxonomy import EMPTY, Taxonomy
 from triplewire.model import RDF, RDFS, Document
 
 PUBLICATION = (35, 90)
-SUBSCRIPTION = (5, 8)
 MATCHING = 0.001
 DOCUMENTS = 50
 LABELS = 50
@@ -41,6 +41,20 @@ Edge = tuple[int, int, int]
 """Subject, label, object; a node at or above NODES is a number (a literal), which is never a subject."""
 
 
+class Shape(NamedTuple):
+    """What subscriptions look like, beyond their number: the parameters of the paper's experiments."""
+
+    nodes: int = 5
+    edges: int = 8
+    overlap: float = 0.5
+    """The part of those that do not match that are subgraphs of one big graph."""
+    is_strict: bool = False
+    """Whether those that match have no more edges than the others, too."""
+
+
+SHAPE = Shape()
+
+
 class Drawn(NamedTuple):
     """A subscription before it is a pattern: where it comes from, its edges, and which nodes become variables."""
 
@@ -49,9 +63,9 @@ class Drawn(NamedTuple):
     variables: Sequence[int]
 
 
-def generate(name: str, subscriptions: int, seed: int, matching: int | None = None) -> Workload:
+def generate(name: str, subscriptions: int, seed: int, matching: int | None = None, shape: Shape = SHAPE) -> Workload:
     """The workload W1 or W1-ISA; `matching` subscriptions match each document (a thousandth if not given)."""
-    sources = Sources(subscriptions, seed, matching)
+    sources = Sources(subscriptions, seed, matching, shape)
     hierarchy = taxonomy((_node(i) for i in range(NODES)), seed) if name == "W1-ISA" else EMPTY  # type: ignore[misc]
     pattern = _patterns(sources, hierarchy, seed)
     return Workload(
@@ -67,30 +81,34 @@ def generate(name: str, subscriptions: int, seed: int, matching: int | None = No
 class Sources:
     """What subscriptions are drawn from: the publications, the big graph, and chance."""
 
-    def __init__(self, subscriptions: int, seed: int, matching: int | None) -> None:
+    def __init__(self, subscriptions: int, seed: int, matching: int | None, shape: Shape = SHAPE) -> None:
         chance = random.Random(f"graphs {seed}")
         share = max(1, round(subscriptions * MATCHING)) if matching is None else matching
-        self.subscriptions, self.seed = subscriptions, seed
+        self.subscriptions, self.seed, self.shape = subscriptions, seed, shape
         self.matching = min(share * DOCUMENTS, subscriptions)
         self.publications = [random_graph(chance, *PUBLICATION) for _ in range(DOCUMENTS)]
-        self.windows = _windows(_big_graph(chance))
+        self.windows = _windows(_big_graph(chance), shape.nodes)
 
     def draw(self, i: int) -> Drawn:
         """The subscription of a number; the matching ones are spread evenly among the others."""
         chance = random.Random(f"subscription {self.seed} {i}")
         before, after = i * self.matching // self.subscriptions, (i + 1) * self.matching // self.subscriptions
         if before != after:
-            source, edges = "publication", dense_subgraph(chance, self.publications[before % DOCUMENTS])
-        elif i % 2:
+            source, edges = "publication", self._matching(chance, self.publications[before % DOCUMENTS])
+        elif int((i + 1) * self.shape.overlap) != int(i * self.shape.overlap):
             source, edges = "big graph", self._overlapping(chance)
         else:
-            source, edges = "chance", random_graph(chance, *SUBSCRIPTION)
+            source, edges = "chance", random_graph(chance, self.shape.nodes, self.shape.edges)
         nodes = sorted({node for s, _, o in edges for node in (s, o)})
         return Drawn(source, edges, chance.sample(nodes, 2) if chance.random() < 0.9 else ())
 
+    def _matching(self, chance: random.Random, publication: Sequence[Edge]) -> list[Edge]:
+        edges = dense_subgraph(chance, publication, self.shape.nodes)
+        return edges[: self.shape.edges] if self.shape.is_strict else edges
+
     def _overlapping(self, chance: random.Random) -> list[Edge]:
         path, others = chance.choice(self.windows)
-        return path + chance.sample(others, min(len(others), SUBSCRIPTION[1] - len(path)))
+        return path + chance.sample(others, min(len(others), max(0, self.shape.edges - len(path))))
 
 
 def random_graph(chance: random.Random, nodes: int, edges: int) -> list[Edge]:
@@ -118,24 +136,24 @@ def _big_graph(chance: random.Random) -> list[Edge]:
     return list(found)
 
 
-def _windows(edges: list[Edge]) -> list[tuple[list[Edge], list[Edge]]]:
-    """For each place on the ring: the path of five nodes from there, and the other edges between these nodes."""
+def _windows(edges: list[Edge], size: int) -> list[tuple[list[Edge], list[Edge]]]:
+    """For each place on the ring: the path of so many nodes from there, and the other edges between these nodes."""
     ring = [s for s, _, _ in edges[:NODES]]
     at: dict[int, list[Edge]] = {}
     for edge in edges[NODES:]:
         at.setdefault(edge[0], []).append(edge)
     found = []
     for i in range(NODES):
-        nodes = [ring[(i + step) % NODES] for step in range(SUBSCRIPTION[0])]
-        path = [edges[(i + step) % NODES] for step in range(SUBSCRIPTION[0] - 1)]
+        nodes = [ring[(i + step) % NODES] for step in range(size)]
+        path = [edges[(i + step) % NODES] for step in range(size - 1)]
         found.append((path, [edge for node in nodes for edge in at.get(node, ()) if edge[2] in nodes]))
     return found
 
 
-def dense_subgraph(chance: random.Random, edges: Sequence[Edge]) -> list[Edge]:
-    """Five nodes of a graph that hang together, grown to where most edges are, and the edges between them."""
+def dense_subgraph(chance: random.Random, edges: Sequence[Edge], size: int = SHAPE.nodes) -> list[Edge]:
+    """Some nodes of a graph that hang together, grown to where most edges are, and the edges between them."""
     nodes = {chance.choice(edges)[0]}
-    while len(nodes) < SUBSCRIPTION[0]:
+    while len(nodes) < size:
         gains: dict[int, int] = {}
         for s, _, o in edges:
             if (s in nodes) != (o in nodes):

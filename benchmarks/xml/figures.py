@@ -6,6 +6,7 @@ against many stored documents.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -31,10 +32,13 @@ def draw(folder: Path, *, quick: bool, progress: Progress) -> Iterator[Path]:
     """Measure and draw both figures."""
     folder.mkdir(parents=True, exist_ok=True)
     sizes = SIZES[:3] if quick else SIZES
-    title = "Figure 2: matching profiles"
-    yield _drawn(folder / "xml-figure2.png", title, "profiles", sizes, _profiles(sizes, progress))
-    title = "Figure 3: matching stored XML events with one query"
-    yield _drawn(folder / "xml-figure3.png", title, "stored documents", sizes, _events(sizes, progress))
+    title, found = "Figure 2: matching profiles", _profiles(sizes, progress)
+    written = _lines("2", sizes, found)
+    yield _drawn(folder / "xml-figure2.png", title, "profiles", sizes, found)
+    title, found = "Figure 3: matching stored XML events with one query", _events(sizes, progress)
+    written += _lines("3", sizes, found)
+    yield _drawn(folder / "xml-figure3.png", title, "stored documents", sizes, found)
+    (folder / "xml.jsonl").write_text("".join(written), encoding="utf-8")
 
 
 def _profiles(sizes: Sequence[int], progress: Progress) -> list[Curve]:
@@ -61,6 +65,15 @@ def _events(sizes: Sequence[int], progress: Progress) -> list[Curve]:
         curves[0][1].append(_milliseconds([lambda texts=texts: [query(etree.fromstring(one)) for one in texts]] * 3))
         curves[1][1].append(_milliseconds([lambda of=documents: [bool(index.match(one)) for one in of]] * 3))
     return curves
+
+
+def _lines(figure: str, sizes: Sequence[int], curves: Sequence[Curve]) -> list[str]:
+    """The points of the curves as JSON lines."""
+    return [
+        json.dumps({"figure": figure, "series": label, "place": size, "milliseconds": round(time, 4)}) + "\n"
+        for label, times in curves
+        for size, time in zip(sizes, times, strict=True)
+    ]
 
 
 def _milliseconds(calls: Sequence[Callable[[], object]]) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from hub.serving import problem, serving
 from triplewire import Access, Edge, Hub
-from triplewire.engine.edges.steps import digest_of_triples
+from triplewire.engine.edges.states import digest_of_triples
 from triplewire.errors import BadRequest, NotAllowed
 from triplewire.hub.identity.accounts import Accounts
 from triplewire.store import Store

@@ -110,7 +110,7 @@ def test_writer_that_is_frozen_while_it_adds_holds_up_others_for_a_bounded_time(
 
 
 def test_frozen_pipeline_is_noticed_ended_and_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "_SILENCE", 4.0)
+    monkeypatch.setattr(child, "_SILENCE", 8.0)
     settings = Settings(store=f"sqlite:///{tmp_path}/hub.db", port=0, pipeline="spark", spark_from=10**9, deliver=False)
     with start(settings) as service, httpx.Client(timeout=60) as client:
         pipeline = service.server._app.state.service.pipeline

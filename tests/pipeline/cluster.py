@@ -16,6 +16,9 @@ import pyspark
 import triplewire
 from triplewire.pipeline.session import FAST_START
 
+QUICK_JAVA = os.environ.get("SPARK_SUBMIT_OPTS", FAST_START)
+"""How each Java of a cluster starts: with what `./run test` has for it."""
+
 _START = 600
 _CLASS = "org.apache.spark.deploy"
 
@@ -64,7 +67,7 @@ def _started(log: Path, *arguments: str):
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_NO_DAEMONIZE": "1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": FAST_START,
+        "SPARK_DAEMON_JAVA_OPTS": QUICK_JAVA,
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, [sources, os.environ.get("PYTHONPATH")])),
     }

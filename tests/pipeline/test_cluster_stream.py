@@ -7,14 +7,13 @@ import signal
 from collections import Counter
 
 import pytest
-from tests.pipeline.cluster import cluster
+from tests.pipeline.cluster import QUICK_JAVA, cluster
 from tests.pipeline.drivers import Driver
 
 from triplewire import Hub
-from triplewire.pipeline.session import FAST_START
 
 SETTINGS = ("--small", "0", "--most", "5", "--conf", "spark.executor.memory=512m")
-STARTS = [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={FAST_START}")]
+STARTS = [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={QUICK_JAVA}")]
 
 
 def drop(folder, name: str, text: str) -> str:

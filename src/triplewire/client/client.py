@@ -35,6 +35,7 @@ from triplewire.model import (
     InboxItem,
     InboxNews,
     InboxPage,
+    MissedEvents,
     NetworkReach,
     Publish,
     Restrict,
@@ -56,8 +57,8 @@ from triplewire.wire.events import EventPage, EventTold, InboxTold, NewsTold, Ro
 from triplewire.wire.hubs import PAGE, AnyHub
 from triplewire.wire.insights import Told
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
-from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
+from triplewire.wire.networks import MapTold, MoveAsked, MoveTold, NetworkTold, TraceTold
+from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
 _ANSWERS = "application/sparql-results+json, application/n-triples"
 
@@ -194,6 +195,34 @@ class Client(Connection, AnyHub):
         params = {} if cursor is None else {"cursor": cursor}
         return self._read(TraceTold, "GET", "/network/trace/" + quote(id, safe=""), params=params)
 
+    def move_from(
+        self, hub: str, *, subscriptions: Sequence[str] = (), after: Mapping[str, int] | None = None
+    ) -> MoveTold:
+        """Go on at this hub with subscriptions of this account, or some, at another hub of the network.
+
+        `after` says how far each was read there; the rest goes along. The account has the same key at both hubs. What
+        a move that was interrupted has left on its way comes first; without names, it is all that comes: ask again.
+        """
+        told = self._move(hub, subscriptions, after or {})
+        moved = {each.id for each in told.subscriptions}
+        left = [id for id in subscriptions if id not in moved]
+        if left:  # a move that was interrupted before was ended first
+            return MoveTold([*told.subscriptions, *self._move(hub, left, after or {}).subscriptions])
+        return told
+
+    def _move(self, hub: str, subscriptions: Sequence[str], after: Mapping[str, int]) -> MoveTold:
+        from triplewire.wire.keys import move_text, public_key_of, signature_of
+
+        pem = None if self._key is None else self._key.read_bytes()
+        key = "" if pem is None else public_key_of(pem)
+        asked = self._read(MoveAsked, "POST", "/network/moves/challenge", json={"hub": hub, "key": key})
+        wanted: dict[str, Any] = {"hub": hub, "key": key, "generation": asked.generation, "nonce": asked.nonce}
+        wanted |= {"subscriptions": [*subscriptions], "after": dict(after)}
+        if pem is not None:
+            text = move_text(hub, asked.to, key, asked.generation, asked.nonce, subscriptions, after)
+            wanted["signature"] = signature_of(pem, text)
+        return self._read(MoveTold, "POST", "/network/moves", json=wanted)
+
     def expel(self, name: str) -> None:
         """Have the hub, which must be the one that decides, let another one be a member of the network no more."""
         self._ask("DELETE", "/network/members/" + quote(name, safe=""))
@@ -213,14 +242,20 @@ class Client(Connection, AnyHub):
         title: str | None = None,
         description: str | None = None,
         paused: bool | None = None,
+        keep_events: int | None = None,
+        keep_seconds: float | None = None,
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
-        asked = {"text": text, "language": language, "scope": scope, "start": start, "paused": paused}
-        named = {"title": title, "description": description, "prefixes": prefixes}
-        wanted = {name: value for name, value in {**asked, **named}.items() if value is not None}
+        asked = {"text": text, "language": language, "scope": scope, "start": start, "prefixes": prefixes}
+        named = {"title": title, "description": description}
+        waits = {"paused": paused, "keep_events": keep_events, "keep_seconds": keep_seconds}
+        wanted = {name: value for name, value in {**asked, **named, **waits}.items() if value is not None}
         headers = {} if revision is None else {"If-Match": f'"{revision}"'}
         return self._read(SubscriptionTold, "PATCH", path_of(id), json=wanted, headers=headers).subscription
+
+    def missed(self, id: str) -> list[MissedEvents]:
+        return self._read(MissedTold, "GET", path_of(id, "missed")).missed
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         wanted = {"id": new_id, "title": title}

@@ -26,7 +26,7 @@ from triplewire.engine.batch.application import apply
 from triplewire.engine.batch.revisions import revise
 from triplewire.engine.edges.answers import digest_of_holding
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.steps import digest_of_triples
+from triplewire.engine.edges.states import digest_of_triples
 from triplewire.engine.inspect.explanations import resource_of
 from triplewire.engine.names import new_name, now
 from triplewire.engine.subscriptions.registrations import RULES

@@ -23,6 +23,11 @@ _OWN = ("b-", "stream-", "recovery-", "taxonomy-", "subscribe-", "backfill-", "e
 """How names begin that a hub, a service or a stream gives."""
 
 
+def absence_setting(number: int) -> str:
+    """The setting of a store with what waits for a subscription whose subscriber is away, and what was missed."""
+    return f"absence {number}"
+
+
 class OwnName(str):
     """The name of a batch that was made here; never one that a client sent.
 

@@ -17,7 +17,7 @@ from triplewire.engine.inspect.preview import Preview, preview
 from triplewire.engine.inspect.replica import Results
 from triplewire.engine.inspect.resources import Resource, Version
 from triplewire.engine.inspect.summaries import Sees
-from triplewire.engine.subscriptions import registrations
+from triplewire.engine.subscriptions import absences, registrations
 from triplewire.errors import UnknownDocument
 from triplewire.model import (
     Access,
@@ -25,6 +25,7 @@ from triplewire.model import (
     Event,
     InboxNews,
     InboxPage,
+    MissedEvents,
     Scope,
     Sort,
     Start,
@@ -60,6 +61,10 @@ class HubReads(HubConnection, AnyHub):
         with self._reading() as reader:
             record = record_of(reader, id)
             return subscription_of(reader, record, recovery.stale(reader, [record.query]))
+
+    def missed(self, id: str) -> list[MissedEvents]:
+        with self._reading() as reader:
+            return absences.missed(reader, record_of(reader, id))
 
     def subscriptions(self, *, owner: str | None = None) -> Iterator[Subscription]:
         after = ""

@@ -113,6 +113,8 @@ class HubWrites(HubConnection, AnyHub):
         title: str | None = None,
         description: str | None = None,
         paused: bool | None = None,
+        keep_events: int | None = None,
+        keep_seconds: float | None = None,
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
@@ -123,7 +125,7 @@ class HubWrites(HubConnection, AnyHub):
         What answers the new query is found before this returns. With a `revision`, SubscriptionChanged if the
         subscription has another one.
         """
-        wanted = edits.Edit(text, language, scope, start, title, description, paused)
+        wanted = edits.Edit(text, language, scope, start, title, description, paused, keep_events, keep_seconds)
         with self._writing() as writer:
             record = edits.edit(writer, self._standing, record_of(writer, id), wanted, prefixes, revision)
             edited = subscription_of(writer, record, recovery.stale(writer, [record.query]))
@@ -337,7 +339,10 @@ class HubWrites(HubConnection, AnyHub):
             if handled is not None:
                 handled.note(writer)
                 handled.set_aside(writer, refused)
-            return self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
+            outcome = self._outcome(writer, name, applied, [*warnings, *(reason for _, reason in refused)])
+        with self._lock:
+            self._steps.note(name, writer.generation, revisions, applied)
+        return outcome
 
     def _note_revisions(self, writer: Writer, batch: int, revisions: Sequence[Revision]) -> None:
         """A batch has changed these documents; StoreError where other hubs must hear of it, and none tells them."""

@@ -89,9 +89,17 @@ class EditSubscription(Message):
     start: Start | None = None
     title: Title = None
     description: Description = None
-    paused: Annotated[bool | None, Field(description="Whether nothing of it is told; nothing is lost meanwhile.")] = (
-        None
-    )
+    paused: Annotated[
+        bool | None,
+        Field(description="Whether nothing of it is told; nothing is lost meanwhile, unless it is bounded."),
+    ] = None
+    keep_events: Annotated[
+        int | None, Field(ge=0, le=2**40, description="While it is paused, so many events wait: the last ones.")
+    ] = None
+    keep_seconds: Annotated[
+        float | None,
+        Field(gt=0, le=10**10, allow_inf_nan=False, description="So long they wait; if it is paused longer, none do."),
+    ] = None
 
     @property
     def asks(self) -> bool:
@@ -311,6 +319,23 @@ class AskForChallenge(Message):
     """Whose key shall be proved."""
 
     account: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class AskToMove(Message):
+    """From which hub of the network, and with which public key (none, where the old hub does not ask who one is)."""
+
+    hub: Annotated[str, Field(min_length=1, max_length=100, description="The name of the old hub.")]
+    key: Annotated[str, Field(max_length=64, description="In hexadecimal.")] = ""
+
+
+class WantedMove(AskToMove):
+    """A move, signed by the owner of the key: see `triplewire.wire.keys.move_text`."""
+
+    generation: Annotated[int, Field(ge=1, le=2**60)]
+    nonce: Annotated[str, Field(max_length=1_000)]
+    signature: Annotated[str, Field(max_length=200)] = ""
+    subscriptions: Annotated[list[Name], Field(max_length=1_000, description="Which ones; all, if none is named.")] = []
+    after: Annotated[dict[Name, Cursor], Field(description="How far each was read at the old hub, by id.")] = {}
 
 
 class Challenge(BaseModel):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 import uvicorn
@@ -19,6 +21,8 @@ from triplewire.network.channels.channels import MOST_BYTES
 from triplewire.store import Store
 
 _GRACE = 10
+_TICK = 1.0
+"""Seconds between two looks at the clock, whose time is in each answer's headers."""
 
 
 class Server(uvicorn.Server):
@@ -30,6 +34,8 @@ class Server(uvicorn.Server):
         self.settings = settings
         self._when_started = when_started
         self._app = create_app(settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told_to_stop = asyncio.Event()
         super().__init__(
             uvicorn.Config(
                 self._app,
@@ -73,12 +79,23 @@ class Server(uvicorn.Server):
         """End, as a signal would."""
         self._app.state.service.stop()
         self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._told_to_stop.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the stores and listen, then say so."""
         await super().startup(sockets)
         if self.started and self._when_started is not None:
             self._when_started()
+
+    async def main_loop(self) -> None:
+        """Serve until it is told to stop, and rest meanwhile: uvicorn's own way is to look ten times a second."""
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TICK):
+                    await self._told_to_stop.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal to stop, after which all is well; a second one does not wait."""

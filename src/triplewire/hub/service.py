@@ -139,6 +139,7 @@ class Service:
                 join=self.settings.join,
                 patience=self.settings.network_patience,
                 certificate=fingerprint_of(self.settings.certificate),
+                owners=lambda key: accounts.with_key(key, MAIN) if self.settings.asks_who else None,
             )
             await self.federation.start()
         if self.settings.deliver:

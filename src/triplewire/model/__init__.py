@@ -3,8 +3,8 @@
 Terms and triples are pyoxigraph's own. All values are frozen; nothing here reads a clock, a file or a network.
 
 There are `terms` (`natives`, `numbers`) and their spelling (`spelling`, `flat`, `characters`, `prefixes`); `document`,
-`feed`, `access`, `foreign` and `change` for publishers; `subscription`, `row`, `event` and `inbox` for subscribers; and
-`times`.
+`feed`, `access`, `foreign` and `change` for publishers; `subscription`, `row`, `event`, `inbox` and `missed` for
+subscribers; and `times`.
 """
 
 from triplewire.model.access import Access
@@ -13,6 +13,7 @@ from triplewire.model.document import Document
 from triplewire.model.event import EVENTS, Behind, Changed, Content, Event, Excerpt, Matched, Unmatched
 from triplewire.model.feed import Feed, feeds_of, item_prefix, item_uri
 from triplewire.model.inbox import InboxItem, InboxNews, InboxPage
+from triplewire.model.missed import MissedEvents
 from triplewire.model.natives import Native, Text, native
 from triplewire.model.row import Row
 from triplewire.model.subscription import NetworkReach, Scope, Sort, Start, Subscription, Summary, SummaryPage
@@ -37,6 +38,7 @@ __all__ = [
     "InboxNews",
     "InboxPage",
     "Matched",
+    "MissedEvents",
     "Native",
     "NetworkReach",
     "Publish",

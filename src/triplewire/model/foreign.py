@@ -38,3 +38,20 @@ def uri_at_origin(uri: str) -> str:
     ('urn:doc', 'urn:doc')
     """
     return origin_and_uri(uri)[1]
+
+
+def place_of(uri: str, home: str) -> tuple[str, str]:
+    """Where a document of the hub at `home` is from, and its uri there; the same for all hubs of a network.
+
+    >>> place_of("urn:triplewire:foreign:corner-5:urn:doc", "corner-1"), place_of("urn:doc", "corner-1")
+    (('corner-5', 'urn:doc'), ('corner-1', 'urn:doc'))
+    """
+    if not is_foreign(uri):
+        return home, uri
+    origin, _, own = uri.removeprefix(_PREFIX).partition(":")
+    return origin, own
+
+
+def uri_at(home: str, origin: str, uri: str) -> str:
+    """What a document from a place is called in the store of the hub at `home`."""
+    return uri if origin == home else foreign_uri(origin, uri)

@@ -4,12 +4,12 @@ What comes in: documents, as a DataFrame of uri, content and media type, and an 
 documents, as DataFrames. It distributes work and nothing else: parsing is `documents`, matching is `matching`, and
 no rule of either is repeated in a DataFrame expression, so that Spark gives the answers that one process gives.
 
-`session` starts a Spark that is tuned for this; `java` finds what that needs, `daemon` is what its Python workers are
-forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files that hold many, `compression` of
-what is compressed. `batch` matches them, in `portions`: `images` brings the index to the workers, `worker` is what they
-do (`triplewire.isolation` is how they survive a document that kills), `tally` how they tell how far they are, `beside`
-a thread for it. `outputs` writes the answers. `graph` matches the documents as one graph, with answers that join them;
-`streaming` applies changes as they come.
+`session` starts a Spark that is tuned for this; `java` finds what that needs, `warm` keeps its classes ready, `daemon`
+is what its Python workers are forked from. `inputs` makes a DataFrame of documents of what is there, `dumps` of files
+that hold many, `compression` of what is compressed. `batch` matches them, in `portions`: `images` brings the index to
+the workers, `worker` is what they do (`triplewire.isolation` is how they survive a document that kills), `tally` how
+they tell how far they are, `beside` a thread for it. `outputs` writes the answers. `graph` matches the documents as one
+graph, with answers that join them; `streaming` applies changes as they come.
 """
 
 from __future__ import annotations

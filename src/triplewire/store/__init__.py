@@ -46,7 +46,7 @@ from triplewire.store.rows import NewRow, RowRecord
 from triplewire.store.sql import is_storable
 from triplewire.store.store import Store
 from triplewire.store.subscriptions import HEARD_ON, Hearer, RegistryChange, Stretch, SubscriptionRecord
-from triplewire.store.transactions import LateReader, Reader, StateMoved, Writer
+from triplewire.store.transactions import LateReader, Reader, StateMoved, StateStamp, Writer
 from triplewire.store.triples import TripleSpan
 
 __all__ = [
@@ -92,6 +92,7 @@ __all__ = [
     "ReplicationRecord",
     "RowRecord",
     "StateMoved",
+    "StateStamp",
     "Store",
     "Stretch",
     "SubscriptionRecord",

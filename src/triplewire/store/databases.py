@@ -20,7 +20,7 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from triplewire.errors import DamagedStore, NotAStore, StoreBusy, StoreError, StoreUnavailable
-from triplewire.store.dialects import PostgresSql, SqliteSql
+from triplewire.store.dialects import PostgresSql, SqliteSql, driver_of
 from triplewire.store.files import private_store
 from triplewire.store.leases import FileLease, Lease, NoOthers, ServerLease
 from triplewire.store.sql import Sql
@@ -150,15 +150,16 @@ class SqliteDatabase(Database):
     @contextmanager
     def transaction(self, *, writes: bool) -> Iterator[Sql]:
         with self.connected() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-            if writes:
-                _bound_log(connection)
+            driver = driver_of(connection)
+            driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
             try:
+                if writes:
+                    _bound_log(driver)
                 yield SqliteSql(connection, writes=writes)
             except BaseException:
-                connection.rollback()
+                driver.rollback()
                 raise
-            connection.commit()
+            driver.commit()
 
     def lease(self, name: str) -> Lease:
         return FileLease(Path(f"{self.name}.{name}"))
@@ -210,11 +211,11 @@ class SqliteDatabase(Database):
         return None
 
 
-def _bound_log(connection: Connection) -> None:
+def _bound_log(driver: sqlite3.Connection) -> None:
     """Let the write-ahead log grow with the store."""
-    (pages,) = connection.exec_driver_sql("PRAGMA page_count").one()
+    (pages,) = driver.execute("PRAGMA page_count").fetchone()
     most = min(_MOST_LOG, max(_LEAST_LOG, pages // _SHARE))
-    connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint = {most}").close()
+    driver.execute(f"PRAGMA wal_autocheckpoint = {most}").fetchall()
 
 
 _OUTSIDE = ("unable to open", "readonly", "disk", "attempt to write")

@@ -79,22 +79,29 @@ class DocumentReader(StorePart):
 
     def contents(self, versions: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """The content of each (document, version); None when it was retracted, compacted away or never there."""
-        kept = self._kept("content", versions)
+        kept = self._read("content", versions)
         return [kept.get(version) for version in versions]
 
     def xml(self, versions: Sequence[tuple[int, int]]) -> list[bytes]:
         """The XML of each (document, version); nothing for those that have none."""
-        kept = self._kept("xml", versions)
+        kept = self._read("xml", versions)
         return [kept.get(version, b"") for version in versions]
 
     def having_xml(self, versions: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         """Those (document, version) that have XML; it is not read."""
+        return self._known(versions, "AND v.xml IS NOT NULL")
+
+    def kept(self, versions: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those (document, version) that are known still: retractions, too, and none that was compacted away."""
+        return self._known(versions)
+
+    def _known(self, versions: Sequence[tuple[int, int]], condition: str = "") -> set[tuple[int, int]]:
         text = "SELECT v.document, v.version FROM k CROSS JOIN versions v"
-        where = "WHERE v.document = k.a AND v.version = k.b AND v.xml IS NOT NULL"
+        where = f"WHERE v.document = k.a AND v.version = k.b {condition}"
         found = self._sql.keyed(f"WITH k(a, b) AS ({{keys}}) {text} {where}", versions)
         return {(document, version) for document, version in found}
 
-    def _kept(self, column: str, versions: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes]:
+    def _read(self, column: str, versions: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bytes]:
         found = self._sql.keyed(
             f"WITH k(a, b) AS ({{keys}}) SELECT v.document, v.version, v.{column} FROM k CROSS JOIN versions v"
             f" WHERE v.document = k.a AND v.version = k.b AND v.{column} IS NOT NULL",

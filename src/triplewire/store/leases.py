@@ -128,6 +128,8 @@ class ServerLease(Lease):
     def release(self) -> None:
         if self._connection is not None:
             with suppress(DBAPIError):
-                self._connection.invalidate()  # the server ends the session, and with it the lock
+                self._connection.exec_driver_sql("SELECT pg_advisory_unlock(%s)", (self._key,)).close()
+            with suppress(DBAPIError):
+                self._connection.invalidate()  # a lock that is not given back ends with the server's session
                 self._connection.close()
             self._connection = None

@@ -239,6 +239,10 @@ class LogWriter(LogReader):
         self._sql.insert(schema.events, lines)
         return cursors
 
+    def drop_own(self, number: int, after: int, until: int) -> None:
+        """Forget events that are for one subscription alone, after one cursor up to another."""
+        self._sql.run("DELETE FROM events WHERE query = ? AND cursor > ? AND cursor <= ?", -number, after, until)
+
 
 class MarkReader(StorePart):
     """Marks by account; nobody has the empty name."""

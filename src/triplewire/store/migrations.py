@@ -7,6 +7,7 @@ inside one transaction; a function that was released is never changed.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -193,7 +194,7 @@ def _marks(sql: Sql) -> dict[str, object]:
     try:
         found = sql.rows("SELECT key, value FROM settings WHERE key IN (?, ?)", KIND, VERSION)
         return {key: json.loads(value) for key, value in found}
-    except (DBAPIError, ValueError, TypeError):
+    except (DBAPIError, sqlite3.Error, ValueError, TypeError):
         return {}
 
 
@@ -201,7 +202,7 @@ def _bring_up(sql: Sql, found: int | None) -> None:
     """Another process may have been faster: `found` is what is there now that nobody else writes."""
     if found is None:
         for text in schema.creation(sql.connection.engine.url.drivername):
-            sql.connection.exec_driver_sql(text).close()
+            sql.run(text)
         sql.insert(schema.settings, [(KIND, json.dumps(_OURS))])
     for migrate in MIGRATIONS[found - 1 :] if found else ():
         migrate(sql)

@@ -37,6 +37,11 @@ class NetworkReader(StorePart):
         """All that the node must not lose: its values, by part and name."""
         return {(part, name): value for part, name, value in self._sql.select(schema.node_state, "ORDER BY part, name")}
 
+    def state_of(self, part: str, name: str) -> str | None:
+        """One of these values; None if there is none."""
+        found = self._sql.select(schema.node_state, "WHERE part = ? AND name = ?", part, name)
+        return found[0][2] if found else None
+
 
 class NetworkWriter(NetworkReader):
     """The same, and changes of it."""

@@ -33,6 +33,7 @@ class Sql(ABC):
     def __init__(self, connection: Connection, *, writes: bool = False) -> None:
         self.connection = connection
         self.writes = writes
+        self._counters: dict[str, int] | None = None
 
     @abstractmethod
     def spelled(self, text: str) -> str:
@@ -111,7 +112,15 @@ class Sql(ABC):
 
     def counter(self, name: str) -> int:
         """The last number that was given under this name."""
-        return self.number("SELECT value FROM counters WHERE name = ?", name)
+        if self.writes:
+            return self.number("SELECT value FROM counters WHERE name = ?", name)
+        return self.counters().get(name, 0)
+
+    def counters(self) -> dict[str, int]:
+        """The last numbers by name. To one that reads alone they stay as they are: it asks once, for all of them."""
+        if self._counters is None or self.writes:
+            self._counters = dict(self.rows("SELECT name, value FROM counters"))
+        return self._counters
 
     def take(self, name: str, count: int) -> range:
         """The next numbers under this name; a rollback gives them back."""

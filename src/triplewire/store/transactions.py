@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from triplewire.store.access import AccessReader, AccessWriter
 from triplewire.store.atoms import AtomReader, AtomWriter
@@ -29,6 +29,13 @@ from triplewire.store.terms import Generations, TermReader, TermWriter
 from triplewire.store.triples import TripleReader, TripleWriter
 
 GENERATION = "generation"
+
+
+class StateStamp(NamedTuple):
+    """What tells states apart: the last numbers of everything that is numbered, and some settings."""
+
+    numbers: frozenset[tuple[str, int]]
+    settings: frozenset[tuple[str, str]]
 
 
 class Reader:
@@ -64,12 +71,11 @@ class Reader:
         self.network = NetworkReader(sql)
         self.surveys = SurveyReader(sql)
 
-    def stamp(self, settings: Sequence[str]) -> tuple[object, ...]:
+    def stamp(self, settings: Sequence[str]) -> StateStamp:
         """Equal for equal states: it differs after whatever takes a number, and when one of these settings does."""
         wanted = ", ".join("?" * len(settings))
-        text = f"SELECT key, value FROM settings WHERE key IN ({wanted})"
-        text += " UNION ALL SELECT name, CAST(value AS TEXT) FROM counters"
-        return tuple(sorted(self._sql.rows(text, *settings)))
+        found = self._sql.rows(f"SELECT key, value FROM settings WHERE key IN ({wanted})", *settings)
+        return StateStamp(frozenset(self._sql.counters().items()), frozenset(found))
 
     def seen_by(self, viewer: str | None) -> Reader:
         """The same state with the documents that a viewer may read, and no others, as if there were no others.

@@ -12,9 +12,9 @@ Invariant: an answer depends on the question and on the hub's state alone, so a 
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from datetime import datetime
@@ -24,6 +24,9 @@ from typing import Any
 _BLANK = re.compile(r"_:d(\d+)x(.*)", re.DOTALL)
 _DIGEST = 8
 _WORTH_PACKING = 200
+_WELL, _GZIP = 6, 31
+"""How well an answer is compressed, and zlib's number for the form of gzip."""
+_spelled = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 AS_OF = "Triplewire-As-Of"
@@ -223,9 +226,11 @@ def as_json(message: EdgeQuestion | EdgeAnswer) -> dict[str, Any]:
 
 def packed_json(answer: EdgeAnswer) -> tuple[bytes, bool]:
     """An answer as bytes, and whether they are compressed: so are all but the shortest, as their lines are alike."""
-    content = json.dumps(as_json(answer), separators=(",", ":"), ensure_ascii=False).encode()
-    is_packed = len(content) >= _WORTH_PACKING
-    return (gzip.compress(content, compresslevel=6, mtime=0) if is_packed else content), is_packed
+    content = _spelled(as_json(answer)).encode()
+    if len(content) < _WORTH_PACKING:
+        return content, False
+    press = zlib.compressobj(_WELL, zlib.DEFLATED, _GZIP)
+    return press.compress(content) + press.flush(), True
 
 
 def _usual(member: Field[Any]) -> object:

@@ -18,6 +18,7 @@ from triplewire.model import (
     Event,
     InboxNews,
     InboxPage,
+    MissedEvents,
     NetworkReach,
     Row,
     Scope,
@@ -114,6 +115,8 @@ class AnyHub(Protocol):
         title: str | None = None,
         description: str | None = None,
         paused: bool | None = None,
+        keep_events: int | None = None,
+        keep_seconds: float | None = None,
         prefixes: Mapping[str, str] | None = None,
         revision: str | None = None,
     ) -> Subscription:
@@ -122,13 +125,19 @@ class AnyHub(Protocol):
         With a `revision`, SubscriptionChanged if the subscription has another one.
         """
 
-    def pause(self, id: str) -> Subscription:
-        """Tell nothing of a subscription until `resume`; it is matched meanwhile, and its rows are what they are."""
-        return self.edit(id, paused=True)
+    def pause(self, id: str, *, keep_events: int | None = None, keep_seconds: float | None = None) -> Subscription:
+        """Tell nothing of a subscription until `resume`; it is matched meanwhile, and its rows are what they are.
+
+        What comes meanwhile waits: all of it, or the last `keep_events`, and for so many seconds.
+        """
+        return self.edit(id, paused=True, keep_events=keep_events, keep_seconds=keep_seconds)
 
     def resume(self, id: str) -> Subscription:
-        """Tell of a subscription again: first what came while it was paused, in order."""
+        """Tell of a subscription again: first what came while it was paused, in order; `missed` tells what did not."""
         return self.edit(id, paused=False)
+
+    def missed(self, id: str) -> list[MissedEvents]:
+        """What a subscription is not told any more, because too much came while it was paused, or for too long."""
 
     def duplicate(self, id: str, *, new_id: str | None = None, title: str | None = None) -> Subscription:
         """Register what a subscription asks once more, under an id of its own; it counts what comes from now on."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -32,6 +35,29 @@ def signature(pem: bytes, challenge: str) -> str:
 def signed_text(challenge: str) -> bytes:
     """What the owner of a key signs: the challenge, with a word in front so that it is of no use elsewhere."""
     return _SIGNED + challenge.encode()
+
+
+def signature_of(pem: bytes, text: bytes) -> str:
+    """The signature of a text that says itself what it is for, in hexadecimal."""
+    return _loaded(pem).sign(text).hex()
+
+
+def move_text(
+    old: str,
+    new: str,
+    public_key: str,
+    generation: int,
+    nonce: str,
+    subscriptions: Sequence[str] = (),
+    after: Mapping[str, int] | None = None,
+) -> bytes:
+    """What the owner of a key signs to move from one hub of a network to another (P7).
+
+    It names both hubs, the key and what is to move, so that it is of no use between others; the nonce is the old
+    hub's, has the time in it, and counts for one `generation`.
+    """
+    wanted = [sorted(subscriptions), sorted((after or {}).items())]
+    return json.dumps(["triplewire move", old, new, public_key, generation, nonce, *wanted]).encode()
 
 
 def _loaded(pem: bytes) -> Ed25519PrivateKey:

@@ -66,3 +66,27 @@ class TraceTold:
     subscription: str
     cursor: int
     lines: list[str]
+
+
+@dataclass(frozen=True)
+class MoveAsked:
+    """What to sign to move: see `wire.keys.move_text`."""
+
+    to: Annotated[str, Described("The hub that is moved to.")]
+    generation: Annotated[int, Described("Which departure of this key from the old hub it will be.")]
+    nonce: Annotated[str, Described("The old hub's; it has the time in it, and counts once.")]
+
+
+@dataclass(frozen=True)
+class MovedTold:
+    """A subscription that goes on at its new hub."""
+
+    id: str
+    cursor: Annotated[int, Described("Its events here have greater cursors; those of the old hub count no more.")]
+
+
+@dataclass(frozen=True)
+class MoveTold:
+    """What has moved."""
+
+    subscriptions: list[MovedTold]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Annotated
 
-from triplewire.model import NetworkReach, Scope, Start, Subscription, Summary
+from triplewire.model import MissedEvents, NetworkReach, Scope, Start, Subscription, Summary
 from triplewire.wire.messages import Described
 
 
@@ -65,6 +65,13 @@ class SubscriptionTold:
 
 
 _OWN = {each.name for each in fields(Subscription)} & {each.name for each in fields(SubscriptionTold)}
+
+
+@dataclass(frozen=True)
+class MissedTold:
+    """What is not told any more of a subscription that was paused, oldest first."""
+
+    missed: list[MissedEvents]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from triplewire.errors import ChannelRefused
 from triplewire.network.channels.identities import HubIdentity
 from triplewire.network.hypercube import Membership
-from triplewire.network.live.council import Council, _ballot, _resolution
+from triplewire.network.live.council import Council, _ballot, _resolution, _succession
 
 PATIENCE = 6.0
 IDENTITIES = [HubIdentity.new(f"hub-{number}") for number in range(6)]
@@ -75,6 +75,14 @@ class Councils:
                 if number not in self.down:
                     each.tick(self.now)
             self.settle()
+
+    def leave(self, number: int, seconds: float) -> None:
+        """A member wants to leave, and says so until it is none."""
+        until = self.now + seconds
+        while self.now < until and self.members[number].is_member:
+            self.members[number].leave(self.now)
+            self.settle()
+            self.run(0.5)
 
     def tables(self) -> list[Membership]:
         return [each.table for number, each in enumerate(self.members) if number not in self.down]
@@ -142,6 +150,70 @@ def test_member_votes_once_in_a_term_and_not_while_it_hears_the_decider():
     for _ in range(2):
         voter.hear(councils.members[2].name, {"about": "elect", "term": 2}, later)
     assert [message["about"] for _, message in voter.outbox] == ["vote"]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_decider_that_leaves_lets_another_one_decide_at_once(count):
+    councils = Councils(count)
+    councils.run(2)
+    councils.leave(0, PATIENCE)
+    (table,) = {each.table for each in councils.members[1:]}
+    assert len(table.members) == count - 1
+    assert (table.term, table.decider) == (2, councils.members[1].name)
+    assert not councils.members[0].is_member
+
+
+def test_decider_that_has_yielded_decides_nothing_and_asks_another_one_if_the_first_is_gone():
+    """So that there are never two: its successor may be elected without its hearing of it."""
+    councils = Councils(4)
+    councils.run(2)
+    councils.down = {1}
+    councils.members[0].leave(councils.now)
+    assert [(to, sent["about"]) for to, sent in councils.members[0].outbox] == [(councils.members[1].name, "yield")]
+    before = councils.members[0].table
+    councils.members[0].hear(councils.members[2].name, {"about": "leave"}, councils.now)
+    assert councils.members[0].table == before
+    councils.leave(0, 4 * PATIENCE)
+    (table,) = {each.table for each in councils.members[2:]}
+    assert table.decider in {each.name for each in councils.members[2:]}
+    assert councils.members[0].name not in {member.name for member in table.members}
+
+
+def test_decider_that_forgets_that_it_has_yielded_gets_no_answers():
+    """Who has voted for its successor does not answer it, until there is another table."""
+    councils = Councils(3)
+    councils.run(2)
+    decider, voter = councils.members[0], councils.members[2]
+    decider.leave(councils.now)
+    ((_, told),) = decider.outbox
+    councils.members[1].hear(decider.name, told, councils.now)
+    elect = next(sent for to, sent in councils.members[1].outbox if to == voter.name)
+    voter.hear(councils.members[1].name, elect, councils.now)
+    voter.outbox.clear()
+    pulse = {"about": "pulse", "time": councils.now, "stamp": [*decider.table.stamp]}
+    voter.hear(decider.name, pulse, councils.now)
+    assert not voter.outbox
+    again = councils._council(2)
+    again.restore(voter.plain())
+    again.opened(decider.name, IDENTITIES[0].public_key, councils.now)
+    again.outbox.clear()
+    again.hear(decider.name, pulse, councils.now)
+    assert not again.outbox
+
+
+def test_member_cannot_say_that_the_decider_yields_to_it():
+    councils = Councils(3)
+    councils.run(2)
+    liar, voter = councils.members[2], councils.members[1]
+    signed = IDENTITIES[2].sign(_succession(2, liar.name))
+    with pytest.raises(ChannelRefused, match="which has not signed that"):
+        voter.hear(liar.name, {"about": "elect", "term": 2, "yielded": signed}, councils.now)
+    assert not voter.outbox
+    voter.hear(liar.name, {"about": "yield", "term": 2, "yielded": signed}, councils.now)
+    assert not voter.outbox
+    for_another = IDENTITIES[0].sign(_succession(2, voter.name))
+    with pytest.raises(ChannelRefused, match="which has not signed that"):
+        voter.hear(liar.name, {"about": "elect", "term": 2, "yielded": for_another}, councils.now)
 
 
 def forged(identity: HubIdentity, table: Membership, votes: dict[str, str]) -> dict:

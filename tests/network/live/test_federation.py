@@ -215,8 +215,22 @@ def test_hub_that_leaves_takes_back_what_it_told(tmp_path):
         assert hubs[2].post("/v1/network/leave").status_code == 202
         wait_for(lambda: kinds(hubs[0]) == ["matched <urn:d1>", "unmatched <urn:d1>"])
         wait_for(lambda: members(hubs[0]) == 2)
-        refused = hubs[0].post("/v1/network/leave")
-        assert "cannot leave" in refused.json()["detail"]
+
+
+def test_hub_that_decides_leaves_and_the_others_go_on(tmp_path):
+    with federation(tmp_path, 3) as hubs:
+        hubs[1].subscribe("water", WATER, reach="network")
+        hubs[0].publish("urn:doc", about(1))
+        wait_for(lambda: kinds(hubs[1]) == ["matched <urn:d1>"])
+        assert hubs[0].post("/v1/network/leave").status_code == 202
+        wait_for(lambda: members(hubs[1]) == members(hubs[2]) == 2)
+        wait_for(lambda: kinds(hubs[1]) == ["matched <urn:d1>", "unmatched <urn:d1>"])
+        hubs[2].publish("urn:other", about(2))
+        wait_for(lambda: kinds(hubs[1])[-1] == "matched <urn:d2>")
+        assert hubs[1].post("/v1/network/leave").status_code == 202
+        wait_for(lambda: members(hubs[2]) == 1)
+        refused = hubs[2].post("/v1/network/leave")
+        assert "the last one cannot leave" in refused.json()["detail"]
 
 
 def test_hub_that_will_not_come_back_is_expelled_and_what_it_told_is_gone(tmp_path):

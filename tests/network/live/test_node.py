@@ -3,67 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.network.live.exchanges import Exchange
 
 from triplewire import parse
 from triplewire.errors import StoreError
-from triplewire.network.live import LiveNode, NetworkHub
+from triplewire.network.live import NetworkHub
 from triplewire.network.routing import DocumentSent
-
-
-class Exchange:
-    """Carries the messages of nodes to each other, and remembers the order of what happens."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, LiveNode] = {}
-        self.happened: list[str] = []
-        self.closed: list[str] = []
-        self.now = 1_000.0
-
-    def add(self, hub: NetworkHub, *, founds: bool) -> LiveNode:
-        post = _Post(self, hub.identity.name)
-        node = LiveNode(hub, f"http://127.0.0.1/{hub.identity.name}", post, patience=30.0, founds=founds)
-        node._load()
-        write = hub.take_step
-
-        def noted(*about) -> None:
-            write(*about)
-            self.happened.append(f"durable {node.name}")
-
-        hub.take_step = noted
-        self.nodes[node.name] = node
-        return node
-
-    def connect(self, one: LiveNode, other: LiveNode) -> None:
-        for a, b in ((one, other), (other, one)):
-            a.opened(b.name, b._hub.identity.public_key)
-
-    def run(self, steps: int = 40) -> None:
-        for _ in range(steps):
-            self.now += 0.1
-            for node in self.nodes.values():
-                self.step(node)
-
-    def step(self, node: LiveNode) -> None:
-        inputs = []
-        while not node._inputs.empty():
-            inputs.append(node._inputs.get())
-        node._step(inputs, self.now)
-
-
-class _Post:
-    def __init__(self, exchange: Exchange, name: str) -> None:
-        self._exchange, self._name = exchange, name
-
-    def send(self, member: str, message: dict) -> None:
-        self._exchange.happened.append(f"sent {self._name}")
-        if member in self._exchange.nodes:
-            self._exchange.nodes[member].received(self._name, message)
-
-    def want(self, members: dict[str, str]) -> None:
-        pass
-
-    def close(self, member: str, reason: str) -> None:
-        self._exchange.closed.append(reason)
 
 
 @pytest.fixture

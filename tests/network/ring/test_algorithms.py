@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from triplewire.errors import UnsupportedQuery
+from triplewire.errors import UnknownSubscription, UnsupportedQuery
 from triplewire.network import Simulation
 from triplewire.network.ring import RingSettings
 
@@ -230,3 +230,77 @@ def test_messages_and_loads_are_counted_in_the_papers_units(algorithm):
     assert sum(sim.loads.values()) == {"sqc": 2, "mqc": 4}[algorithm]
     assert set(sim.messages) <= {"index-triple", "receipt"}
     assert sim.messages["index-triple"] > 1
+
+
+@BOTH
+def test_document_that_expires_is_retracted_by_itself_and_a_new_version_is_without_limit(algorithm):
+    sim, net = ring(algorithm=algorithm)
+    reader, writer = net.client(at=2), net.client(at=5)
+    sid = reader.subscribe("SELECT ?s { ?s <urn:a> 1 }")
+    writer.publish("<urn:s> <urn:a> 1 .", uri="urn:short", seconds=60)
+    writer.publish("<urn:t> <urn:a> 1 .", uri="urn:kept", seconds=60)
+    sim.run(seconds=30)
+    assert kinds(reader, sid) == ["matched", "matched"]
+    writer.publish("<urn:t> <urn:a> 1 ; <urn:b> 1 .", uri="urn:kept")
+    sim.run()
+    assert [(event.kind, str(event.row)) for event in reader.events(sid)][-1] == ("unmatched", "s = <urn:s>")
+    assert kinds(reader, sid).count("unmatched") == 1
+
+
+@BOTH
+def test_document_expires_though_its_publisher_has_left_or_was_down_then(algorithm):
+    sim, net = ring(12, algorithm=algorithm)
+    reader, leaver, crasher = net.client(at=2), net.client(at=5), net.client(at=7)
+    sid = reader.subscribe("SELECT ?s { ?s <urn:a> 1 }")
+    leaver.publish("<urn:s> <urn:a> 1 .", uri="urn:0", seconds=60)
+    crasher.publish("<urn:t> <urn:a> 1 .", uri="urn:1", seconds=60)
+    sim.run(seconds=10)
+    net.leave(5)
+    net.crash(7)
+    sim.run(seconds=100)
+    assert kinds(reader, sid) == ["matched", "matched", "unmatched"]
+    net.restart(7)
+    sim.run()
+    assert kinds(reader, sid) == ["matched", "matched", "unmatched", "unmatched"]
+
+
+@BOTH
+def test_query_that_expires_waits_nowhere_and_is_not_known_any_more(algorithm):
+    sim, net = ring(algorithm=algorithm)
+    reader, writer = net.client(at=2), net.client(at=5)
+    sid = reader.subscribe(SMITH, language="conjunctive", seconds=60)
+    for number, text in enumerate(TRIPLES):
+        writer.publish(text, uri=f"urn:{number}")
+    sim.run(seconds=30)
+    assert kinds(reader, sid) == ["matched"]
+    sim.run()
+    with pytest.raises(UnknownSubscription):
+        reader.events(sid)
+    states = [state for node in net.nodes for state in net.peer(node).state.keys.values()]
+    assert not [group for state in states for group in state.groups.values()]
+
+
+@pytest.mark.parametrize("hot", [None, 0.01])
+def test_query_is_indexed_by_its_rarest_subquery(hot):
+    """Section 5: a good choice of the rewriter makes few chains; a key that is split is frequent."""
+    chains = {}
+    for rewriter in ("rarest", "any"):
+        sim, net = ring(16, rewriter=rewriter, hot=hot)
+        writer = net.client(at=5)
+        for number in range(20):
+            writer.publish(f"<urn:s/{number}> <urn:frequent> {number} .", uri=f"urn:{number}")
+        sim.run()
+        readers = [net.client(at=node) for node in range(8)]
+        text = "SELECT ?s ?x { ?s <urn:frequent> ?x ; <urn:rare> 1 }"
+        sids = [reader.subscribe(text) for reader in readers]
+        sim.run()
+        before = sim.messages["extend-matching"]
+        for number in range(20):
+            writer.publish(f"<urn:s/{number}> <urn:frequent> {number + 1} .", uri=f"urn:{number}")
+        writer.publish("<urn:s/3> <urn:rare> 1 .", uri="urn:rare")
+        sim.run()
+        assert [kinds(reader, sid) for reader, sid in zip(readers, sids, strict=True)] == [["matched"]] * 8
+        chains[rewriter] = sim.messages["extend-matching"] - before
+        asked = [net.hub(reader.at).subscription(sid) for reader, sid in zip(readers, sids, strict=True)]
+        assert rewriter == "any" or {subscription.queries[0].first for subscription in asked} == {1}
+    assert chains["rarest"] < chains["any"]

@@ -52,7 +52,8 @@ ACTIONS = st.one_of(
         st.just(0),
     ),
 )
-HOW = st.sampled_from([("sqc", "graph"), ("mqc", "graph"), ("sqc", "document"), ("mqc", "document")])
+HOW = st.tuples(st.sampled_from(["sqc", "mqc"]), st.sampled_from(["graph", "document"]), st.sampled_from([None, 0.01]))
+"""The algorithm, the scope, and when keys are hot: never, or from the second thing on that comes to them."""
 
 
 class RingAndHub(Both):
@@ -61,11 +62,11 @@ class RingAndHub(Both):
     QUERIES = QUERIES
 
     def __init__(self, how, seed: int, size: int, **faults) -> None:
-        self.algorithm, self.SCOPE = how
+        self.algorithm, self.SCOPE, self.hot = how
         super().__init__(seed, size, **faults)
 
     def network(self, size: int):
-        return self.sim.ring(size, settings=RingSettings(self.algorithm, scope=self.SCOPE))
+        return self.sim.ring(size, settings=RingSettings(self.algorithm, scope=self.SCOPE, hot=self.hot))
 
     def content(self, uri: str, which: int) -> str:
         return f"<urn:s/{which // 3 % 3}> {STATEMENTS[which // 9]} ."

@@ -11,6 +11,7 @@ from effort import examples
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.languages import compile as compile_query
 from triplewire.model import Document
+from triplewire.network import Simulation
 from triplewire.network.routing import Advertisement
 from triplewire.network.routing.items import ItemIndex
 
@@ -93,3 +94,16 @@ def test_no_document_that_conforms_matches_a_query_that_could_not_be_matched(sai
     for text in QUERIES:
         query = asked(text)
         assert could_match(items, query) or not query.rows_in(document, EMPTY)
+
+
+def test_document_that_says_something_else_now_is_found_by_who_waits_for_that():
+    """What was advertised for the sake of its last version is not what the new one needs."""
+    sim = Simulation(seed=1)
+    net = sim.hypercube(2)
+    reader, writer = net.client(at=0), net.client(at=1)
+    sid = reader.subscribe("SELECT ?d { ?d <urn:b> ?x }")
+    for said in ("<urn:a> 1", "<urn:b> 1"):
+        sim.run()
+        writer.publish(f"<urn:d> {said} .", uri="urn:doc")
+    sim.run()
+    assert [event.kind for event in reader.events(sid)] == ["matched"]

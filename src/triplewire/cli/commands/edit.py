@@ -103,26 +103,47 @@ def edit(
     Problems().note(f"{id} is changed")
 
 
-def pause(store: HubUrl, ids: Ids) -> None:
-    """Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile.
+def pause(
+    store: HubUrl,
+    ids: Ids,
+    keep_events: Annotated[
+        int | None,
+        typer.Option("--keep-events", min=0, metavar="N", help="Let the last N events wait; all, if not said."),
+    ] = None,
+    keep_hours: Annotated[
+        float | None,
+        typer.Option("--keep-hours", min=0.001, metavar="HOURS", help="Let nothing wait that is away for longer."),
+    ] = None,
+) -> None:
+    """Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile, unless you bound what waits.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
     \b
       triplewire pause hub.db maja
+      triplewire pause hub.db maja --keep-events 1000 --keep-hours 48
     """
-    _each(store, ids, lambda hub, id: hub.pause(id), "paused")
+    seconds = None if keep_hours is None else keep_hours * 3600
+    _each(store, ids, lambda hub, id: hub.pause(id, keep_events=keep_events, keep_seconds=seconds), "paused")
 
 
 def resume(store: HubUrl, ids: Ids) -> None:
-    """Tell of subscriptions again: first what came while they were paused.
+    """Tell of subscriptions again: first what came while they were paused; and print what was missed.
 
     [bold]Example[/bold]
 
     \b
       triplewire resume hub.db maja
     """
-    _each(store, ids, lambda hub, id: hub.resume(id), "resumed")
+    _each(store, ids, _resumed, "resumed")
+
+
+def _resumed(hub: AnyHub, id: str) -> None:
+    before = hub.missed(id)
+    hub.resume(id)
+    for each in hub.missed(id):
+        if each not in before:
+            print_text(f"{id}: events after {each.after} up to {each.until} are missed: {each.reason}")
 
 
 def duplicate(

@@ -87,6 +87,41 @@ def trace(
 
 
 @app.command()
+def move(
+    store: HubUrl,
+    hub: Annotated[str, typer.Argument(metavar="HUB", help="The name of the hub that you were at (see status).")],
+    subscriptions: Annotated[
+        list[str] | None, typer.Argument(metavar="[SUBSCRIPTION]...", help="Which ones; all of yours, if not said.")
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--after", metavar="SUBSCRIPTION=CURSOR", help="How far you have read one there; repeat for more."
+        ),
+    ] = None,
+) -> None:
+    """Go on at a hub with the subscriptions that you have at another one of the network.
+
+    What you have not read there goes along; nothing is told twice. Where the hubs ask who you
+    are, you have the same key at both.
+
+    [bold]Example[/bold]
+
+    \b
+      triplewire network move http://127.0.0.1:8081 harbour-3f2a9c0d1b2e3f4a5b6c7d8e water --after water=17
+    """
+    read: dict[str, int] = {}
+    for each in after or ():
+        id, _, cursor = each.rpartition("=")
+        if not id or not cursor.isdecimal():
+            usage(f"{each}: say it as SUBSCRIPTION=CURSOR, such as water=17")
+        read[id] = int(cursor)
+    with client_of(_address(store)) as client:
+        for moved in client.move_from(hub, subscriptions=subscriptions or (), after=read).subscriptions:
+            print_text(f"{moved.id}: goes on here, with events after cursor {moved.cursor}")
+
+
+@app.command()
 def leave(store: HubUrl) -> None:
     """Have a hub take back what it told the others, and leave the network.
 

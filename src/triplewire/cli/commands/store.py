@@ -128,8 +128,12 @@ def compact(
       triplewire store compact hub.db
       triplewire store compact hub.db --keep-versions 5 --keep-events-after 100000
     """
+    from triplewire.engine.subscriptions.absences import trim_all
+
     problems = Problems()
     with store_at(store) as opened, problems.console.status("compacting"):
+        with opened.writing() as writer:
+            trim_all(writer)
         done = opened.compact(keep_versions=keep_versions, keep_events_after=keep_events_after)
     print_text(
         f"dropped {counted(done.terms, 'term')}, {counted(done.versions, 'version')}, {counted(done.events, 'event')}"

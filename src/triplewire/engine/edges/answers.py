@@ -8,7 +8,8 @@ from dataclasses import replace
 from triplewire.engine.edges.contents import Contents
 from triplewire.engine.edges.moves import Moves
 from triplewire.engine.edges.positions import HubPosition
-from triplewire.engine.edges.steps import Steps, mark_of
+from triplewire.engine.edges.states import mark_of
+from triplewire.engine.edges.steps import EdgeStep, Steps
 from triplewire.store import EVERYBODY, Reader, SubscriptionRecord
 from triplewire.wire.edges import Description, EdgeAnswer, EdgeQuestion, digest_of
 
@@ -24,7 +25,7 @@ class EdgeAnswering:
         """What an edge tells is of its cache alone, whoever the viewer is."""
         self._reader, self._steps, self._question = reader, steps, question
         self._state = state = steps.state(reader)
-        self._viewer = EVERYBODY if state.is_edge else viewer
+        self._viewer = EVERYBODY if state.set.is_edge else viewer
         self._here, self._position, self._time = state.here, state.position, state.time
         self._known = steps.rules(reader, state, question.edge, self._viewer)
         self._rules, self._tags = self._known.records, self._known.tags
@@ -32,19 +33,21 @@ class EdgeAnswering:
     def answer(self, refused: Mapping[str, str], owner: str | None = None) -> EdgeAnswer:
         """What the edge is told; NotAllowed if it is another owner's."""
         self._known.refuse_stranger(owner)
-        self._state.edges.refuse_other_owner(self._question.edge, owner)
+        self._state.set.edges.refuse_other_owner(self._question.edge, owner)
         found = self._found(refused)
-        offered = self._state.edges.offered(self._question.edge)
+        offered = self._state.set.edges.offered(self._question.edge)
         return replace(found, offered=offered) if offered else found
 
     def _found(self, refused: Mapping[str, str]) -> EdgeAnswer:
         question = self._question
         if not question.resync and self._known.digest_without(question.load) != question.rules:
             return EdgeAnswer(question.position, self._here.number, self._time, self._tags, dict(refused))
-        told = self._schema_told() | {"refused": dict(refused)}
+        told = self._schema_told()
+        if refused:
+            told["refused"] = dict(refused)
         if question.resync:
             return self._everything(told)
-        has_loaded = len(self._tags) > len(self._tags.keys() & set(question.load))
+        has_loaded = len(self._tags) > (len(self._tags.keys() & set(question.load)) if question.load else 0)
         reason = self._resync_reason(has_loaded, "schema" in told)
         if reason:
             return replace(self._everything(told), resync=reason)
@@ -67,16 +70,37 @@ class EdgeAnswering:
         return there.number <= self._here.number and mark_of(record) == there.mark
 
     def _difference(self, has_loaded: bool, told: dict[str, object]) -> EdgeAnswer:
-        question, there = self._question, HubPosition.read(self._question.position)
+        there = HubPosition.read(self._question.position)
         after = min(there.number, self._here.number) if has_loaded else self._here.number
         is_relisted = there.lists != self._here.lists
         step = self._steps.since(self._reader, self._state, self._viewer, after, is_relisted=is_relisted)
         self._known.told = self._here.number
-        load = set(question.load)
-        touched = step.touches(self._known.by_query.keys())
+        touched = step.touched_of(self._known)
+        if self._asks_for_more:
+            return self._more(step, touched, told)
+        if touched:
+            return self._changes(step, touched, told)
+        return replace(self._state.no_news, **told) if told else self._state.no_news  # type: ignore[arg-type]  # by name
+
+    def _changes(self, step: EdgeStep, touched: Iterable[int], told: dict[str, object]) -> EdgeAnswer:
+        """What a step does for rules that it touches."""
+        queries = {id: query for query in touched for id in self._known.by_query[query]}
+        moves = step.moves(touched)
+        return EdgeAnswer(
+            self._position,
+            self._here.number,
+            self._time,
+            registered=_of_rules(queries, {query: moves.queries[query].registered for query in touched}),
+            released=_of_rules(queries, {query: moves.queries[query].released for query in touched}),
+            descriptions=step.now.descriptions(moves.described),
+            deleted=step.now.names(moves.deleted),
+            **told,  # type: ignore[arg-type]  # each under its own name
+        )
+
+    def _more(self, step: EdgeStep, touched: Iterable[int], told: dict[str, object]) -> EdgeAnswer:
+        """What has changed, together with the other things that are asked for."""
+        question, load = self._question, set(self._question.load)
         queries = {id: query for query in touched for id in self._known.by_query[query] if id not in load}
-        if not queries and not self._asks_for_more:
-            return EdgeAnswer(self._position, self._here.number, self._time, **told)  # type: ignore[arg-type]  # by name
         moves = step.moves(set(queries.values()))
         waiting = self._waiting(question.load)
         whole = {id: self._roots(step.now, self._rules[id]) for id in question.load if self._is_told(id, waiting)}
@@ -89,9 +113,9 @@ class EdgeAnswering:
             self._time,
             waiting=waiting,
             whole={id: self._tags[id] for id in sorted(whole)},
-            registered={id: names for id, query in queries.items() if (names := moves.queries[query].registered)}
+            registered=_of_rules(queries, {query: each.registered for query, each in moves.queries.items()})
             | {id: step.now.names(sorted(roots)) for id, roots in whole.items()},
-            released={id: names for id, query in queries.items() if (names := moves.queries[query].released)},
+            released=_of_rules(queries, {query: each.released for query, each in moves.queries.items()}),
             descriptions=step.now.descriptions(described),
             deleted=self._deleted(step.now, moves, asked),
             drifted=self._drifted(step.now, load),
@@ -119,7 +143,7 @@ class EdgeAnswering:
 
     def _everything(self, told: dict[str, object]) -> EdgeAnswer:
         """All that the edge's rules register, and the digest of each node that it is to hold."""
-        now = Contents(self._reader.seen_by(self._viewer), self._state.schema.strong)
+        now = Contents(self._reader.seen_by(self._viewer), self._state.set.schema.strong)
         waiting = self._waiting(self._rules)
         whole = {id: self._roots(now, record) for id, record in self._rules.items() if id not in waiting}
         nodes = sorted(now.closure(set().union(*whole.values())))
@@ -168,12 +192,17 @@ class EdgeAnswering:
     def _schema_told(self) -> dict[str, object]:
         """The schema and the taxonomy, where the edge has others."""
         told: dict[str, object] = {}
-        state, question = self._state, self._question
+        state, question = self._state.set, self._question
         if state.schema_digest != question.schema:
             told |= {"schema": state.triples, "policy": state.policy}
         if state.taxonomy_digest != question.taxonomy:
             told["taxonomy"] = state.taxonomy
         return told
+
+
+def _of_rules(queries: Mapping[str, int], names: Mapping[int, list[str]]) -> dict[str, list[str]]:
+    """The names of resources for each rule, by those for its query; a rule without any is left out."""
+    return {id: found for id, query in queries.items() if (found := names[query])}
 
 
 def digest_of_holding(described: Iterable[Description]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from triplewire.algebra.content import climb, holders
 from triplewire.engine.inspect.graphs import numbers_of
-from triplewire.store import DocumentRecord, Reader
+from triplewire.store import Reader
 from triplewire.wire.edges import Description, Part, document_of, local_name, node_of
 
 CACHED = "urn:triplewire:cached:"
@@ -78,14 +78,14 @@ class Contents:
         texts = self.read_texts(wanted)
         return {number for number in wanted if not texts[number].startswith('"')}
 
-    def know_documents(self, documents: Iterable[DocumentRecord]) -> None:
-        """Take over the uris of documents that were read for something else."""
-        self._uris.update((record.id, origin_of(record.uri)) for record in documents)
+    def know_documents(self, uris: Mapping[int, str]) -> None:
+        """Take over the uris of documents that are known already."""
+        self._uris.update((document, origin_of(uri)) for document, uri in uris.items())
 
-    def named(self, documents: Iterable[DocumentRecord]) -> set[int]:
-        """The resources that are documents."""
-        texts = [f"<{origin_of(record.uri)}>" for record in documents]
-        return {number for number in self.reader.terms.find(texts) if number}
+    def named(self, uris: Iterable[str]) -> set[int]:
+        """The resources that are documents with these uris."""
+        texts = [f"<{origin_of(uri)}>" for uri in uris]
+        return {number for number in self.reader.terms.find(texts) if number} if texts else set()
 
     def holders(self, nodes: Iterable[int]) -> set[int]:
         """The resources that hold one of these nodes, and these themselves."""

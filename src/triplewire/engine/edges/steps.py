@@ -11,23 +11,20 @@ those of what they register at the second one.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, KeysView
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from triplewire.engine import taxonomies
-from triplewire.engine.batch import policies
+from triplewire.engine.batch.application import Applied
+from triplewire.engine.batch.revisions import Revision
+from triplewire.engine.edges.changes import KnownChanges, ReadChanges
 from triplewire.engine.edges.contents import Contents
-from triplewire.engine.edges.holdings import EDGE, is_edge
 from triplewire.engine.edges.moves import Moves, QueryMoves, deleted_by, described_by
-from triplewire.engine.edges.offers import NUMBERED, KnownEdges
+from triplewire.engine.edges.own import OwnBatch, OwnBatches, Told
 from triplewire.engine.edges.past import PastContents
-from triplewire.engine.edges.positions import HubPosition
 from triplewire.engine.edges.rules import KnownRules
-from triplewire.model import parse_triple
-from triplewire.schema import Schema
-from triplewire.store import MATCHED, UNMATCHED, BatchRecord, LateReader, Reader, StateMoved, Store
-from triplewire.wire.edges import digest_of
+from triplewire.engine.edges.states import HubState, stamp_of
+from triplewire.store import MATCHED, UNMATCHED, LateReader, Reader, StateMoved, StateStamp, Store
 
 _KEPT = 8
 _EDGES = 1_000
@@ -45,21 +42,39 @@ class EdgeStep:
     """The way from the state after one batch to that after another, as a viewer sees it."""
 
     def __init__(
-        self, reader: Reader, seen: Reader, strong: frozenset[str], after: int, until: int, *, is_relisted: bool = False
+        self,
+        reader: Reader,
+        seen: Reader,
+        strong: frozenset[str],
+        after: int,
+        until: int,
+        *,
+        is_relisted: bool = False,
+        own: OwnBatch | None = None,
     ) -> None:
-        """With `is_relisted`, access lists have changed: what the viewer saw before is not known."""
+        """With `is_relisted`, access lists have changed: what the viewer saw before is not known.
+
+        `own` is the batch `until`, if that is the only one, this hub has it in mind, and the viewer sees everything.
+        """
         self.now = Contents(seen, strong)
         self._is_relisted = is_relisted
         self._reader = reader
-        self._past = PastContents(self.now, after, until) if after < until else None
+        self._past: PastContents | None = None
         self._rows: dict[int, _Rows] = {}
         self._moves: dict[int, QueryMoves] = {}
-        for query, kind, terms in reader.log.told_in(after, until) if after < until else ():
+        self._touched: dict[KnownRules, set[int]] = {}
+        if after < until:
+            changes = ReadChanges(self.now, after, until) if own is None else KnownChanges(self.now, own)
+            self._past = PastContents(self.now, changes)
+            self._note_rows(reader.log.told_in(after, until) if own is None else own.told)
+            self._add_rows_of_xml()
+
+    def _note_rows(self, told: Iterable[Told]) -> None:
+        for query, kind, terms in told:
             own = self._rows.setdefault(query, {})
             before = own.get(terms)
             was = kind != MATCHED if before is None else before.was
             own[terms] = _Fate(was, kind != UNMATCHED)
-        self._add_rows_of_xml()
 
     def _add_rows_of_xml(self) -> None:
         """Rows that stay, and bind what is or holds a document whose XML has changed: the log knows only of triples.
@@ -71,7 +86,7 @@ class EdgeStep:
         nodes = self._past.xml_nodes
         if self._is_relisted:
             documents = self._reader.documents
-            nodes = nodes | self.now.named(documents.by_ids(documents.with_xml()))
+            nodes = nodes | self.now.named(record.uri for record in documents.by_ids(documents.with_xml()))
         resources = self.now.holders(nodes) if nodes else ()
         for row in self._reader.rows.binding(sorted(resources)) if resources else ():
             self._rows.setdefault(row.query, {}).setdefault(row.terms, _Fate(was=True, is_there=True))
@@ -80,8 +95,9 @@ class EdgeStep:
         """Go on in another transaction, which sees the same state."""
         self._reader, self.now.reader = reader, seen
 
-    def look_ahead(self, touched: Collection[int]) -> None:
-        """Look up together what will be asked for queries that it touches: what their resources hold, then and now."""
+    def look_ahead(self, asking: Iterable[KnownRules]) -> None:
+        """Look up together what will be asked for the rules of edges: what their resources hold, then and now."""
+        touched: set[int] = set().union(*map(self.touched_of, asking))
         resources = self.now.resources({term for query in touched for terms in self._rows[query] for term in terms})
         self.now.closure(resources)
         if self._past is not None and self._knows_past:
@@ -89,9 +105,12 @@ class EdgeStep:
         moves = [self._moves_of(query) for query in touched]
         self.now.descriptions(sorted(set().union(*(each.differing | (each.new - each.old) for each in moves))))
 
-    def touches(self, queries: KeysView[int]) -> set[int]:
-        """Those of the queries whose rows it touches."""
-        return self._rows.keys() & queries
+    def touched_of(self, rules: KnownRules) -> set[int]:
+        """The queries of an edge's rules whose rows it touches."""
+        found = self._touched.get(rules)
+        if found is None:
+            found = self._touched[rules] = self._rows.keys() & rules.by_query.keys()
+        return found
 
     def moves(self, queries: Iterable[int]) -> Moves:
         """What the step does for queries; where it is not known what was, all that it touches is described."""
@@ -153,60 +172,13 @@ class EdgeStep:
         return {term for row in rows if row.query == query for term in row.terms if term in resources}
 
 
-class HubState:
-    """What all edges are told of one state of a hub, whatever they hold: where it is, its schema, its taxonomy."""
-
-    taxonomy: list[list[str]]
-    taxonomy_digest: str
-    schema: Schema
-    marks: dict[int, str]
-    """What the last batches had that no other has, by number."""
-
-    def __init__(self, reader: Reader, stamp: tuple[object, ...], before: HubState | None) -> None:
-        """What has not changed since the state `before` is taken from there."""
-        self.stamp, self.generation = stamp, reader.generation
-        self.number, self.lists = reader.batches.last(), reader.access.number()
-        record = reader.batches.by_numbers({self.number}).get(self.number)
-        mark, self.time = mark_of(record), "" if record is None else record.committed
-        self.here = HubPosition(self.number, self.lists, mark)
-        self.position = str(self.here)
-        earlier = [] if before is None else [*before.marks.items()][-_KEPT:]
-        self.marks = {**dict(earlier), self.number: mark}
-        self.registry, self.forgotten = reader.subscriptions.last_change(), reader.log.forgotten()
-        self.is_edge = is_edge(reader)
-        self.edges = KnownEdges(reader)
-        self._sights: dict[str | None, str | None] = {}
-        self._taxonomy_number = taxonomies.number_of(reader)
-        if before is not None and before._taxonomy_number == self._taxonomy_number:
-            self.taxonomy, self.taxonomy_digest = before.taxonomy, before.taxonomy_digest
-        else:
-            self.taxonomy = taxonomies.everything(reader)
-            self.taxonomy_digest = digest_of_triples(self.taxonomy)
-        self.policy, self.triples = policies.stored(reader)
-        if before is not None and before.triples == self.triples:
-            self.schema = before.schema
-        else:
-            self.schema = Schema.from_triples(parse_triple(*spelled) for spelled in self.triples)
-        self.schema_digest = digest_of_triples(self.triples, self.policy)
-
-    def sight_of(self, reader: Reader, viewer: str | None) -> str | None:
-        """See `AccessReader.sight_of`."""
-        if viewer not in self._sights:
-            self._sights[viewer] = reader.access.sight_of(viewer)
-        return self._sights[viewer]
-
-
-def mark_of(record: BatchRecord | None) -> str:
-    """What only this batch has: one of another history with the same number has another."""
-    return "" if record is None else digest_of([record.id, record.committed])
-
-
 class Steps:
     """The steps that were asked for lately, and the rules of who asked: edges that keep up ask for the same again."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[object, ...], EdgeStep] = OrderedDict()
         self._rules: OrderedDict[tuple[str, str | None], KnownRules] = OrderedDict()
+        self._own = OwnBatches()
         self._state: HubState | None = None
         self._edition: int | None = None
         """That of the store when the state was read."""
@@ -234,7 +206,7 @@ class Steps:
             self._edition = edition
 
     @property
-    def _stamp_known(self) -> tuple[object, ...] | None:
+    def _stamp_known(self) -> StateStamp | None:
         return None if self._state is None else self._state.stamp
 
     def state(self, reader: Reader) -> HubState:
@@ -264,13 +236,14 @@ class Steps:
         """The step from one batch to the last, as a viewer sees it; see `EdgeStep`."""
         sight = state.sight_of(reader, viewer)
         seen = reader if sight is None else reader.seen_by(viewer)
-        key = after, state.number, sight, state.lists, is_relisted, state.generation, state.schema.strong
+        key = after, state.number, sight, state.lists, is_relisted, state.generation, state.set.schema.strong
         step = self._kept.get(key)
         if step is None:
+            own = self._own_since(state, after) if sight is None and not is_relisted else None
             step = self._kept[key] = EdgeStep(
-                reader, seen, state.schema.strong, after, state.number, is_relisted=is_relisted
+                reader, seen, state.set.schema.strong, after, state.number, is_relisted=is_relisted, own=own
             )
-            step.look_ahead(set().union(*(step.touches(known.by_query.keys()) for known in self._at(after))))
+            step.look_ahead(self._at(after))
         else:
             step.read_with(reader, seen)
         self._kept.move_to_end(key)
@@ -278,16 +251,15 @@ class Steps:
             self._kept.popitem(last=False)
         return step
 
+    def note(self, name: str, generation: int, revisions: Sequence[Revision], applied: Applied) -> None:
+        """This hub has committed a batch; it is kept in mind if edges ask here."""
+        if self._rules:
+            self._own.note(name, generation, revisions, applied)
+
+    def _own_since(self, state: HubState, after: int) -> OwnBatch | None:
+        """The only batch since then, if it is in mind."""
+        return self._own.find(state.number, state.batch, state.generation) if state.number == after + 1 else None
+
     def _at(self, number: int) -> list[KnownRules]:
         """The rules of edges that have followed until a batch: the next step is theirs, too."""
         return [known for known in self._rules.values() if known.told == number]
-
-
-def stamp_of(reader: Reader) -> tuple[object, ...]:
-    """What is another one whenever edges may have to be told something."""
-    return reader.stamp([policies.NUMBERED, taxonomies.NUMBERED, NUMBERED, EDGE])
-
-
-def digest_of_triples(triples: Iterable[list[str]], *more: str) -> str:
-    """The digest of a schema or a taxonomy, as it is told."""
-    return digest_of([*sorted(" ".join(triple) for triple in triples), *more])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from time import time
 from typing import NamedTuple
 
 from triplewire.algebra.pattern import Pattern
@@ -24,14 +25,14 @@ from triplewire.engine.batch.reasons import Documents, Touched
 from triplewire.engine.connection import query_of
 from triplewire.engine.names import new_name, now, refuse_unstorable
 from triplewire.engine.standing import Standing, StandingQuery
+from triplewire.engine.subscriptions import absences
 from triplewire.engine.subscriptions.registrations import Registration, compiled, drop_unasked, refuse_unserved
-from triplewire.errors import MatchLimitExceeded, SubscriptionChanged
+from triplewire.errors import MatchLimitExceeded, SubscriptionChanged, SubscriptionError
 from triplewire.matching.finder.finder import Reason, Rows
 from triplewire.matching.incremental import dump_pattern, load_pattern
 from triplewire.matching.pages import Terms
 from triplewire.model import Scope, Start, Subscription
 from triplewire.store import (
-    HEARD_ON,
     MATCHED,
     UNHEARD,
     UNMATCHED,
@@ -45,7 +46,10 @@ from triplewire.store import (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What shall be otherwise; None: it stays. A title or a description that is empty goes."""
+    """What shall be otherwise; None: it stays. A title or a description that is empty goes.
+
+    To be paused comes with bounds of what waits, by number and by time; without, all of it does (`absences`).
+    """
 
     text: str | Pattern | None = None
     language: str | None = None
@@ -54,6 +58,8 @@ class Edit:
     title: str | None = None
     description: str | None = None
     paused: bool | None = None
+    keep_events: int | None = None
+    keep_seconds: float | None = None
 
     @property
     def asks(self) -> bool:
@@ -72,7 +78,9 @@ def edit(
     """Change a subscription in this transaction; SubscriptionChanged if it is not the one that is `expected`."""
     if expected is not None and expected != record.tag:
         raise SubscriptionChanged(record.id)
-    made = _named(_paused(writer, record, wanted.paused), wanted)
+    if wanted.asks:
+        absences.refuse_edit(writer, record)
+    made = _named(_paused(writer, record, wanted), wanted)
     asked = _asked(writer, record, wanted, prefixes) if wanted.asks else None
     if asked is not None:
         made = replace(made, text=asked.text, language=asked.language, start=asked.start)
@@ -93,12 +101,29 @@ def _named(record: SubscriptionRecord, wanted: Edit) -> SubscriptionRecord:
     return replace(record, title=title, description=description)
 
 
-def _paused(writer: Writer, record: SubscriptionRecord, paused: bool | None) -> SubscriptionRecord:
-    if paused is None or paused == (record.paused_since is not None):
+def _paused(writer: Writer, record: SubscriptionRecord, wanted: Edit) -> SubscriptionRecord:
+    is_paused = record.paused_since is not None
+    if wanted.paused:
+        _bound(writer, record, wanted)
+    elif (wanted.keep_events, wanted.keep_seconds) != (None, None):
+        reason = "how much waits for it can be said of a subscription that is paused: give `paused`, too"
+        raise SubscriptionError(reason, subscription=record.id)
+    if wanted.paused is None or wanted.paused == is_paused:
         return record
-    if paused:
+    if wanted.paused:
         return replace(record, last_cursor=writer.log.last_cursor(), paused_since=now())
-    return replace(record, last_cursor=HEARD_ON, paused_since=None)
+    return absences.returned(writer, record)
+
+
+def _bound(writer: Writer, record: SubscriptionRecord, wanted: Edit) -> None:
+    is_wanted = (wanted.keep_events, wanted.keep_seconds) != (None, None)
+    if not is_wanted and not absences.is_bounded(writer, record):
+        return
+    if is_wanted and record.first_cursor == UNHEARD:
+        reason = "what answers it already is still looked for; say how much waits for it when that is done"
+        raise SubscriptionError(reason, subscription=record.id)
+    until = None if wanted.keep_seconds is None else time() + wanted.keep_seconds
+    absences.bound(writer, record, absences.WaitingBounds(wanted.keep_events, until))
 
 
 class _Asked(NamedTuple):
@@ -182,8 +207,8 @@ def _difference(
             was = answers_of(writer, standing, [StandingQuery.of(before)])
     viewer, owner = writer.access.sight_of(before.viewer), (-record.number,)
     return (
-        _events(writer, viewer, owner, UNMATCHED, ended, was),
-        _events(writer, viewer, owner, MATCHED, begun, found),
+        row_events(writer, viewer, owner, UNMATCHED, ended, was),
+        row_events(writer, viewer, owner, MATCHED, begun, found),
     )
 
 
@@ -200,7 +225,7 @@ def _recorded(writer: Writer, query: int, columns: tuple[str, ...]) -> dict[froz
     return {frozenset((name, term) for name, term in zip(columns, terms, strict=True) if term): terms for terms in rows}
 
 
-def _events(
+def row_events(
     writer: Writer,
     viewer: str | None,
     owner: tuple[int],
@@ -208,6 +233,7 @@ def _events(
     rows: list[Terms],
     found: Mapping[int, Rows],
 ) -> list[NewEvent]:
+    """Events of rows for one subscription alone, each with a derivation from what was found, if there is one."""
     why: dict[Terms, Reason] = {}
     wanted = set(rows)
     for answers in found.values():

@@ -16,7 +16,7 @@ from triplewire.algebra.pattern import Conjunction, Pattern
 from triplewire.algebra.wording import readable, word_triple
 from triplewire.engine import taxonomies
 from triplewire.engine.backfill.answers import Untold, tell_existing
-from triplewire.engine.names import now, refuse_unstorable
+from triplewire.engine.names import absence_setting, now, refuse_unstorable
 from triplewire.engine.standing import GRAPH, NewQueries, Standing, StandingQuery, seed_id
 from triplewire.errors import TriplewireError, UnsupportedQuery
 from triplewire.languages import read
@@ -151,10 +151,14 @@ class Registration:
     The indexes know them at once. If the transaction fails, `Standing.forget_uncommitted` takes them back.
     """
 
-    def __init__(self, writer: Writer, standing: Standing, *, later: bool = False) -> None:
-        """With `later`, what answers already is not looked for here, and nothing is heard before it is found."""
+    def __init__(self, writer: Writer, standing: Standing, *, later: bool = False, batch: int | None = None) -> None:
+        """With `later`, what answers already is not looked for here, and nothing is heard before it is found.
+
+        What starts "now" counts what comes after the last batch, or after another `batch`.
+        """
         self._writer, self._standing = writer, standing
-        self._batch, self._cursor = writer.batches.last(), writer.log.last_cursor()
+        self._batch = writer.batches.last() if batch is None else batch
+        self._cursor = writer.log.last_cursor()
         self._has_documents = bool(writer.documents.listing(limit=1))
         self._is_later = later and self._has_documents
         self._shapes: dict[Shape, int] = {}
@@ -310,6 +314,7 @@ def unregister(writer: Writer, id: str) -> SubscriptionRecord:
     writer.backfills.remove(record.number)
     writer.deliveries.remove_of(id)
     writer.network.reach_no_more(id)
+    writer.settings.remove(absence_setting(record.number))
     drop_unasked(writer, record.query)
     return record
 

@@ -65,6 +65,11 @@ class Accounts:
         with self._store.reading() as reader:
             return _accounts(reader.settings.get(_SETTING, {}))
 
+    def with_key(self, public_key: str, tenant: str) -> list[str]:
+        """The ids of the accounts of a tenant that have this public key, as they are now."""
+        own = [account for account in self.all().values() if account.tenant == tenant and account.public_key]
+        return [account.id for account in own if account.public_key == public_key]
+
     def create_token(self, name: str, *, role: Role, tenant: str = MAIN) -> tuple[Account, str]:
         """A new account and its token, which nobody can find out later."""
         secret = secrets.token_urlsafe(32)

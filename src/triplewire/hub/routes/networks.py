@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from triplewire.algebra.pattern import Pattern
 from triplewire.errors import BadRequest, ChannelRefused, NetworkError, NotAllowed, TooManyRequests
 from triplewire.hub.identity.loopback import refuse_strangers
-from triplewire.hub.messages import Name
+from triplewire.hub.messages import AskToMove, Name, WantedMove
 from triplewire.hub.service import Administering, Admission, BoundedRoute, Reading, Service
 from triplewire.hub.settings import MAIN
 from triplewire.network.channels.channels import WireClosed
 from triplewire.network.channels.dialling import LINK
 from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live import Federation
+from triplewire.network.live.moves import Proof
+from triplewire.network.live.settlements import Newcomer
 from triplewire.network.live.traces import trace_of
 from triplewire.wire.messages import read
-from triplewire.wire.networks import MapTold, NetworkTold, TraceTold
+from triplewire.wire.networks import MapTold, MoveAsked, MovedTold, MoveTold, NetworkTold, TraceTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["network"])
 channels = APIRouter()
@@ -133,6 +137,43 @@ async def trace(
     await run_in_threadpool(access.require_sight, subscription)
     found = await trace_of(federation, access.hub, subscription, cursor)
     return TraceTold(subscription, found.cursor, found.lines)
+
+
+@router.post("/network/moves/challenge", summary="What to sign to move here from another hub")
+async def challenge(access: Reading, wanted: AskToMove) -> MoveAsked:
+    """The old hub's challenge: both names, the key, and what is to move are signed with it."""
+    federation = _federation(access)
+    _refuse_other_key(access, wanted.key)
+    told = await federation.challenge(wanted.hub, wanted.key)
+    return MoveAsked(federation.identity_name, int(told["generation"]), str(told["nonce"]))
+
+
+@router.post("/network/moves", summary="Move here from another hub")
+async def move(access: Reading, wanted: WantedMove) -> MoveTold:
+    """Go on here with subscriptions that the account has at another hub; nothing is lost, and nothing told twice."""
+    federation = _federation(access)
+    _refuse_other_key(access, wanted.key)
+    proof = Proof(wanted.key, wanted.generation, wanted.nonce, wanted.signature, wanted.subscriptions, wanted.after)
+    quotas, viewer = access.tenant.quotas, access.viewer
+
+    def admit(patterns: Sequence[Pattern]) -> None:
+        quotas.check_subscriptions(len(patterns))
+        quotas.check_events()  # what it has not read, and what is different here, is told at once
+        for pattern in patterns:
+            quotas.check_cost(pattern, "", {}, viewer)
+
+    newcomer = Newcomer(access.account.id or None, viewer, admit, access.tenant.subscribing)
+    found = await federation.move(wanted.hub, proof, newcomer)
+    return MoveTold([MovedTold(id, cursor) for id, cursor in found])
+
+
+def _refuse_other_key(access: Admission, key: str) -> None:
+    """NotAllowed for a key that is another's: who moves has an account with the same key at both hubs."""
+    if access.service.gate.is_on and access.account.public_key != key:
+        raise NotAllowed(
+            "who moves is known by the same key at both hubs, and this account has another one, or none; make one: "
+            "`triplewire token create STORE NAME --public-key KEY`"
+        )
 
 
 @router.post("/network/leave", summary="Leave the network", status_code=202)

@@ -36,7 +36,7 @@ from triplewire.store import EVERYBODY
 from triplewire.tables import RowLayout
 from triplewire.wire.events import RowsTold
 from triplewire.wire.insights import insight_as_dict
-from triplewire.wire.subscriptions import SubscriptionPage, SubscriptionTold
+from triplewire.wire.subscriptions import MissedTold, SubscriptionPage, SubscriptionTold
 
 router = APIRouter(prefix="/v1", route_class=BoundedRoute, tags=["subscriptions"])
 
@@ -162,6 +162,13 @@ async def read(access: Reading, id: Id, response: Response) -> SubscriptionTold:
     place = _place(id)
     response.headers["Link"] = f'<{place}/inbox>; rel="http://www.w3.org/ns/ldp#inbox", <{place}/feed>; rel="alternate"'
     return await _read(access, id, response)
+
+
+@router.get("/subscriptions/{id}/missed", summary="What is not told any more")
+def missed(access: Reading, id: Id) -> MissedTold:
+    """What came while it was paused, and was more than was to wait for it, by cursors; its owner may ask."""
+    access.require_own(id)
+    return MissedTold(access.hub.missed(id))
 
 
 @router.delete("/subscriptions/{id}", summary="Unsubscribe", status_code=204)

@@ -169,13 +169,13 @@ class Quotas:
         if error := self.over_events():
             raise error
 
-    def check_subscriptions(self) -> None:
-        """QuotaExceeded if there must not be one more; asked while nobody else subscribes."""
+    def check_subscriptions(self, coming: int = 1) -> None:
+        """QuotaExceeded if there must not be one more, or so many; asked while nobody else subscribes."""
         most = self._own.subscriptions
         if most is not None:
             with self._store.reading() as reader:
                 count = reader.subscriptions.count()
-            if count >= most:
+            if count + coming > most:
                 self.refused["subscriptions"] += 1
                 raise QuotaExceeded("subscriptions", most)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from triplewire.engine.edges.steps import stamp_of
+from triplewire.engine.edges.states import stamp_of
 from triplewire.errors import StoreError
 from triplewire.network.channels.exchanges import HEARTBEAT
 from triplewire.network.exchange import Answer, Question

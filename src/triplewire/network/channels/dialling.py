@@ -81,7 +81,7 @@ def address_of(url: str, path: str = LINK) -> tuple[str, bool]:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise NetworkError(f"{url!r} is no address of a hub; write https://HOST, or http://127.0.0.1:PORT")
     is_secret = parts.scheme == "https"
-    if not is_secret and not _is_this_machine(parts.hostname):
+    if not is_secret and not is_this_machine(parts.hostname):
         raise NetworkError(
             f"{url} is another machine, and nothing on the way there would be encrypted: serve that hub with "
             "--certificate, or behind a proxy that does, and write https"
@@ -90,7 +90,8 @@ def address_of(url: str, path: str = LINK) -> tuple[str, bool]:
     return urlunsplit(("wss" if is_secret else "ws", parts.netloc, place, "", "")), is_secret
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether only this machine can reach a host."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

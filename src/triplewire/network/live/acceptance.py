@@ -23,10 +23,10 @@ def refuse_forged(entry: LogEntry, came: int, to: int, table: Membership) -> Log
     match entry.body:
         case DocumentSent() as sent:
             _refuse_detour(sent, came, to)
-            return replace(entry, body=_checked(sent, table))
+            return replace(entry, body=checked_document(sent, table))
         case AnswerSent(sent, path):
             _refuse_path(path, came, to)
-            return replace(entry, body=AnswerSent(_checked(sent, table), path))
+            return replace(entry, body=AnswerSent(checked_document(sent, table), path))
         case Ask(path=path):
             if not path or path[-1] != corner(came):
                 raise ChannelRefused(f"{corner(came)} passes on a question whose path does not end there")
@@ -34,11 +34,13 @@ def refuse_forged(entry: LogEntry, came: int, to: int, table: Membership) -> Log
         case RoutesTold(documents=documents) as told:
             for sent in documents:
                 _refuse_detour(sent, came, to)
-            return replace(entry, body=replace(told, documents=tuple(_checked(sent, table) for sent in documents)))
+            return replace(
+                entry, body=replace(told, documents=tuple(checked_document(sent, table) for sent in documents))
+            )
     return entry
 
 
-def _checked(sent: DocumentSent, table: Membership) -> DocumentSent:
+def checked_document(sent: DocumentSent, table: Membership) -> DocumentSent:
     """A version with its origin's signature; one of a hub that is no member any more is gone."""
     if sent.document is None:
         return sent

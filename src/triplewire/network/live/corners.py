@@ -8,7 +8,7 @@ feeds, `why`, and everything else, whoever published a document.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from triplewire.algebra.pattern import Pattern
@@ -17,6 +17,7 @@ from triplewire.network.hypercube import CubeTopology, position_of
 from triplewire.network.link import LinkLag, Timing
 from triplewire.network.node import Outbox
 from triplewire.network.routing import NETWORK, DocumentSent, RoutingHub, RoutingState
+from triplewire.network.routing.hubs import OWN
 from triplewire.network.routing.messages import Ask
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
 from triplewire.network.routing.watches import Rows
@@ -46,6 +47,41 @@ class LiveCorner(RoutingHub):
     def watch(self, id: str, pattern: Pattern, since: float, now: float) -> Outbox:
         """A subscription of the hub reaches into the network; it counts what is published after `since`."""
         self._begin(ClientSubscription(id, "", pattern, since), now)
+        self._hold(self.state.subscriptions[id])
+        return self._sent()
+
+    def _hold(self, subscription: ClientSubscription) -> None:
+        """What came for others, or only by, and matches, is here now as long as this subscription is."""
+        foreign = [(key, kept.told) for key, kept in self.state.documents.items() if key[0] != self.name]
+        for key, told in foreign:
+            if subscription.id in self._found(told, OWN)[1]:
+                if not self._watches.holders(key):
+                    self.arrivals.append(told)
+                subscription.given[key] = {}
+                self.state.note("document", key)
+                self._watches.note(subscription, key)
+
+    def told_of(self, ids: Collection[str]) -> list[DocumentSent]:
+        """The documents that match these subscriptions, as this hub has told of them: others' and its own."""
+        given = {key for id in ids for key in self.state.subscriptions[id].given}
+        own = {
+            key
+            for key, kept in self.state.documents.items()
+            if key[0] == self.name and not self._found(kept.told, OWN)[1].keys().isdisjoint(ids)
+        }
+        kept = [self.state.documents[key].told for key in sorted(given | own) if key in self.state.documents]
+        return [told for told in kept if told.document is not None]
+
+    def take_along(self, sent: DocumentSent, now: float) -> Outbox:
+        """A document comes with a subscription from the hub that it was at before, perhaps before it comes itself."""
+        if sent.origin != self.name:
+            super()._take(self._topology.next_hop(sent.origin), sent, now)
+        return self._sent()
+
+    def ask_after(self, sent: DocumentSent, now: float) -> Outbox:
+        """Ask what became of a document of another hub since this version."""
+        if sent.origin != self.name:
+            self._ask(Ask(sent.origin, sent.uri, sent.version, ()), now)
         return self._sent()
 
     def unwatch(self, id: str, now: float) -> Outbox:
@@ -83,6 +119,7 @@ class LiveCorner(RoutingHub):
         """Note that the hub must have it, or has it no more; of what was published here, the hub knows by itself."""
         if key[0] == self.name:
             return
+        self.state.note("document", key)
         held = self._watches.holders(key)
         was_wanted = bool(held)
         for id in dict.fromkeys([*rows, *held]):
@@ -107,6 +144,10 @@ class LiveCorner(RoutingHub):
             if key[0] == origin:
                 super()._take(kept.came, replace(kept.told, document=None), now)
         return self._sent()
+
+    def wanting(self, key: Key) -> Collection[str]:
+        """The subscriptions of the hub that a document is here for."""
+        return self._watches.holders(key)
 
     def lag(self, peer: str, now: float) -> LinkLag:
         """How far this end of a link is behind."""

@@ -10,11 +10,15 @@ table; all others take the one with the highest stamp, and pass it on. Time is h
     leave      a member goes
     elect      a member that has not heard the decider for long wants to decide, in a new term
     vote       another member has not heard the decider either, and agrees: once for each term
+    yield      the decider wants to leave: another member shall be elected, though nobody is silent
 
 The decider decides only while more than half of the members have answered it lately. A member votes only when it has
 not heard the decider for longer than that. So there are never two who decide, as long as clocks run at about the same
 speed. What follows: while half of the members or more are away, nobody joins, and nobody is stood in for; documents
 flow between those that are there.
+
+Nor are there two when a decider yields. It decides nothing from then on, and who votes for its successor does not
+answer it any more, until there is another table: so it could not, even if it had forgotten.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from triplewire.errors import ChannelRefused, NetworkError
 from triplewire.network.channels.identities import HubIdentity, is_name_of, is_signed
@@ -40,13 +44,15 @@ class Council:
         self.name = identity.name
         self.table: Membership | None = None
         self._signature, self._votes = "", dict[str, str]()
-        self._voted = 0
+        self._voted = self._yielded = 0
+        self._yields = 0
+        self._next_yield = now
         self._open: set[str] = set()
         self._keys: dict[str, str] = {}
         self._answered: dict[str, float] = {}
         self._heard_decider = self._began = now
         self._next_pulse = self._next_election = now
-        self._candidacy: tuple[int, dict[str, str]] | None = None
+        self._candidacy: _Candidacy | None = None
         self.outbox: list[tuple[str, Message]] = []
         self.joins_by: str | None = None
         """The hub that is asked to take this one in."""
@@ -58,12 +64,14 @@ class Council:
         """What must not be lost; None if there is nothing yet."""
         if self.table is None:
             return None
-        return {"table": self.table.plain(), "signature": self._signature, "votes": self._votes, "voted": self._voted}
+        kept = {"table": self.table.plain(), "signature": self._signature, "votes": self._votes}
+        return {**kept, "voted": self._voted, "yielded": self._yielded}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Go on with what was kept."""
         self.table = Membership.read(kept["table"])
         self._signature, self._votes, self._voted = kept["signature"], dict(kept["votes"]), kept["voted"]
+        self._yielded = 0 if self.is_decider else kept.get("yielded", 0)
 
     def found(self) -> None:
         """Be the first member."""
@@ -172,7 +180,7 @@ class Council:
         stamp = tuple(message["stamp"])
         if message.get("is_answer"):
             self._answered[member] = max(self._answered.get(member, 0.0), float(message["time"]))
-        elif member == self.table.decider:
+        elif member == self.table.decider and not self._has_yielded:
             self._heard_decider = now
             self._greet_decider(member, now)
             self._send(member, {**message, "is_answer": True, "stamp": [*self.table.stamp]})
@@ -181,17 +189,33 @@ class Council:
 
     def _hear_elect(self, member: str, message: Message, now: float) -> None:
         term = int(message["term"])
-        is_silent = now - self._heard_decider > 2 * self._patience
-        if self.table is None or self.is_decider or not is_silent or term <= max(self._voted, self.table.term):
+        if self.table is None or term <= max(self._voted, self.table.term):
+            return
+        if "yielded" in message:
+            self._refuse_usurper(member, term, str(message["yielded"]))
+            self._yielded = term
+        elif self.is_decider or now - self._heard_decider <= 2 * self._patience:
             return
         self._voted = term
         vote = self._identity.sign(_ballot(term, member))
         self._send(member, {"about": "vote", "term": term, "vote": vote})
 
+    def _refuse_usurper(self, name: str, term: int, yielded: str) -> None:
+        """ChannelRefused unless the decider has signed that a member shall decide after it."""
+        assert self.table is not None, "it was looked at"
+        key = self.key_of(self.table.decider)
+        if key is None or not is_signed(_succession(term, name), yielded, key):
+            raise ChannelRefused("it says that the decider lets it decide, which has not signed that")
+
+    @property
+    def _has_yielded(self) -> bool:
+        """Whether another one than the decider of this table is to decide."""
+        return self.table is not None and self._yielded > self.table.term
+
     def _hear_vote(self, member: str, message: Message, now: float) -> None:
-        if self._candidacy is None or self.table is None or message["term"] != self._candidacy[0]:
+        if self._candidacy is None or self.table is None or message["term"] != self._candidacy.term:
             return
-        term, votes = self._candidacy
+        term, votes, yielded = self._candidacy
         key = self.key_of(member)
         if key is None or not is_signed(_ballot(term, self.name), str(message["vote"]), key):
             raise ChannelRefused("its vote is not signed by it")
@@ -199,7 +223,8 @@ class Council:
         if self.table.is_majority(votes):
             self._candidacy, self._votes = None, votes
             self._answered = dict.fromkeys(votes, now)
-            self.log(f"{self.name} decides from now on, in term {term}: {self.table.decider} was silent for too long")
+            reason = "yields" if yielded else "was silent for too long"
+            self.log(f"{self.name} decides from now on, in term {term}: {self.table.decider} {reason}")
             self._decide(self.table.decided_by(self.name, term))
 
     # -- tables
@@ -214,7 +239,7 @@ class Council:
             return
         self._refuse_unlawful(member, coming, signature, votes)
         self.table, self._signature, self._votes = coming, signature, votes
-        self._candidacy, self._heard_decider = None, now
+        self._candidacy, self._heard_decider, self._yielded = None, now, 0
         for other in sorted(self._open - {member}):
             self._tell(other)
         if coming.decider in self._open:
@@ -243,6 +268,9 @@ class Council:
         assert self.table is not None, "a decider has one"
         made = change(self.table)
         if made == self.table:
+            return
+        if self._has_yielded:
+            self.log("nothing is decided about members now: this hub leaves, and another one is to decide")
             return
         lately = [name for name, at in self._answered.items() if now - at <= self._patience]
         if not self.table.is_majority([self.name, *lately]):
@@ -299,16 +327,26 @@ class Council:
         if now < self._next_election or now - self._heard_decider < (2 + rank / 2) * self._patience:
             return
         self._next_election = now + (1 + len(up) / 2) * self._patience
-        term = max(self._voted, self.table.term) + 1
+        self._be_candidate(max(self._voted, self.table.term) + 1)
+
+    def _be_candidate(self, term: int, yielded: str = "") -> None:
         self._voted = term
-        self._candidacy = term, {self.name: self._identity.sign(_ballot(term, self.name))}
+        self._candidacy = _Candidacy(term, {self.name: self._identity.sign(_ballot(term, self.name))}, yielded)
         for member in sorted(self._open):
-            self._send(member, {"about": "elect", "term": term})
+            self.canvass(member)
 
     def canvass(self, member: str) -> None:
-        """Ask a member for its vote that could not be asked before."""
+        """Ask a member for its vote, perhaps one that could not be asked before."""
         if self._candidacy is not None:
-            self._send(member, {"about": "elect", "term": self._candidacy[0]})
+            yielded = {"yielded": self._candidacy.yielded} if self._candidacy.yielded else {}
+            self._send(member, {"about": "elect", "term": self._candidacy.term, **yielded})
+
+    def _hear_yield(self, member: str, message: Message, now: float) -> None:
+        term, yielded = int(message["term"]), str(message["yielded"])
+        if self.table is not None and member == self.table.decider and term > max(self._voted, self.table.term):
+            self._refuse_usurper(self.name, term, yielded)
+            self._yielded = term
+            self._be_candidate(term, yielded)
 
     # -- this member
 
@@ -316,11 +354,8 @@ class Council:
         """NetworkError if this hub cannot leave."""
         if not self.is_member:
             raise NetworkError("this hub is no member of its network")
-        if self.is_decider:
-            raise NetworkError(
-                "this hub decides who is a member of the network, and cannot leave while it does: stop it, and another "
-                "one decides after a while; then start it, and it can leave"
-            )
+        if self.is_decider and not self._successors():
+            raise NetworkError("no other hub of the network is up, and the last one cannot leave; stop it")
 
     def expel(self, name: str, now: float) -> None:
         """Let a hub be a member no more; NetworkError if this one does not decide that."""
@@ -334,10 +369,35 @@ class Council:
         if self.table == before:
             raise NetworkError("fewer than half of the members answer, so nothing is decided about members now")
 
-    def leave(self) -> None:
-        """Go, by the decider's decision."""
+    def leave(self, now: float) -> None:
+        """Go, by the decider's decision; one that decides has another one decide first. Again, until it is done."""
         assert self.table is not None, "a member has one"
-        self._send(self.table.decider, {"about": "leave"})
+        if not self.is_decider:
+            self._send(self.table.decider, {"about": "leave"})
+        elif now >= self._next_yield and (names := self._successors()):
+            self._next_yield = now + self._patience
+            self._yielded = max(self._voted, self._yielded, self.table.term) + 1
+            name = names[self._yields % len(names)]
+            self._yields += 1
+            signed = self._identity.sign(_succession(self._yielded, name))
+            self._send(name, {"about": "yield", "term": self._yielded, "yielded": signed})
+
+    def _successors(self) -> list[str]:
+        """The other members that are there, and could decide."""
+        members = self.table.members if self.table is not None else ()
+        return [each.name for each in members if each.name in self._open and not each.is_away]
+
+
+class _Candidacy(NamedTuple):
+    """The term that a member wants to decide in, who has voted for it, and that the decider yields, if it does."""
+
+    term: int
+    votes: dict[str, str]
+    yielded: str
+
+
+def _succession(term: int, name: str) -> bytes:
+    return json.dumps(["triplewire network successor", term, name]).encode()
 
 
 def _ballot(term: int, name: str) -> bytes:
@@ -355,5 +415,6 @@ _HEARD: Mapping[str, Callable[[Council, str, Message, float], None]] = {
     "pulse": Council._hear_pulse,
     "elect": Council._hear_elect,
     "vote": Council._hear_vote,
+    "yield": Council._hear_yield,
     "members": Council._hear_members,
 }

@@ -9,18 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from triplewire.errors import ChannelRefused, NetworkError
+from triplewire.errors import BadRequest, ChannelRefused, NetworkError
 from triplewire.network.channels.channels import HubChannel, Wire, answer, dial
 from triplewire.network.channels.dialling import LINK, UNREACHED, brief, dialled
 from triplewire.network.channels.handshake import ChannelGuest
 from triplewire.network.live.council import Message
+from triplewire.network.live.departures import OldHub, Owners
 from triplewire.network.live.hub import NetworkHub
+from triplewire.network.live.moves import Proof
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.questions import Questions
+from triplewire.network.live.settlements import Newcomer, NewHub, absent
 from triplewire.wire.backoff import BackOff
 
 log = logging.getLogger("triplewire.network")
@@ -28,6 +32,8 @@ log = logging.getLogger("triplewire.network")
 _BACK_OFF = 0.2, 10.0
 _OTHER_DIALS = 2.0
 """Seconds that the one whose name comes later waits to be dialled."""
+_VISIT = 8.0
+"""Seconds until a member that there is no channel to must be there."""
 _BUSY = 5_000
 """While so many messages wait for the node, no more are read."""
 
@@ -35,22 +41,69 @@ _BUSY = 5_000
 class Federation:
     """A hub among others. `url` is where they find it, `join` one of them; without, and new, it is the first."""
 
-    def __init__(self, hub: NetworkHub, url: str, *, join: str | None, patience: float, certificate: str = "") -> None:
+    def __init__(
+        self,
+        hub: NetworkHub,
+        url: str,
+        *,
+        join: str | None,
+        patience: float,
+        certificate: str = "",
+        owners: Owners = lambda key: None,
+    ) -> None:
         self._hub, self._join, self._certificate = hub, join, certificate
         self.node = LiveNode(hub, url, self, patience=patience, founds=join is None)
         self._patience = patience
         self._channels: dict[str, HubChannel] = {}
         self._dialling: dict[str, asyncio.Task[None]] = {}
+        self._needed: dict[str, str] = {}
         self._wanted: dict[str, str] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._refused: dict[str, str] = {}
         self._is_stopping = False
-        self._questions = Questions(self.node, self._send)
+        self._visits = Counter[str]()
+        self._questions = Questions(self.node, self._send, OldHub(self.node, hub, owners))
+        self._new = NewHub(self.node, hub, self.ask)
 
     async def ask(self, member: str, question: Message) -> Message:
         """What a member answers; NetworkError if it does not."""
         return await self._questions.ask(member, question)
+
+    # -- subscribers that move
+
+    async def challenge(self, old: str, key: str) -> Message:
+        """See `NewHub.challenge`."""
+        async with self._visit(old):
+            return await self._new.challenge(old, key)
+
+    async def move(self, old: str, proof: Proof, newcomer: Newcomer) -> list[tuple[str, int]]:
+        """See `NewHub.move`."""
+        async with self._visit(old):
+            return await self._new.move(old, proof, newcomer)
+
+    @asynccontextmanager
+    async def _visit(self, old: str) -> AsyncIterator[None]:
+        """Have a channel to a member, if there is none: what it hands over goes by nobody else."""
+        table = self.node.council.table
+        member = None if table is None else table.member(old)
+        if member is None:
+            raise BadRequest(f"{old!r} is no hub of this network; `triplewire network status` tells their names")
+        self._visits[old] += 1
+        self._want(self._needed)
+        try:
+            until = asyncio.get_running_loop().time() + _VISIT
+            while not self._is_reached(old):
+                if asyncio.get_running_loop().time() > until:
+                    raise absent(old)
+                await asyncio.sleep(0.05)
+            yield
+        finally:
+            self._visits[old] -= 1
+            self._want(self._needed)
+
+    def _is_reached(self, member: str) -> bool:
+        return member == self.identity_name or (member in self._channels and member in self.node.channels)
 
     @property
     def identity_name(self) -> str:
@@ -108,8 +161,11 @@ class Federation:
         if member in self._channels:
             self._channels[member].close(reason)
 
-    def _want(self, members: dict[str, str]) -> None:
-        self._wanted = members
+    def _want(self, needed: dict[str, str]) -> None:
+        table = self.node.council.table
+        self._needed, self._visits = needed, +self._visits
+        visited = {each.name: each.url for each in (table.members if table else ()) if each.name in self._visits}
+        self._wanted = members = needed | {name: url for name, url in visited.items() if name != self.identity_name}
         for member in [*self._dialling]:
             if member not in members:
                 self._dialling.pop(member).cancel()

@@ -8,7 +8,7 @@ routing between hubs decides which documents those are, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from triplewire.engine.batch.application import apply
 from triplewire.engine.batch.revisions import revise
 from triplewire.engine.edges.holdings import EDGE
 from triplewire.engine.names import BACKBONE, NETWORK, new_name
+from triplewire.engine.standing import Standing
 from triplewire.engine.subscriptions.reaches import tell_documents
 from triplewire.errors import NetworkError
 from triplewire.matching.incremental import load_pattern
@@ -29,6 +30,9 @@ from triplewire.network.channels.identities import HubIdentity, read_identity
 from triplewire.network.live.states import Place
 from triplewire.network.routing import DocumentSent
 from triplewire.store import Reader, Writer
+
+Deed = Callable[[Writer, Standing], Any]
+"""Something that is done in the transaction of a step, when all else of it is written."""
 
 _PAGE = 1_000
 _GRAPH = "graph"
@@ -108,18 +112,23 @@ class NetworkHub(Hub):
     # -- what the node writes
 
     def take_step(
-        self, arrivals: Sequence[DocumentSent], changes: Mapping[Place, str | None], told: Sequence[int]
-    ) -> None:
+        self,
+        arrivals: Sequence[DocumentSent],
+        changes: Mapping[Place, str | None],
+        told: Sequence[int],
+        deeds: Sequence[Deed] = (),
+    ) -> list[Any]:
         """Make a step of the node durable, with what it brings: each document is a batch of its own.
 
         Invariant: the node's state, the documents that came with it, and what it has told of this hub's own, are
-        written in one transaction.
+        written in one transaction; with it what is to be done in the same one, of which it gives the results.
         """
         with self._writing() as writer:
             for sent in arrivals:
                 self._take(writer, sent)
             writer.network.set_state(changes)
             writer.network.told(told)
+            return [do(writer, self._standing) for do in deeds]
 
     def _take(self, writer: Writer, sent: DocumentSent) -> None:
         uri = foreign_uri(sent.origin, sent.uri)

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable
 from queue import Empty, Queue
 from typing import Any, NamedTuple, Protocol
 
-from triplewire.errors import ChannelRefused, StoreError, TriplewireError
+from triplewire.errors import ChannelRefused, NetworkError, StoreError, TriplewireError
 from triplewire.network.hypercube import position_of
 from triplewire.network.link import Timing
 from triplewire.network.live.corners import LiveCorner
 from triplewire.network.live.council import Council, Message
-from triplewire.network.live.hub import NetworkHub
+from triplewire.network.live.hub import Deed, NetworkHub
 from triplewire.network.live.passages import PassageLog
 from triplewire.network.live.stands import CubeStand
 from triplewire.network.live.states import Place, StateBook, read_records
@@ -64,6 +64,28 @@ class Input(NamedTuple):
     about: Any = None
 
 
+class _Asked:
+    """A deed for a step's transaction, and what became of it."""
+
+    def __init__(self, deed: Deed, prepare: Callable[[CubeStand, float], None] | None) -> None:
+        self.deed, self.prepare, self.done = deed, prepare, threading.Event()
+        self.found: list[tuple[bool, Any]] = []
+
+    def answer(self, is_well: bool, value: Any) -> None:
+        """Let the one that waits have it."""
+        self.found.append((is_well, value))
+        self.done.set()
+
+
+def _awaited(done: threading.Event, found: list[tuple[bool, Any]]) -> Any:
+    if not done.wait(30):
+        raise StoreError("the node of this hub does not answer; its log says why")
+    is_well, value = found[0]
+    if not is_well:
+        raise value
+    return value
+
+
 class LiveNode:
     """The node of a hub; `start` lets it run until `stop`."""
 
@@ -80,6 +102,7 @@ class LiveNode:
         self._stand = CubeStand(hub.identity, timing, self.channels)
         self._seen_change = -1
         self._told: list[int] = []
+        self._deeds: list[_Asked] = []
         self._wanted: dict[str, str] | None = None
         self.passages = PassageLog()
         self._thread = threading.Thread(target=self._run, name="triplewire network", daemon=True)
@@ -94,6 +117,16 @@ class LiveNode:
     def corners(self) -> dict[int, LiveCorner]:
         """Where it stands, by position."""
         return self._stand.corners
+
+    @property
+    def home(self) -> LiveCorner | None:
+        """Its own corner, while it stands there."""
+        return self._stand.home
+
+    @property
+    def seen_change(self) -> int:
+        """The last change of a subscription that it knows of."""
+        return self._seen_change
 
     @property
     def name(self) -> str:
@@ -134,7 +167,7 @@ class LiveNode:
     def call(self, do: Callable[[float], Any]) -> Any:
         """Have something done in the node's thread, as a step of its own; gives what it gives."""
         done = threading.Event()
-        found: list[Any] = []
+        found: list[tuple[bool, Any]] = []
 
         def run(now: float) -> None:
             try:
@@ -144,12 +177,16 @@ class LiveNode:
             done.set()
 
         self._inputs.put(Input("call", about=run))
-        if not done.wait(30):
-            raise StoreError("the node of this hub does not answer; its log says why")
-        is_well, value = found[0]
-        if not is_well:
-            raise value
-        return value
+        return _awaited(done, found)
+
+    def do(self, deed: Deed, prepare: Callable[[CubeStand, float], None] | None = None) -> Any:
+        """Have something done in the transaction of a step, and prepared in that step before; gives what it gives.
+
+        If it fails, the whole step is taken back.
+        """
+        asked = _Asked(deed, prepare)
+        self._inputs.put(Input("call", about=lambda now: self._deeds.append(asked)))
+        return _awaited(asked.done, asked.found)
 
     def leave(self) -> None:
         """Take back what this hub has told the network, then be a member no more."""
@@ -174,7 +211,13 @@ class LiveNode:
             except Exception as error:  # a hub goes on, whatever others send, and whatever its store does
                 log.exception("a step of the network node failed and is taken back: %s", error)
                 self.problem = f"{type(error).__name__}: {error}"
+                self._answer_deeds(False, [error if isinstance(error, TriplewireError) else StoreError(str(error))])
                 pause = self._taken_back(inputs, now)
+
+    def _answer_deeds(self, is_well: bool, values: list[Any]) -> None:
+        asked, self._deeds = self._deeds, []
+        for place, each in enumerate(asked):
+            each.answer(is_well, values[place] if is_well else values[0])
 
     def _waiting_inputs(self, pause: float) -> list[Input]:
         found: list[Input] = []
@@ -222,10 +265,21 @@ class LiveNode:
         self.council.tick(now)
         self._follow_table(now)
         problem = self._take_own(now)
+        self._prepare_deeds(now)
         self._stand.tick(now)
         self._stand.talk_inside(now)
         self._commit()
         return problem
+
+    def _prepare_deeds(self, now: float) -> None:
+        """After what is in the store was looked at: what is prepared here is there only when the step is durable."""
+        if self._stand.home is None:
+            self._answer_deeds(
+                False, [NetworkError("this hub stands at no corner of the network now; try again later")]
+            )
+        for each in self._deeds:
+            if each.prepare is not None:
+                each.prepare(self._stand, now)
 
     def _follow_table(self, now: float) -> None:
         table = self.council.table
@@ -290,7 +344,7 @@ class LiveNode:
             return ""
         if self._is_leaving:
             if not any(link.waiting for link in home.state.links.values()):
-                self.council.leave()
+                self.council.leave(now)
             return ""
         position = position_of(home.name)
         change = self._hub.last_change()
@@ -342,10 +396,12 @@ class LiveNode:
         council = None if plain is None else json.dumps(plain)
         if council != self._kept_council:
             changes[_STATE] = council
-        if arrivals or changes or self._told:
-            self._hub.take_step(arrivals, changes, self._told)
+        done: list[Any] = []
+        if arrivals or changes or self._told or self._deeds:
+            done = self._hub.take_step(arrivals, changes, self._told, [each.deed for each in self._deeds])
         self._book.wrote()
         self._kept_council, self._told = council, []
+        self._answer_deeds(True, done)
         for own in stand.corners.values():
             own.arrivals.clear()
         outgoing, stand.outgoing = [*self.council.outbox, *stand.outgoing], []

@@ -1,7 +1,8 @@
 """Questions: what one member asks another, over the channels that there are, and the answers.
 
 A member that has no channel to the one it asks sends the question by the decider, which has one to everybody. What can
-be asked is what a node says of itself (`status`), and what it remembers of a document that went by (`passages`).
+be asked is what a node says of itself (`status`), what it remembers of a document that went by (`passages`), and, over
+a channel between the two and no other way, what a subscriber has there that moves (`moves`).
 """
 
 from __future__ import annotations
@@ -14,36 +15,40 @@ from typing import Any
 
 from triplewire.errors import NetworkError, TriplewireError
 from triplewire.network.live.council import Message
+from triplewire.network.live.departures import OldHub
+from triplewire.network.live.moves import KINDS
 from triplewire.network.live.node import LiveNode
 from triplewire.network.live.status import passages_of, status_of
 
 log = logging.getLogger("triplewire.network")
 
 _PATIENCE = 5.0
+_PATIENCE_FOR_MOVES = 30.0
 _MOST_HOPS = 3
 
 
 class Questions:
     """The questions of a node and to it; `send` carries messages to members that have a channel."""
 
-    def __init__(self, node: LiveNode, send: Callable[[str, Message], None]) -> None:
-        self._node, self._send = node, send
+    def __init__(self, node: LiveNode, send: Callable[[str, Message], None], old: OldHub) -> None:
+        self._node, self._send, self._old = node, send, old
         self._numbers = count(1)
-        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._waiting: dict[int, tuple[str, asyncio.Future[Message]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def ask(self, member: str, question: Message) -> Message:
         """What a member answers; NetworkError if it does not in time."""
         if member == self._node.name:
-            return await asyncio.to_thread(self._answer, question)
+            return await asyncio.to_thread(self._answer, question | {"from": member})
         number = next(self._numbers)
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
+        is_private = question.get("kind") in KINDS
+        self._waiting[number] = member if is_private else "", answer
         try:
             self._pass_on(
                 {"about": "question", "from": self._node.name, "to": member, "id": number, "hops": 0} | question
             )
-            return await asyncio.wait_for(answer, _PATIENCE)
+            return await asyncio.wait_for(answer, _PATIENCE_FOR_MOVES if is_private else _PATIENCE)
         except TimeoutError:
             raise NetworkError(f"{member} does not answer") from None
         finally:
@@ -52,13 +57,21 @@ class Questions:
     def hear(self, peer: str, message: Message) -> None:
         """A question or an answer came; one that is neither is passed over."""
         hops = message.get("hops")
+        is_move = message.get("kind") in KINDS
         if self._node.council.key_of(peer) is None or not isinstance(hops, int) or not 0 <= hops < _MOST_HOPS:
+            if is_move:
+                log.warning("a move that %s asks for is refused: it is no member of the network", peer)
+            return
+        if is_move and (message.get("from"), message.get("to")) != (peer, self._node.name):
+            log.warning("a move that %s passes on for %s is refused: a hub asks itself", peer, message.get("from"))
             return
         if message.get("to") != self._node.name:
             self._pass_on(message | {"hops": hops + 1})
         elif message["about"] == "answer":
-            waiting = self._waiting.get(message.get("id"))  # type: ignore[arg-type]  # whatever it is, it is no key
-            if waiting is not None and not waiting.done() and isinstance(message.get("answer"), dict):
+            expected, waiting = self._waiting.get(message.get("id"), ("", None))  # type: ignore[arg-type]  # no key then
+            if expected and expected != peer:
+                log.warning("%s answers for %s what a subscriber has there that moves; it is not taken", peer, expected)
+            elif waiting is not None and not waiting.done() and isinstance(message.get("answer"), dict):
                 waiting.set_result(message["answer"])
         else:
             task = asyncio.get_running_loop().create_task(self._reply(message))
@@ -77,6 +90,8 @@ class Questions:
         )
 
     def _answer(self, question: Message) -> Message:
+        if question.get("kind") in KINDS:
+            return self._old.answer(str(question["from"]), question)
         if question.get("kind") == "passages":
             about = str(question["origin"]), str(question["uri"])
             return {"passages": passages_of(self._node, *about)}

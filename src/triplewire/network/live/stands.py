@@ -44,11 +44,13 @@ class CubeStand:
     def load(self, records: dict[int, CornerRecord]) -> None:
         """Stand where it stood, as is written."""
         self.table, self.records, self.outgoing, self._linked = None, records, [], {}
-        self.corners = {p: self._made(r.state) for p, r in records.items() if not r.is_lost}
+        self.corners = {p: self._made(r) for p, r in records.items() if not r.is_lost}
         self._local.clear()
 
-    def _made(self, state: RoutingState) -> LiveCorner:
-        return LiveCorner(state, self._identity.sign, timing=self._timing)
+    def _made(self, record: CornerRecord) -> LiveCorner:
+        made = LiveCorner(record.state, self._identity.sign, timing=self._timing)
+        record.wanting = made.wanting
+        return made
 
     @property
     def home(self) -> LiveCorner | None:
@@ -145,7 +147,7 @@ class CubeStand:
             corner(position), f"{generation}-{uuid4().hex}", stands_in=owner is not None and not is_own
         )
         self.records[position] = CornerRecord(position, generation, state)
-        self.corners[position] = self._made(state)
+        self.corners[position] = self._made(self.records[position])
         self._linked = {pair: known for pair, known in self._linked.items() if pair[0] != position}
         for other in neighbours(position, table.dimensions):
             self._link(position, other, now)

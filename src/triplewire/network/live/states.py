@@ -14,16 +14,18 @@
 
 What follows from these is not written: which interests could go to a neighbour, and the index that finds matches.
 
-To find the difference, each step compares what there is with what was written: that takes time with the size of the
-state, a microsecond or two for each row, and not with what is in them; a text is made of what differs alone.
+A corner notes what it may have changed (`RoutingState.note`), and each step compares that with what was written: so it
+takes time with what a step does, and with the number of neighbours, not with the size of the state. All rows are looked
+at when a corner is new, or has a new neighbour.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
 from triplewire.matching.incremental import dump_pattern
@@ -47,91 +49,207 @@ from triplewire.network.routing.hubs import OWN, asked_by
 from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.state import KeptDocument
-from triplewire.network.routing.subscriptions import ClientSubscription
+from triplewire.network.routing.subscriptions import ClientSubscription, Key
 
 Place = tuple[str, str]
 """A part, and a name in it."""
 
 
+Row = tuple[Place, Any, Callable[[Any], Any]]
+"""Where a row is, a value that differs when it does, `_GONE` if there is none, and how that is spelled."""
+
+_GONE = object()
+
+
 @dataclass(slots=True)
 class CornerRecord:
-    """A corner with its state; `is_lost` if another one stands there now, and this is kept until the hub is back."""
+    """A corner with its state; `is_lost` if another one stands there now, and this is kept until the hub is back.
+
+    `wanting` tells for which subscriptions a document is there; without, each of them is looked at.
+    """
 
     position: int
     generation: int
     state: RoutingState
     is_lost: bool = False
+    wanting: Callable[[Key], Collection[str]] | None = None
 
 
 class StateBook:
-    """What is written of the corners of a node, to be compared with what they are."""
+    """What is written of the corners of a node, and what has to be.
+
+    Invariant: the difference that is found by what was noted is the one that a look at every row would find.
+    """
 
     def __init__(self) -> None:
-        self._written: dict[Place, Any] = {}
-        self._coming: dict[Place, Any] = {}
+        self._written: dict[int, dict[Place, Any]] = {}
+        self._followed: dict[int, RoutingState] = {}
+        self._logs: dict[int, dict[str, tuple[int, int]]] = {}
+        self._coming: dict[int, dict[Place, Any]] = {}
+        self._records: Mapping[int, CornerRecord] = {}
 
     def difference(self, records: Mapping[int, CornerRecord]) -> dict[Place, str | None]:
         """What has to be written: new values, None for what is gone. Call `wrote` when that is done."""
-        self._coming = {}
+        self._records, self._coming = dict(records), {}
         changed: dict[Place, str | None] = {}
-        for record in records.values():
-            for place, value, spell in _rows(record):
-                self._coming[place] = value
-                if place not in self._written or self._written[place] != value:
+        for position, record in records.items():
+            written, coming = self._written.get(position, {}), self._coming.setdefault(position, {})
+            is_followed = self._is_followed(record)
+            for place, value, spell in self._noted_rows(record) if is_followed else _rows(record):
+                before = written.get(place, _GONE)
+                coming[place] = value
+                if value is _GONE and before is not _GONE:
+                    changed[place] = None
+                elif value is not _GONE and (before is _GONE or before != value):
                     changed[place] = json.dumps(spell(value))
-        changed.update((place, None) for place in self._written.keys() - self._coming.keys())
+            if not is_followed:
+                gone = dict.fromkeys(written.keys() - coming.keys())
+                changed |= gone
+                coming.update(dict.fromkeys(gone, _GONE))
+        for position in self._written.keys() - records.keys():
+            changed.update(dict.fromkeys(self._written[position]))
         return changed
 
     def wrote(self) -> None:
-        """The difference is durable."""
-        self._written = self._coming
+        """The difference is durable; what changes from now on is noted."""
+        for position in self._written.keys() - self._records.keys():
+            del self._written[position]
+        for position, coming in self._coming.items():
+            written = self._written.setdefault(position, {})
+            for place, value in coming.items():
+                if value is _GONE:
+                    written.pop(place, None)
+                else:
+                    written[place] = value
+        self._followed = {position: record.state for position, record in self._records.items()}
+        self._logs = {position: _logs(state) for position, state in self._followed.items()}
+        for state in self._followed.values():
+            state.noted = set()
+            for known in state.interests.values():
+                known.noted = set()
+
+    def _is_followed(self, record: CornerRecord) -> bool:
+        """Whether all that has changed was noted: of the same state, with the same neighbours."""
+        state = record.state
+        return (
+            self._followed.get(record.position) is state
+            and state.noted is not None
+            and all(known.noted is not None for known in state.interests.values())
+            and self._logs[record.position].keys() == state.links.keys()
+        )
+
+    def _noted_rows(self, record: CornerRecord) -> Iterator[Row]:
+        """What may have changed since it was written; there are few neighbours, which are all looked at."""
+        state = record.state
+        yield from _neighbour_rows(record)
+        for peer, (done, newest) in self._logs[record.position].items():
+            link = state.links[peer]
+            for number in range(done + 1, min(link.done, newest) + 1):
+                yield ("entry", f"{record.position} {peer} {number:015}"), _GONE, list
+            for entry in islice(link.waiting, max(0, newest - link.done), None):
+                yield _entry_row(record, peer, entry)
+        for peer, known in state.interests.items():
+            for interest in known.noted or ():
+                yield _interest_row("asked", record, peer, interest, known.told)
+        for part, *about in state.noted or ():
+            yield _ROWS[part](record, *about)
 
 
-def _rows(record: CornerRecord) -> Iterator[tuple[Place, Any, Callable[[Any], Any]]]:
-    """The rows of a corner: where each is, a value that differs when it does, and how that is spelled."""
-    state, at = record.state, str(record.position)
-    about = (state.epoch, record.generation, state.stands_in, record.is_lost)
-    yield ("corner", at), about, list
+def _logs(state: RoutingState) -> dict[str, tuple[int, int]]:
+    """By neighbour, the numbers between which entries of the log wait."""
+    return {peer: (link.done, link.newest) for peer, link in state.links.items()}
+
+
+# -- rows
+
+
+def _rows(record: CornerRecord) -> Iterator[Row]:
+    """All rows of a corner."""
+    state = record.state
+    yield from _neighbour_rows(record)
     for peer, link in state.links.items():
-        yield ("link", f"{at} {peer}"), (link.epoch, link.peer, link.done, link.has), _spelled_link
         for entry in link.waiting:
-            yield (
-                ("entry", f"{at} {peer} {entry.number:015}"),
-                (entry.epoch, entry.number, entry.replaces),
-                _entry(entry),
-            )
-    for source, advertised in state.advertisements.items():
-        yield ("advertised", f"{at} {source}"), advertised, spelled_items
-    for part, every in (("heard", state.heard_items), ("told", state.told_items)):
-        for name, items in every.items():
-            yield (part, f"{at} {name}"), items.stamp, _items(items)
+            yield _entry_row(record, peer, entry)
+    for source in state.advertisements:
+        yield _advertised_row(record, source)
     for peer, interests in state.heard_interests.items():
-        yield from _interest_rows("interest", f"{at} {peer}", interests)
+        for interest in interests:
+            yield _interest_row("interest", record, peer, interest, interests)
     for peer, known in state.interests.items():
-        yield from _interest_rows("asked", f"{at} {peer}", known.told)
-    for id, subscription in state.subscriptions.items():
-        asked = (subscription.pattern, subscription.since)
-        yield ("subscription", f"{at} {id}"), asked, lambda value: [dump_pattern(value[0]), value[1]]
-    wanting: dict[tuple[str, str], list[str]] = {}
+        for interest in known.told:
+            yield _interest_row("asked", record, peer, interest, known.told)
+    for id in state.subscriptions:
+        yield _subscription_row(record, id)
+    wanting: dict[Key, list[str]] = {}
     for id, subscription in state.subscriptions.items():
         for key in subscription.given:
             wanting.setdefault(key, []).append(id)
-    for key, kept in state.documents.items():
-        value = (kept.told, kept.came, dict(kept.sent), wanting.get(key, []))
-        yield ("document", f"{at} {key[0]} {key[1]}"), value, _spelled_document
-    if state.asked:
-        yield ("question", at), list(state.asked), lambda value: [spelled_question(each) for each in value]
+    for key in state.documents:
+        yield _document_row(record, key, wanting.get(key, []))
 
 
-def _interest_rows(
-    part: str, at: str, interests: Mapping[Interest, float]
-) -> Iterator[tuple[Place, Any, Callable[[Any], Any]]]:
-    for interest, since in interests.items():
-        yield (
-            (part, f"{at} {_digest(interest)}"),
-            (interest, since),
-            lambda value: [*spelled_interest(value[0]), value[1]],
-        )
+def _neighbour_rows(record: CornerRecord) -> Iterator[Row]:
+    """Rows of which there is one, or one for each neighbour."""
+    state, at = record.state, str(record.position)
+    yield ("corner", at), (state.epoch, record.generation, state.stands_in, record.is_lost), list
+    for peer, link in state.links.items():
+        yield ("link", f"{at} {peer}"), (link.epoch, link.peer, link.done, link.has), _spelled_link
+    for part, every in (("heard", state.heard_items), ("told", state.told_items)):
+        for name, items in every.items():
+            yield (part, f"{at} {name}"), items.stamp, _items(items)
+    asked = list(state.asked) if state.asked else _GONE
+    yield ("question", at), asked, lambda value: [spelled_question(each) for each in value]
+
+
+def _entry_row(record: CornerRecord, peer: str, entry: LogEntry) -> Row:
+    place = "entry", f"{record.position} {peer} {entry.number:015}"
+    return place, (entry.epoch, entry.number, entry.replaces), _entry(entry)
+
+
+def _advertised_row(record: CornerRecord, source: str) -> Row:
+    items = record.state.advertisements.get(source, _GONE)
+    return ("advertised", f"{record.position} {source}"), items, spelled_items
+
+
+def _heard_row(record: CornerRecord, peer: str, interest: Interest) -> Row:
+    return _interest_row("interest", record, peer, interest, record.state.heard_interests[peer])
+
+
+def _interest_row(
+    part: str, record: CornerRecord, peer: str, interest: Interest, interests: Mapping[Interest, float]
+) -> Row:
+    value = (interest, interests[interest]) if interest in interests else _GONE
+    place = part, f"{record.position} {peer} {_digest(interest)}"
+    return place, value, lambda value: [*spelled_interest(value[0]), value[1]]
+
+
+def _subscription_row(record: CornerRecord, id: str) -> Row:
+    known = record.state.subscriptions.get(id)
+    value = _GONE if known is None else (known.pattern, known.since)
+    return ("subscription", f"{record.position} {id}"), value, lambda value: [dump_pattern(value[0]), value[1]]
+
+
+def _document_row(record: CornerRecord, key: Key, wanting: Iterable[str] | None = None) -> Row:
+    place = "document", f"{record.position} {key[0]} {key[1]}"
+    kept = record.state.documents.get(key)
+    if kept is None:
+        return place, _GONE, _spelled_document
+    if wanting is None:
+        wanting = record.wanting(key) if record.wanting is not None else _wanting(record.state, key)
+    return place, (kept.told, kept.came, dict(kept.sent), sorted(wanting)), _spelled_document
+
+
+def _wanting(state: RoutingState, key: Key) -> list[str]:
+    return [id for id, subscription in state.subscriptions.items() if key in subscription.given]
+
+
+_ROWS: Mapping[str, Callable[..., Row]] = {
+    "advertised": _advertised_row,
+    "interest": _heard_row,
+    "subscription": _subscription_row,
+    "document": _document_row,
+}
+"""Of which parts of a state it is noted what may have changed."""
 
 
 _digests: dict[Interest, str] = {}

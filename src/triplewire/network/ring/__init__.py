@@ -6,11 +6,11 @@ results travel from one to the next. No IO, no clock, no chance.
 
 `identifiers` are places on the circle, `views` what a peer knows of the ring, `post` how something gets to a place and
 what comes of it. `queries` says which subquery waits where (SQC and MQC), `keys` what is kept under one key,
-`statements` what results stand on. `homes` and their `subscriptions` are what clients see, and `peers` ties all this
-together.
+`statements` what results stand on. `loads` and `splits` share out keys that become hot. `homes` and their
+`subscriptions` are what clients see, and `peers` ties all this together.
 """
 
-from triplewire.network.ring.homes import HomeState
+from triplewire.network.ring.homes import HomeState, Limited
 from triplewire.network.ring.peers import PeerState, RingPeer
 from triplewire.network.ring.queries import Algorithm
 from triplewire.network.ring.settings import RingSettings
@@ -20,6 +20,7 @@ from triplewire.network.ring.views import RingView, ideal
 __all__ = [
     "Algorithm",
     "HomeState",
+    "Limited",
     "PeerState",
     "RingPeer",
     "RingSettings",

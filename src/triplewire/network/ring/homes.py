@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from pyoxigraph import BlankNode, Triple
 
@@ -18,11 +19,13 @@ from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSub
 from triplewire.languages import compile as compile_query
 from triplewire.model import Behind, Document, Row, Term
 from triplewire.network.ring.identifiers import identify, key_at
-from triplewire.network.ring.messages import Answer, WatchContent
-from triplewire.network.ring.queries import RingQuery, chain_of
+from triplewire.network.ring.messages import Answer, IndexTriple, WatchContent
+from triplewire.network.ring.queries import RingQuery, chain_of, shared_pattern
 from triplewire.network.ring.settings import RingSettings
 from triplewire.network.ring.statements import KeyStatement, Origin
 from triplewire.network.ring.subscriptions import Content, RingSubscription, conjunctions_of
+
+Limited = Literal["document", "subscription"]
 
 PATIENCE = 10.0
 """Seconds after which a subscriber is told what has arrived, though nothing says that it is all."""
@@ -47,6 +50,10 @@ class HomeState:
     """What is stated of the resources that rows speak of, and of what has no name of its own there."""
     watched: Counter[Term] = field(default_factory=Counter)
     """How many subscriptions have rows that speak of a resource."""
+    counts: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Of queries that are not indexed yet: how many triples are known for their subqueries, as far as that was told."""
+    limits: dict[tuple[Limited, str], float] = field(default_factory=dict)
+    """When documents and subscriptions end by themselves, by kind and name."""
 
     @property
     def place(self) -> int:
@@ -61,6 +68,7 @@ class HomeState:
         if known is not None and known.document == document:
             return None
         version = known.version + 1 if known is not None else 1
+        self.limits.pop(("document", document.uri), None)
         self.documents[document.uri] = PublishedDocument(version, document)
         return (known.version if known is not None and known.document is not None else None), version
 
@@ -70,15 +78,21 @@ class HomeState:
         if known is None or known.document is None:
             raise UnknownDocument(uri)
         self.documents[uri] = PublishedDocument(known.version + 1, None)
+        self.limits.pop(("document", uri), None)
         return known.version, known.version + 1
 
     def statements(
         self, uri: str, document: Document | None, before: Document | None, settings: RingSettings, now: float
-    ) -> dict[str, KeyStatement]:
-        """What is stated under each key, and under which keys nothing is any more."""
+    ) -> dict[str, IndexTriple]:
+        """What is stated under each key, and what is not any more."""
         version = self.documents[uri].version
         old, new = (self._by_key(uri, each, settings) for each in (before, document))
-        return {key: KeyStatement(version, now, frozenset(new.get(key, ()))) for key in dict.fromkeys((*old, *new))}
+        found = {}
+        for key in dict.fromkeys((*old, *new)):
+            stated = frozenset(new.get(key, ()))
+            gone = frozenset(old.get(key, ())) - stated
+            found[key] = IndexTriple((self.name, uri), KeyStatement(version, now, stated), gone)
+        return found
 
     def _by_key(self, uri: str, document: Document | None, settings: RingSettings) -> dict[str, list[Triple]]:
         found: dict[str, list[Triple]] = {}
@@ -124,13 +138,55 @@ class HomeState:
                 self.name,
                 branch,
                 parts,
-                triples,
+                tuple(map(shared_pattern, triples)),
                 conditions,
                 subscription.since,
                 settings.algorithm,
                 settings.keys,
             )
             yield planned(query, self.place, language)
+
+    def unsubscribe(self, id: str) -> RingSubscription:
+        """A subscription ends, with its log."""
+        found = self.subscription(id)
+        del self.subscriptions[id]
+        self.limits.pop(("subscription", id), None)
+        for query in found.queries:
+            self.counts.pop(query.key, None)
+        return found
+
+    def counted(self, id: str, key: str, number: int, count: int) -> RingQuery | None:
+        """So many triples are known for a subquery; when all were counted, gives the query as it is to be indexed.
+
+        The rarest subquery becomes the rewriter: it makes the fewest chains. Of several, the one that was chosen.
+        """
+        subscription, counts = self.subscriptions.get(id), self.counts.get(key)
+        if subscription is None or counts is None:
+            return None
+        counts[number] = count
+        query = next(each for each in subscription.queries if each.key == key)
+        if len(counts) < len(query.rewriters):
+            return None
+        del self.counts[key]
+        first = min(query.rewriters, key=lambda each: (counts[each], each != query.first))
+        found = replace(query, first=first)
+        subscription.queries = tuple(found if each is query else each for each in subscription.queries)
+        return found
+
+    # -- what ends by itself
+
+    def limit(self, kind: Limited, name: str, until: float) -> None:
+        """A document, or a subscription, ends at a time if it has not ended before."""
+        known = self.documents.get(name)
+        if kind == "subscription":
+            self.subscription(name)
+        elif known is None or known.document is None:
+            raise UnknownDocument(name)
+        self.limits[kind, name] = until
+
+    def over(self, now: float) -> list[tuple[Limited, str]]:
+        """What has ended by itself."""
+        return [each for each, until in self.limits.items() if until <= now]
 
     # -- what arrives
 
@@ -206,8 +262,9 @@ class HomeState:
         return all(triple in about for triple in triples if triple.subject in known)
 
     def due(self) -> float | None:
-        """When subscribers are told at the latest."""
-        return min((each.due for each in self.subscriptions.values() if each.due is not None), default=None)
+        """When subscribers are told at the latest, or something ends."""
+        told = (each.due for each in self.subscriptions.values() if each.due is not None)
+        return min((*told, *self.limits.values()), default=None)
 
 
 def _is_enough(row: Row, triples: Iterable[Triple]) -> bool:
@@ -234,8 +291,7 @@ def _rewriter(query: RingQuery) -> int:
 
     The paper chooses at random (section 5).
     """
-    possible = [number for number, triple in enumerate(query.triples) if query.key_of(number, triple) is not None]
-    return possible[identify(query.key) % len(possible)]
+    return query.rewriters[identify(query.key) % len(query.rewriters)]
 
 
 def _named_apart(triple: Triple, prefix: str) -> Triple:

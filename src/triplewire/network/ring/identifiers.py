@@ -16,7 +16,7 @@ BITS = 64
 SIZE = 1 << BITS
 
 
-@lru_cache(maxsize=1_000_000)
+@lru_cache(maxsize=200_000)
 def identify(text: str) -> int:
     """Where a key, or a peer of this name, is on the circle."""
     return int.from_bytes(sha1(text.encode(), usedforsecurity=False).digest()[: BITS // 8])
@@ -32,7 +32,7 @@ def is_between(place: int, start: int, end: int) -> bool:
     return (distance(start, place) or SIZE) <= (distance(start, end) or SIZE)
 
 
-@lru_cache(maxsize=1_000_000)
+@lru_cache(maxsize=50_000)
 def spelled_key(places: str, terms: tuple[Term, ...]) -> str:
     """The key of some values of a triple; `places` has a letter for each: s, p, o.
 

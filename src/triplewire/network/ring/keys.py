@@ -23,7 +23,9 @@ from triplewire.algebra.evaluate import unify
 from triplewire.algebra.pattern import Conjunction, Pattern, TriplePattern
 from triplewire.matching import Index
 from triplewire.model import Document, Term
+from triplewire.network.ring.loads import FadingWork
 from triplewire.network.ring.messages import Extension, Member
+from triplewire.network.ring.splits import FAN, KeySplit
 from triplewire.network.ring.statements import (
     NEVER,
     KeyStatement,
@@ -54,11 +56,23 @@ class WaitingGroup:
     binding: tuple[tuple[str, Term], ...]
     support: Support
     members: dict[MemberKey, Member] = field(default_factory=dict)
+    until: float = 0.0
+    """Queries that were asked before this time may use what it stands on."""
+
+    def __post_init__(self) -> None:
+        self.until = stands_for(self.support)
 
     @property
     def key(self) -> GroupKey:
-        """What tells it from other groups."""
+        """What tells it from other groups: what it stands on decides the values, too."""
         return self.pattern, self.binding, frozenset(self.support)
+
+    def learn(self, support: Support) -> Support:
+        """More is known of what it stands on; gives what was before, itself if nothing is new."""
+        before, self.support = self.support, united(self.support, support)
+        if self.support is not before:
+            self.until = stands_for(self.support)
+        return before
 
     def copy(self) -> WaitingGroup:
         """Another one like it; what is in it does not change."""
@@ -67,20 +81,39 @@ class WaitingGroup:
 
 @dataclass(slots=True)
 class KeyState:
-    """All that is kept under one key."""
+    """All that is kept under one key.
+
+    `is_by_document`: it counts which documents state a triple, and not only that one does. `is_split`: what comes goes
+    to the shares of this key, and what is still here is on its way to them; `is_settled`: nothing is.
+    """
 
     documents: dict[Origin, KeyStatement] = field(default_factory=dict)
     groups: dict[GroupKey, WaitingGroup] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     watchers: dict[str, Term] = field(default_factory=dict)
+    is_by_document: bool = False
+    is_split: bool = False
+    is_settled: bool = False
+    work: FadingWork = field(default_factory=FadingWork)
     _triples: dict[Triple, Sources] = field(default_factory=dict)
-    _by_values: dict[tuple[int, ...], dict[tuple[Term, ...], dict[GroupKey, None]]] = field(default_factory=dict)
+    _by_values: dict[tuple[int, ...], dict[tuple[Term, ...], dict[GroupKey, WaitingGroup]]] = field(
+        default_factory=dict
+    )
     _triples_by: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = field(default_factory=dict)
     _conditional: dict[GroupKey, ConditionalMembers] = field(default_factory=dict)
 
     def copy(self) -> KeyState:
         """A copy, for another peer."""
-        found = KeyState(dict(self.documents), {}, set(self.ended), dict(self.watchers), dict(self._triples))
+        found = KeyState(
+            dict(self.documents),
+            {},
+            set(self.ended),
+            dict(self.watchers),
+            self.is_by_document,
+            self.is_split,
+            self.is_settled,
+            _triples=dict(self._triples),
+        )
         for group in self.groups.values():
             found._add(group.copy())
         return found
@@ -90,24 +123,44 @@ class KeyState:
         """Whether nothing is kept here."""
         return not (self.documents or self.groups or self.ended or self.watchers)
 
+    def clear(self) -> None:
+        """Nothing is kept here any more: all of it is in the shares of this key."""
+        for each in (self.documents, self.groups, self.ended, self.watchers):
+            each.clear()
+        for kept in (self._triples, self._by_values, self._triples_by, self._conditional):
+            kept.clear()
+
     # -- triples
 
-    def state(self, origin: Origin, statement: KeyStatement) -> list[tuple[Triple, Said | None, Said]]:
-        """A version of a document states these triples here; gives those of which something else is said now."""
+    def state(
+        self, origin: Origin, statement: KeyStatement, ended: frozenset[Triple] = frozenset()
+    ) -> list[tuple[Triple, float, float]]:
+        """A version of a document states these triples here, and not those that have `ended`.
+
+        Gives those of which something else is said now, and the times before which queries had to be asked to use them:
+        before, and now.
+        """
         before = self.documents.get(origin)
         if before is not None and before.version >= statement.version:
             return []
         self.documents[origin] = statement
-        gone = before.triples - statement.triples if before is not None else frozenset[Triple]()
+        gone = ended if before is None else ended | (before.triples - statement.triples)
         changes = []
         for triple, is_there in [
             *((t, False) for t in _in_order(gone)),
             *((t, True) for t in _in_order(statement.triples)),
         ]:
             sources = self._triples.get(triple, {})
+            known = sources.get(origin)
+            if known is not None and known.version >= statement.version:
+                continue
             said = Said(statement.version, statement.time, is_there)
-            changes.append((triple, sources.get(origin), said))
-            self._learn(triple, {**sources, origin: said})
+            told = {**sources, origin: said}
+            if self.is_by_document:
+                changes.append((triple, known.until if known is not None else NEVER, said.until))
+            else:
+                changes.append((triple, latest(sources), latest(told)))
+            self._learn(triple, told)
         return changes
 
     def _learn(self, triple: Triple, sources: Sources) -> None:
@@ -133,27 +186,29 @@ class KeyState:
 
     def wait(self, extension: Extension) -> tuple[WaitingGroup, list[Member], Support] | None:
         """Queries wait; gives those for which that is news, and what their group stood on before. None: no news."""
-        fresh = WaitingGroup(extension.pattern, extension.binding, extension.support)
-        group = self.groups.get(fresh.key)
+        key = extension.pattern, extension.binding, frozenset(extension.support)
+        group = self.groups.get(key)
         if group is None:
-            group = fresh
-            self._add(group)
-        before, group.support = group.support, united(group.support, extension.support)
-        added = []
-        for query, path in extension.members:
-            if (query.key, path) not in group.members and query.key not in self.ended:
-                group.members[query.key, path] = query, path
-                added.append((query, path))
+            group = WaitingGroup(extension.pattern, extension.binding, extension.support)
+            self._add(group, key)
+        before = group.learn(extension.support)
+        added, members = [], group.members
+        for member in extension.members:
+            query, path = member
+            if (query.key, path) not in members and query.key not in self.ended:
+                members[query.key, path] = member
+                added.append(member)
         if added:
-            self._conditional.pop(group.key, None)
+            self._conditional.pop(key, None)
         if group.support is not before:
             return group, [*group.members.values()], before
         return (group, added, {}) if added else None
 
-    def _add(self, group: WaitingGroup) -> None:
-        self.groups[group.key] = group
+    def _add(self, group: WaitingGroup, key: GroupKey | None = None) -> None:
+        key = key or group.key
+        self.groups[key] = group
         places = _places(group.pattern)
-        self._by_values.setdefault(places, {}).setdefault(_at(places, group.pattern), {})[group.key] = None
+        self._by_values.setdefault(places, {}).setdefault(_at(places, group.pattern), {})[key] = group
 
     def end(self, query: str) -> list[tuple[WaitingGroup, list[Member]]]:
         """A query is not asked any more; gives where it waited."""
@@ -174,14 +229,14 @@ class KeyState:
 
     # -- what they make together
 
-    def met_by(self, triple: Triple, before: Said | None, after: Said) -> Iterator[Found]:
-        """The groups that a triple satisfies of which a document says something else now."""
+    def met_by(self, triple: Triple, before: float, after: float) -> Iterator[Found]:
+        """The groups that a triple satisfies that queries of other times may use than before."""
+        low, most = sorted((before, after))
+        if low == most:
+            return
         for places, by in self._by_values.items():
-            for key in [*by.get(_at(places, triple), ())]:
-                group = self.groups[key]
-                until = before.until if before is not None else NEVER
-                low, high = sorted((until, after.until))
-                high = min(high, stands_for(group.support))
+            for group in [*by.get(_at(places, triple), {}).values()]:
+                high = min(most, group.until)
                 if low < high:
                     yield from self._satisfied(group, triple, low, high)
 
@@ -206,7 +261,7 @@ class KeyState:
 
     def met_with(self, group: WaitingGroup, members: list[Member], before: Support) -> Iterator[Found]:
         """The triples here that satisfy a group of which something is new; `before` is what it stood on."""
-        until = max(stands_for(group.support), stands_for(before) if before else NEVER)
+        until = max(group.until, stands_for(before) if before else NEVER)
         values = dict(group.binding)
         for triple in [*self._candidates(group.pattern)]:
             high = min(until, latest(self._triples[triple]))
@@ -237,15 +292,58 @@ class KeyState:
         self, group: WaitingGroup, triple: Triple, before: dict[str, Term], after: dict[str, Term]
     ) -> Iterator[Member]:
         """The queries of a group that were told of a triple, or should be."""
-        until = max(stands_for(group.support), latest(self._triples[triple]))
+        until = max(group.until, latest(self._triples[triple]))
         for query, path in group.members.values():
             if query.since < until and query.passes(before, after):
                 yield query, path
+
+    # -- shares
+
+    def divided(self, split: KeySplit) -> dict[int, KeyState]:
+        """What is kept here, as the shares of this key keep it, by their numbers."""
+        found = {number: KeyState(is_by_document=self.is_by_document) for number in range(FAN)}
+        for triple, sources in self._triples.items():
+            decided = split.of_triple(triple)
+            if decided is not None:
+                found[decided]._learn(triple, sources)
+                continue
+            by: dict[int, dict[Origin, Said]] = {}
+            for origin, said in sources.items():
+                for number in split.of_document(origin):
+                    by.setdefault(number, {})[origin] = said
+            for number, some in by.items():
+                found[number]._learn(triple, some)
+        for share in found.values():
+            share._restate()
+        for group in self.groups.values():
+            for number, members in split.of_members(group.pattern, group.members.values()).items():
+                part = WaitingGroup(group.pattern, group.binding, group.support)
+                part.members.update(((query.key, path), (query, path)) for query, path in members)
+                found[number]._add(part)
+        for query in self.ended:
+            for number in split.of_query(query):
+                found[number].ended.add(query)
+        for share in found.values():
+            share.watchers.update(self.watchers)
+        return {number: share for number, share in found.items() if not share.is_empty}
+
+    def _restate(self) -> None:
+        """Make out what documents state from what is known of each triple."""
+        stated: dict[Origin, dict[Triple, Said]] = {}
+        for triple, sources in self._triples.items():
+            for origin, said in sources.items():
+                stated.setdefault(origin, {})[triple] = said
+        for origin, told in stated.items():
+            newest_said = max(told.values(), key=lambda said: said.version)
+            triples = frozenset(triple for triple, said in told.items() if said.is_stated)
+            self.documents[origin] = KeyStatement(newest_said.version, newest_said.time, triples)
 
     # -- another peer's
 
     def merge(self, other: KeyState) -> Iterator[Found]:
         """Take in what another peer has kept under this key; gives what that makes together with what is here."""
+        self.is_split = self.is_split or other.is_split
+        self.is_settled = self.is_settled and self.is_empty and other.is_empty
         self.watchers |= other.watchers
         for query in _missing(other.ended, self.ended):
             self.end(query)

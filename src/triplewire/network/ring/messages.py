@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pyoxigraph import Triple
+
 from triplewire.algebra.pattern import TriplePattern
 from triplewire.model import Term
 from triplewire.network.ring.queries import RingQuery
@@ -38,11 +40,15 @@ class IndexQuery:
 
 @dataclass(frozen=True, slots=True)
 class IndexTriple:
-    """INDEX-TRIPLE(t, key(n)): for the triple table, all that a version of a document states under this key."""
+    """INDEX-TRIPLE(t, key(n)): for the triple table, all that a version of a document states under this key.
+
+    `gone` are the triples that the version before stated here, and this one does not.
+    """
 
     kind: ClassVar[str] = "index-triple"
     origin: Origin
     statement: KeyStatement
+    gone: frozenset[Triple] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,48 @@ class WatchContent:
     home: str
     resource: Term
     is_wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountTriples:
+    """How many triples are known for a subquery? Its peer would rewrite the query (section 5)."""
+
+    kind: ClassVar[str] = "count"
+    home: str
+    subscription: str
+    query: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriplesCounted:
+    """So many triples are known for a subquery, for the peer that poses the query."""
+
+    kind: ClassVar[str] = "counted"
+    home: str
+    subscription: str
+    query: str
+    number: int
+    count: int
+
+
+Kept = IndexQuery | IndexTriple | ExtendMatching | EndQuery | WatchContent
+"""What changes what is kept under a key, and so is replicated."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitKey:
+    """A key is kept in shares from now on; `is_settled`: these have everything, and nothing is kept under it."""
+
+    is_settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTold:
+    """A key is split: what is for it may go to its shares directly."""
+
+    kind: ClassVar[str] = "split"
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,5 +216,5 @@ class Rectify:
     kind: ClassVar[str] = "rectify"
 
 
-MAINTENANCE = (AskRing, RingTold, Rectify, FingersFound, Replicate, HandOver)
+MAINTENANCE = (AskRing, RingTold, Rectify, FingersFound, Replicate, HandOver, SplitTold)
 """What is for one peer, and for no other if that does not answer."""

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from triplewire.model import Behind, Document
 from triplewire.network.node import NodeState
-from triplewire.network.ring.homes import HomeState
+from triplewire.network.ring.homes import HomeState, Limited
 from triplewire.network.ring.identifiers import identify, is_between, key_at
 from triplewire.network.ring.keys import Found, KeyState
+from triplewire.network.ring.loads import PeerLoads
 from triplewire.network.ring.messages import (
     Answer,
     AskRing,
     ChangeSettled,
     ContentTold,
+    CountTriples,
     EndQuery,
     ExtendMatching,
     Extension,
@@ -27,22 +30,31 @@ from triplewire.network.ring.messages import (
     HandOver,
     IndexQuery,
     IndexTriple,
+    Kept,
+    Member,
     Notification,
     Rectify,
     Replicate,
     RingTold,
+    SplitKey,
+    SplitTold,
+    TriplesCounted,
     WatchContent,
 )
 from triplewire.network.ring.post import CauseKey, Parcel, Parcels, Post, PostedCause, PostState, RingFrame
-from triplewire.network.ring.queries import RingQuery
+from triplewire.network.ring.queries import NextStep, NextSteps, RingQuery
 from triplewire.network.ring.settings import RingSettings
+from triplewire.network.ring.splits import DEEPEST, KeySplit, base_of, depth, share_key
 from triplewire.network.ring.statements import Origin
 from triplewire.network.ring.subscriptions import RingSubscription
 from triplewire.network.ring.views import RingView
 
 Outbox = list[tuple[str, RingFrame]]
-Kept = IndexQuery | IndexTriple | ExtendMatching | EndQuery | WatchContent
-"""What changes what is kept under a key, and so is replicated."""
+_MANY_TRIPLES = 1 << 40
+"""As good as any number: a key that is split is hot."""
+
+_KNOWN_SPLITS = 4096
+"""So many keys of others are known to be split."""
 
 
 @dataclass(slots=True)
@@ -53,6 +65,13 @@ class PeerState(NodeState):
     post: PostState = field(default_factory=PostState)
     keys: dict[str, KeyState] = field(default_factory=dict)
     homes: dict[str, HomeState] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SplittingKey:
+    """What a peer has caused that splits a key."""
+
+    key: str
 
 
 class RingPeer:
@@ -72,6 +91,8 @@ class RingPeer:
             learns=settings.learns,
         )
         self._replicas = self._stand_ins()
+        self._loads = PeerLoads()
+        self._known_splits: dict[str, None] = {}
 
     @property
     def name(self) -> str:
@@ -85,7 +106,7 @@ class RingPeer:
 
     def _sent(self) -> Outbox:
         self._post.work()
-        return self._post.frames()
+        return self._post.frames(self._loads.own.value(self._now))
 
     # -- what the network hands in
 
@@ -97,6 +118,7 @@ class RingPeer:
         """A frame came from another peer."""
         self._now = now
         self.view.find(peer)
+        self._loads.hear(peer, frame.load)
         if isinstance(frame, Parcels):
             is_known = [self._post.arrive(parcel, now) for parcel in frame.parcels]
             if not all(is_known):  # the one that sends this is the predecessor that is missing
@@ -115,13 +137,15 @@ class RingPeer:
     def tick(self, peer: str, now: float) -> Outbox:
         """Time has passed."""
         self._now = now
+        out: Outbox = []
         if peer != self.name:
             self._post.again(peer, now)
         else:
+            out = self._end_limited(now)
             for home in self.state.homes.values():
                 late = [each.id for each in home.subscriptions.values() if each.due is not None and each.due <= now]
                 home.settle(late, None, now, is_late=True)
-        return self._sent()
+        return out + self._sent()
 
     # -- clients
 
@@ -131,16 +155,37 @@ class RingPeer:
         subscription = self.state.homes[home].subscribe(id, client, text, language, self.settings, now)
         cause = self._post.begin((home, id))
         for query in subscription.queries:
-            for number, key in _indexed(query):
-                self._send(key, IndexQuery(query, number), cause)
+            self._plan(self.state.homes[home], query, cause)
         return self._sent()
+
+    def _plan(self, home: HomeState, query: RingQuery, cause: CauseKey) -> None:
+        """Index a query, or ask first which of its subqueries is the rarest. Nothing is missed meanwhile (S4)."""
+        if query.chain or self.settings.rewriter == "any" or len(query.rewriters) == 1:
+            self._index_query(query, cause)
+            return
+        home.counts[query.key] = {}
+        for number in query.rewriters:
+            key = query.key_of(number, query.triples[number])
+            assert key is not None, "it can be indexed by this"
+            asked = CountTriples(home.name, query.subscription, query.key, number)
+            self._post.send(identify(key), key, asked, cause, self._now)
+
+    def _index_query(self, query: RingQuery, cause: CauseKey) -> None:
+        for number, key in _indexed(query):
+            self._send(key, IndexQuery(query, number), cause)
+
+    def _count_triples(self, key: str, asked: CountTriples, cause: CauseKey) -> None:
+        state = self.state.keys.get(key)
+        known = 0 if state is None else len(state.documents)
+        count = _MANY_TRIPLES if state is not None and state.is_split else known
+        told = TriplesCounted(asked.home, asked.subscription, asked.query, asked.number, count)
+        self._post.send(identify(asked.home), "", told, cause, self._now)
 
     def unsubscribe(self, home: str, id: str, now: float) -> Outbox:
         """A client's query ends; with it, its log."""
         self._now = now
         at = self.state.homes[home]
-        subscription = at.subscription(id)
-        del at.subscriptions[id]
+        subscription = at.unsubscribe(id)
         cause = self._post.begin(None)
         if self.settings.is_wide:
             subscription.spoken_of = dict.fromkeys(subscription.about, -1)
@@ -171,6 +216,19 @@ class RingPeer:
         assert known is not None, "it was there"
         return self._index(at, uri, None, known.document, (before, None), now)
 
+    def limit(self, home: str, kind: Limited, name: str, until: float) -> Outbox:
+        """A document, or a subscription, of a client ends by itself at a time; a new version is without limit again."""
+        self.state.homes[home].limit(kind, name, until)
+        return self._sent()
+
+    def _end_limited(self, now: float) -> Outbox:
+        out: Outbox = []
+        for home in [*self.state.homes.values()]:
+            for kind, name in home.over(now):
+                end = self.retract if kind == "document" else self.unsubscribe
+                out += end(home.name, name, now)
+        return out
+
     def _index(
         self,
         home: HomeState,
@@ -183,25 +241,36 @@ class RingPeer:
         self._now = now
         origin = home.name, uri
         cause = self._post.begin((origin, versions))
-        for key, statement in home.statements(uri, document, before, self.settings, now).items():
-            self._send(key, IndexTriple(origin, statement), cause)
+        for key, told in home.statements(uri, document, before, self.settings, now).items():
+            self._send(key, told, cause)
         return self._sent()
 
-    def _send(self, key: str, body: Any, cause: CauseKey | None) -> None:
-        self._post.send(identify(key), key, body, cause, self._now)
+    def _send(self, key: str, body: Kept | HandOver, cause: CauseKey | None) -> None:
+        """Send what is for a key; where that is known to be split, to its shares."""
+        if key in self._known_splits and not isinstance(body, HandOver):
+            for share, part in KeySplit(key, self.settings.algorithm).shared(body):
+                self._send(share, part, cause)
+        else:
+            self._post.send(identify(key), key, body, cause, self._now)
 
     # -- what is for this peer
 
     def _take(self, parcel: Parcel, cause: CauseKey) -> None:
         match parcel.body:
             case IndexQuery() | IndexTriple() | ExtendMatching() | EndQuery() | WatchContent():
-                self._keep(parcel.key, parcel.body, cause)
-            case Notification() | ContentTold() | ChangeSettled():
+                self._keep(parcel, cause)
+            case CountTriples():
+                self._count_triples(parcel.key, parcel.body, cause)
+            case Notification() | ContentTold() | ChangeSettled() | TriplesCounted():
                 self._bring_home(parcel, cause)
+            case Replicate(key, SplitKey(is_settled)):
+                self._copy_split(self._kept_under(key), is_settled=is_settled)
             case Replicate(key, body):
-                state = self.state.keys.setdefault(key, KeyState())
-                for _ in self._changed(state, key, body, None):
-                    pass
+                self._changed(self._kept_under(key), key, body, None)
+            case SplitTold(key):
+                self._known_splits[key] = None
+                if len(self._known_splits) > _KNOWN_SPLITS:
+                    del self._known_splits[next(iter(self._known_splits))]
             case HandOver():
                 self._take_over(parcel.body, cause)
             case FindSuccessor(asker, fingers) if asker != self.name:
@@ -218,28 +287,42 @@ class RingPeer:
 
     # -- what is kept under a key
 
-    def _keep(self, key: str, body: Kept, cause: CauseKey) -> None:
-        state = self.state.keys.setdefault(key, KeyState())
+    def _kept_under(self, key: str) -> KeyState:
+        state = self.state.keys.get(key)
+        if state is None:
+            state = self.state.keys[key] = KeyState(is_by_document=self.settings.scope == "document")
+        return state
+
+    def _keep(self, parcel: Parcel, cause: CauseKey) -> None:
+        key, body = parcel.key, parcel.body
+        state = self._kept_under(key)
+        work = work_of(body, state)
+        divided = work if self.settings.hot is not None and KeySplit(key, self.settings.algorithm).divides(body) else 0
+        if not state.is_split and self._is_hot(key, state, divided):
+            self._split(key, state)
+        if state.is_split:
+            self._share_out(parcel, state, cause)
+            return
+        self._work(work)
+        self._loads.own.add(work, self._now)
+        state.work.add(divided, self._now)
         self._extend(key, state, self._changed(state, key, body, cause), cause)
         for peer in self._replicas:
             self._post.send_to(peer, Replicate(key, body), cause, self._now)
 
-    def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> Iterable[Found]:
+    def _changed(self, state: KeyState, key: str, body: Kept, cause: CauseKey | None) -> list[Found]:
         """What a message does to what is kept under a key, and the results that this makes.
 
         Without a cause it is not this peer that is responsible.
         """
         match body:
             case IndexQuery(query, number):
-                self._count(len(state.documents) > 0, cause)
                 return self._wait(state, _first(query, number))
-            case IndexTriple(origin, statement):
-                self._count(len(statement.triples), cause)
+            case IndexTriple(origin, statement, gone):
                 self._tell_content(key, state, {origin: statement}, cause)
-                changes = state.state(origin, statement)
+                changes = state.state(origin, statement, gone)
                 return [found for change in changes for found in state.met_by(*change)]
             case ExtendMatching(extensions):
-                self._count(sum(len(each.members) for each in extensions), cause)
                 return [found for each in extensions for found in self._wait(state, (each,))]
             case EndQuery(query_key):
                 self._end(key, state, query_key, cause)
@@ -250,10 +333,6 @@ class RingPeer:
                 else:
                     state.watchers.pop(home, None)
         return []
-
-    def _count(self, work: int, cause: CauseKey | None) -> None:
-        if cause is not None:
-            self._work(work)
 
     def _wait(self, state: KeyState, extensions: Iterable[Extension]) -> list[Found]:
         news = [found for each in extensions if (found := state.wait(each)) is not None]
@@ -279,42 +358,40 @@ class RingPeer:
             for asked, path in members:
                 if len(path) < len(asked.triples):
                     for _, wider in state.ever_met(group):
-                        number, _, after = asked.next_step(path, wider, key)
-                        if (number, after) not in _indexed(asked):  # there the home says it
-                            where.add(after)
+                        number, step = NextSteps(wider, base_of(key)).after(asked, path)
+                        if (number, step.key) not in _indexed(asked):  # there the home says it
+                            where.add(step.key)
         if cause is not None:
             for after in sorted(where):
                 self._send(after, EndQuery(query), cause)
 
     def _extend(self, key: str, state: KeyState, found: Iterable[Found], cause: CauseKey) -> None:
         """Pass results on: to the next subquery of each query, or, if there is none, to its home."""
-        onward: dict[str, dict[Any, list[tuple[RingQuery, tuple[int, ...]]]]] = {}
-        answers: dict[str, dict[Any, list[RingQuery]]] = {}
-        supports: dict[Any, Any] = {}
+        onward: dict[str, list[Extension]] = {}
+        answers: dict[str, list[Answer]] = {}
+        base = base_of(key)
         for group, members, triple, wider in found:
             support = {**group.support, triple: state.sources(triple)}
             binding = tuple(sorted(wider.items(), key=lambda each: each[0]))
-            triples = frozenset(support)
-            supports[binding, triples] = support
+            steps, waiting = NextSteps(wider, base), dict[int, tuple[NextStep, list[Member]]]()
+            satisfied: dict[str, list[RingQuery]] = {}
             for query, path in members:
                 if len(path) == len(query.triples):
-                    answers.setdefault(query.home, {}).setdefault((binding, triples), []).append(query)
+                    satisfied.setdefault(query.home, []).append(query)
                 else:
-                    number, pattern, after = query.next_step(path, wider, key)
-                    groups = onward.setdefault(after, {})
-                    groups.setdefault((pattern, binding, triples), []).append((query, (*path, number)))
-        for after, groups in onward.items():
-            extensions = [
-                Extension(pattern, binding, supports[binding, triples], tuple(members))
-                for (pattern, binding, triples), members in groups.items()
-            ]
-            for some in self._grouped(extensions):
-                self._send(after, ExtendMatching(some), cause)
-        for home, alike in answers.items():
-            told = [Answer(values, supports[values, triples], tuple(each)) for (values, triples), each in alike.items()]
+                    number, step = steps.after(query, path)
+                    waiting.setdefault(id(step), (step, []))[1].append((query, extended_path(path, number)))
+            for step, some in waiting.values():
+                onward.setdefault(step.key, []).append(Extension(step.pattern, binding, support, tuple(some)))
+            for home, queries in satisfied.items():
+                answers.setdefault(home, []).append(Answer(binding, support, tuple(queries)))
+        for after, extensions in onward.items():
+            for each in self._grouped(extensions):
+                self._send(after, ExtendMatching(each), cause)
+        for home, told in answers.items():
             self._post.send(identify(home), "", Notification(home, tuple(told)), cause, self._now)
 
-    def _grouped(self, extensions: list[Extension]) -> Iterable[tuple[Extension, ...]]:
+    def _grouped(self, extensions: list[Extension]) -> list[tuple[Extension, ...]]:
         """Intermediate results for one place are one message (section 4), if that is not switched off."""
         if self.settings.is_grouped:
             return [tuple(extensions)]
@@ -323,6 +400,55 @@ class RingPeer:
             for each in extensions
             for member in each.members
         ]
+
+    # -- keys that are hot
+
+    def _is_hot(self, key: str, state: KeyState, amount: int) -> bool:
+        hot = self.settings.hot
+        if hot is None or not amount or depth(key) >= DEEPEST:
+            return False
+        return self._loads.is_too_much(hot, state.work, amount, self._now)
+
+    def _split(self, key: str, state: KeyState) -> None:
+        """A key is kept in shares from now on, and what is kept under it goes there.
+
+        Until the shares have everything, and those that stand in for this peer know of it, it is kept here as well, so
+        that another peer can do this again; and nobody else sends to the shares, so that none is missed.
+        """
+        state.is_split, state.is_settled = True, False
+        cause = self._post.begin(SplittingKey(key))
+        for number, share in state.divided(KeySplit(key, self.settings.algorithm)).items():
+            name = share_key(key, number)
+            self._send(name, HandOver(((name, share),)), cause)
+        self._replicate_split(key, SplitKey(), cause)
+        self._post.conclude(cause)
+
+    def _replicate_split(self, key: str, body: SplitKey, cause: CauseKey | None) -> None:
+        for peer in self._replicas:
+            self._post.send_to(peer, Replicate(key, body), cause, self._now)
+
+    def _end_split(self, key: str) -> None:
+        """The shares of a key have what was kept under it, unless more has come meanwhile."""
+        state = self.state.keys.get(key)
+        if state is None or any(each.about == SplittingKey(key) for each in self.state.post.causes.values()):
+            return
+        if self.view.owns(identify(key)):
+            state.clear()
+            state.is_settled = True
+            self._replicate_split(key, SplitKey(is_settled=True), None)
+
+    def _copy_split(self, state: KeyState, *, is_settled: bool) -> None:
+        """The peer that is responsible for a key says that it is split."""
+        state.is_split, state.is_settled = True, is_settled
+        if is_settled:
+            state.clear()
+
+    def _share_out(self, parcel: Parcel, state: KeyState, cause: CauseKey) -> None:
+        """What is for a key that is split goes to its shares; the sender is told, and sends it there next time."""
+        for share, part in KeySplit(parcel.key, self.settings.algorithm).shared(parcel.body):
+            self._send(share, part, cause)
+        if state.is_settled:
+            self._post.send_to(parcel.sender, SplitTold(parcel.key), None, self._now)
 
     # -- what is for clients
 
@@ -340,6 +466,11 @@ class RingPeer:
             case ChangeSettled(_, origin, versions, ids):
                 home.settle(ids, Behind(origin[1], *versions), self._now)
                 return
+            case TriplesCounted(_, subscription, key, number, count):
+                query = home.counted(subscription, key, number, count)
+                if query is not None:
+                    self._index_query(query, cause)
+                return
         self._post.touch(cause, ((body.home, id) for id in sorted(concerned)))
         self._watch(watches, cause)
 
@@ -350,6 +481,8 @@ class RingPeer:
     def _settle(self, cause: PostedCause) -> None:
         """All that a client has caused has arrived everywhere: those whom it concerns are told."""
         match cause.about:
+            case SplittingKey(key):
+                self._end_split(key)
             case (str(home), str(id)) if home in self.state.homes:
                 self.state.homes[home].settle([id], None, self._now)
             case ((str(), str()) as origin, versions):
@@ -450,6 +583,7 @@ class RingPeer:
             self._extend(key, self.state.keys[key], self.state.keys[key].everything(), cause)
         for peer in self._replicas:
             self._copy_to(peer, new)
+        self._split_again(new)
         self._post.conclude(cause)
 
     def _take_over(self, body: HandOver, cause: CauseKey) -> None:
@@ -465,9 +599,18 @@ class RingPeer:
             found = [*state.merge(told)]
             if key in own:
                 self._extend(key, state, found, cause)
+                self._tell_content(key, state, state.documents, cause)
         for peer in self._replicas:
             self._copy_to(peer, own, cause)
+        self._split_again(own)
         self._send_homes_on()
+
+    def _split_again(self, keys: Iterable[str]) -> None:
+        """What another peer has kept under keys that are split goes to their shares."""
+        for key in keys:
+            state = self.state.keys[key]
+            if state.is_split and not state.is_settled:
+                self._split(key, state)
 
     def _send_homes_on(self) -> None:
         """Homes of peers that have left are kept where what is for them goes."""
@@ -536,6 +679,24 @@ class RingPeer:
             if kept.parcel.peer is None and not isinstance(kept.parcel.body, FindSuccessor):
                 self._post.send(kept.parcel.place, kept.parcel.key, kept.parcel.body, None, now)
         return self._sent()
+
+
+@lru_cache(maxsize=1024)
+def extended_path(path: tuple[int, ...], number: int) -> tuple[int, ...]:
+    """A path and one more: the same value for all queries that go the same way."""
+    return (*path, number)
+
+
+def work_of(body: Kept, state: KeyState) -> int:
+    """How much work a message is, in the paper's unit (section 6): triples to look at, and subqueries to compare."""
+    match body:
+        case IndexQuery():
+            return int(len(state.documents) > 0)
+        case IndexTriple(_, statement):
+            return len(statement.triples)
+        case ExtendMatching(extensions):
+            return sum(len(each.members) for each in extensions)
+    return 0
 
 
 def _indexed(query: RingQuery) -> list[tuple[int, str]]:

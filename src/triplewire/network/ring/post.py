@@ -28,7 +28,7 @@ MOST_TRIES = 20
 """How often; then it waits until the network has changed."""
 
 _MOST_HOPS = 512
-_REMEMBERED = 4096
+_REMEMBERED = 1024
 """How many answers are remembered: one that was lost is given again."""
 
 _LEARNT = (ExtendMatching, Notification, ChangeSettled)
@@ -58,10 +58,11 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class Parcels:
-    """Parcels that go the same way next, all of one kind."""
+    """Parcels that go the same way next, all of one kind; `load` is what the peer that sends this has done lately."""
 
     kind: str
     parcels: tuple[Parcel, ...]
+    load: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Receipts:
 
     kind: ClassVar[str] = "receipt"
     answered: tuple[tuple[int, Touched], ...]
+    load: float = 0.0
 
 
 RingFrame = Parcels | Receipts
@@ -190,13 +192,13 @@ class Post:
         )
         self._parcels.setdefault((hop, parcel.body.kind), []).append(sent)
 
-    def frames(self) -> list[tuple[str, RingFrame]]:
+    def frames(self, load: float) -> list[tuple[str, RingFrame]]:
         """What a step has led to; parcels of a kind that go the same way are one message (multiSend)."""
         found: list[tuple[str, RingFrame]] = []
         for (hop, kind), parcels in self._parcels.items():
             groups = [parcels] if self._is_grouped else [[parcel] for parcel in parcels]
-            found += [(hop, Parcels(kind, tuple(group))) for group in groups]
-        found += [(peer, Receipts(tuple(answered))) for peer, answered in self._receipts.items()]
+            found += [(hop, Parcels(kind, tuple(group), load)) for group in groups]
+        found += [(peer, Receipts(tuple(answered), load)) for peer, answered in self._receipts.items()]
         self._parcels, self._receipts = {}, {}
         return found
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from pyoxigraph import NamedNode, Variable
 
@@ -80,25 +81,10 @@ class RingQuery:
             places = _LOOKED_UP.get(places, places)
         return key_at(places, rewritten) if places in self.keys else None  # type: ignore[arg-type]  # no variable there
 
-    def next_step(self, done: tuple[int, ...], binding: Binding, at: str) -> tuple[int, TriplePattern, str]:
-        """The subquery that is met after these, rewritten, and its key; the last key was `at`."""
-        if self.chain:
-            number = self.chain[len(done)]
-            rewritten = self.rewritten(number, binding)
-            key = self.key_of(number, rewritten)
-            assert key is not None, "the plan was looked at when the query was indexed"
-            return number, rewritten, key
-        here = identify(at)
-        found = []
-        for number, triple in enumerate(self.triples):
-            if number not in done:
-                rewritten = self.rewritten(number, binding)
-                key = self.key_of(number, rewritten)
-                if key is not None:
-                    is_apart = rewritten == triple and bool(triple.variables)
-                    found.append(((is_apart, distance(here, identify(key)), number), rewritten, key))
-        (_, _, number), rewritten, key = min(found, key=lambda each: each[0])
-        return number, rewritten, key
+    @property
+    def rewriters(self) -> tuple[int, ...]:
+        """The subqueries that it can be indexed by: those with a value to wait under."""
+        return tuple(number for number, triple in enumerate(self.triples) if self.key_of(number, triple) is not None)
 
     def passes(self, before: Binding, after: Binding) -> bool:
         """Whether the conditions hold whose variables have just become known."""
@@ -112,6 +98,67 @@ class RingQuery:
         """The conditions that one subquery decides alone."""
         names = {*self.triples[number].variables}
         return tuple(condition for condition in self.conditions if variables_of(condition) <= names)
+
+
+class NextStep(NamedTuple):
+    """A subquery that is met next: rewritten with what is known, its key, and how well it goes on from the last one.
+
+    `order`: those that are tied to what is known come first, and of these the nearest clockwise.
+    """
+
+    order: tuple[bool, int]
+    pattern: TriplePattern
+    key: str
+
+
+class NextSteps:
+    """What queries meet next that have one partial result in common; the last key was `at`.
+
+    Many queries go on with equal subqueries: each of these is rewritten once.
+    """
+
+    __slots__ = ("_binding", "_here", "_known")
+
+    def __init__(self, binding: Binding, at: str) -> None:
+        self._binding, self._here = binding, identify(at)
+        self._known: dict[int, NextStep | None] = {}
+
+    def after(self, query: RingQuery, done: tuple[int, ...]) -> tuple[int, NextStep]:
+        """The number of the subquery that a query meets after these, and the step."""
+        if query.chain:
+            number = query.chain[len(done)]
+            step = self._step(query, number)
+            assert step is not None, "the plan was looked at when the query was indexed"
+            return number, step
+        best: tuple[int, NextStep] | None = None
+        for number in range(len(query.triples)):
+            if number not in done:
+                step = self._step(query, number)
+                if step is not None and (best is None or step.order < best[1].order):
+                    best = number, step
+        assert best is not None, "the plan was looked at when the query was indexed"
+        return best
+
+    def _step(self, query: RingQuery, number: int) -> NextStep | None:
+        triple = query.triples[number]
+        name = id(triple)  # queries share their subqueries, and are there while this is
+        if name in self._known:
+            return self._known[name]
+        rewritten = query.rewritten(number, self._binding)
+        key = query.key_of(number, rewritten)
+        if key is None:
+            found = None
+        else:
+            is_apart = rewritten == triple and bool(triple.variables)
+            found = NextStep((is_apart, distance(self._here, identify(key))), rewritten, key)
+        self._known[name] = found
+        return found
+
+
+@lru_cache(maxsize=100_000)
+def shared_pattern(pattern: TriplePattern) -> TriplePattern:
+    """The same value for equal subqueries of many queries."""
+    return pattern
 
 
 def constants(pattern: TriplePattern) -> str:

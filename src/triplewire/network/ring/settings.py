@@ -16,7 +16,9 @@ class RingSettings:
     have what is kept under a key, the responsible one among them. `is_grouped` and `learns` are the paper's
     optimisations: messages of a kind that go the same way are one, and a peer that has answered is reached in one hop.
     `is_wide`: triples are also indexed by their subject and their object alone, for subqueries without a predicate, and
-    so that subscribers hear of changed content.
+    so that subscribers hear of changed content. `hot`: a peer that has done so many times what is usual splits the keys
+    that more work comes to; None: keys are never split, as in the paper. `rewriter`, in MQC: a query is indexed by the
+    subquery that the fewest triples are known for when it is asked, or by any of them, as in the paper.
     """
 
     algorithm: Algorithm = "mqc"
@@ -25,6 +27,8 @@ class RingSettings:
     is_grouped: bool = True
     learns: bool = True
     is_wide: bool = True
+    hot: float | None = 2.0
+    rewriter: Literal["rarest", "any"] = "rarest"
 
     def __post_init__(self) -> None:
         if self.algorithm not in ("sqc", "mqc"):
@@ -33,6 +37,11 @@ class RingSettings:
             raise ValueError(f"a scope is graph or document, and not {self.scope!r}")
         if not 1 <= self.replicas <= 8:
             raise ValueError(f"replicas are from 1 to 8, and are {self.replicas}")
+
+        if self.rewriter not in ("rarest", "any"):
+            raise ValueError(f"a rewriter is the rarest or any, and not {self.rewriter!r}")
+        if self.hot is not None and not self.hot > 0:
+            raise ValueError(f"a key is hot from more than 0 times the usual on, and not from {self.hot}")
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -164,8 +164,8 @@ class RingView:
         self.lost.pop(name, None)
 
 
-def ideal(names: Iterable[str]) -> dict[str, RingView]:
-    """What each peer of a ring knows when everything has become right."""
+def ideal(names: Iterable[str], *, length: int = LENGTH) -> dict[str, RingView]:
+    """What each peer of a ring knows when everything has become right, with so many successors."""
     order = sorted(names, key=identify)
     places = [identify(name) for name in order]
     views: dict[str, RingView] = {}
@@ -174,7 +174,7 @@ def ideal(names: Iterable[str]) -> dict[str, RingView]:
         if len(order) == 1:
             view.meet(None)
             break
-        view.successors = tuple(order[(at + 1 + i) % len(order)] for i in range(min(LENGTH, len(order) - 1)))
+        view.successors = tuple(order[(at + 1 + i) % len(order)] for i in range(min(length, len(order) - 1)))
         view.predecessor = order[at - 1]
         view.start = identify(view.predecessor)
         for number in view.far_fingers():

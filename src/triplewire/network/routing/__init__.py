@@ -6,7 +6,6 @@ it; a document goes back the way of the interests that it matches. Which way a m
 topology. No IO, no clock, no chance.
 """
 
-from triplewire.network.routing.absences import MissedEvents
 from triplewire.network.routing.advertisements import Advertisement
 from triplewire.network.routing.hubs import RoutingHub
 from triplewire.network.routing.messages import Advertise, DocumentSent, RoutesTold, Subscribe
@@ -21,7 +20,6 @@ __all__ = [
     "Advertise",
     "Advertisement",
     "DocumentSent",
-    "MissedEvents",
     "MovingHub",
     "MovingState",
     "RoutesTold",

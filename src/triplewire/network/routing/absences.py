@@ -14,20 +14,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from triplewire.model import Event
-
-
-@dataclass(frozen=True, slots=True)
-class MissedEvents:
-    """Events after one cursor up to another one that a client is not told any more, and why.
-
-    Where a hub itself was away, `after` and `until` are the same: no event is lacking that it has made, but of
-    documents that changed several times meanwhile it has seen the last version alone.
-    """
-
-    after: int
-    until: int
-    reason: str
+from triplewire.model import Event, MissedEvents
+from triplewire.model.missed import TOO_LONG, too_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class Absence:
         """What has fallen off a log that was trimmed, whose newest event has this cursor, or had."""
         first = bisect_right(log, self.since, key=_cursor)
         until = log[first].cursor - 1 if first < len(log) else cursor
-        reason = "the client was away for too long" if now > self.until else f"more than {self.limit:,} events waited"
+        reason = TOO_LONG if now > self.until else too_many(self.limit)
         return MissedEvents(self.since, until, reason) if until > self.since else None
 
 

@@ -99,6 +99,7 @@ class RoutingHub(Node):
 
     def _begin(self, subscription: ClientSubscription, now: float) -> None:
         self.state.subscriptions[subscription.id] = subscription
+        self.state.note("subscription", subscription.id)
         self._watches.watch_own(subscription)
         self._change_interests(OWN, [asked_by(subscription)], [], now)
 
@@ -109,6 +110,9 @@ class RoutingHub(Node):
 
     def _end(self, subscription: ClientSubscription, now: float) -> None:
         del self.state.subscriptions[subscription.id]
+        self.state.note("subscription", subscription.id)
+        for key in subscription.given:
+            self.state.note("document", key)
         self._watches.unwatch_own(subscription)
         self._change_interests(OWN, [], [asked_by(subscription)], now)
 
@@ -152,7 +156,7 @@ class RoutingHub(Node):
             access,
         ):
             return []
-        self._advertise_on(self._inherited(self._advertise_document(document, reach)), now)
+        self._advertise_on(self._inherited(self._advertise_document(document, reach), document.uri), now)
         told = self._next_version(document.uri, document, now, reach)
         self._take(OWN, told if access is None else replace(told, access=access), now)
         return self._sent()
@@ -176,11 +180,14 @@ class RoutingHub(Node):
         given = self._set_own(source, frozenset())
         return given ^ self._set_own(source, kept_inside(self._own_items.lacking(document, reach), reach))
 
-    def _inherited(self, changed: frozenset[Advertised]) -> frozenset[Advertised]:
-        """Advertise what has gone for the sake of documents that still need it; gives all that has changed."""
+    def _inherited(self, changed: frozenset[Advertised], besides: str = "") -> frozenset[Advertised]:
+        """Advertise what has gone for the sake of documents that still need it; gives all that has changed.
+
+        The document `besides`, of which another version comes, needs what was advertised for that one alone.
+        """
         gone = changed - self._own_items.among(changed)
         for key, kept in self.state.documents.items() if gone else ():
-            if key[0] == self.name and kept.told.document is not None:
+            if key[0] == self.name and key[1] != besides and kept.told.document is not None:
                 changed |= self._advertise_document(kept.told.document, kept.told.reach)
                 gone -= self._own_items.among(changed)
                 if not gone:
@@ -192,6 +199,7 @@ class RoutingHub(Node):
         before = self.state.advertisements.pop(source, frozenset())
         if items:
             self.state.advertisements[source] = items
+        self.state.note("advertised", source)
         self._own_counts.subtract(before - items)
         self._own_counts.update(items - before)
         gone = [item for item in before - items if not self._own_counts[item]]
@@ -266,6 +274,7 @@ class RoutingHub(Node):
         sent = [kept for kept in self.state.documents.values() if peer in kept.sent]
         for kept in sent:
             kept.sent[peer] = kept.told.version
+            self.state.note("document", kept.key)
         return RoutesTold(
             frozenset(self.state.told_items[peer]), tuple(interests.items()), tuple(kept.told for kept in sent)
         )
@@ -283,7 +292,7 @@ class RoutingHub(Node):
     def adopt(self, lost: RoutingState, now: float) -> Outbox:
         """Go on with the clients and documents of the hub that this one has stood in for, as it was when it went."""
         state = self.state
-        state.stands_in = False
+        state.stands_in, state.noted = False, None
         changed = frozenset[Advertised]().union(
             *(self._set_own(source, items) for source, items in lost.advertisements.items())
         )
@@ -366,11 +375,13 @@ class RoutingHub(Node):
             before = known.get(interest) if known is not None else None
             if known is not None:
                 known[interest] = since
+                self.state.note("interest", came, interest)
                 self._watches.watch(came, interest, since)
             self._pass_on(came, interest, since, before, steps)
         for interest, since in removed:
             if known is not None:
                 del known[interest]
+                self.state.note("interest", came, interest)
                 self._watches.unwatch(came, interest)
             self._pass_on(came, interest, None, since, steps)
         for peer, step in steps.items():
@@ -418,6 +429,7 @@ class RoutingHub(Node):
             told = replace(told, document=None)  # it came so far before, and does not any more
         if told.document is None if kept is None else told.version < kept.told.version:
             return
+        self.state.note("document", key)
         peers, rows = self._found(told, came)
         if kept is None:
             kept = self.state.documents[key] = KeptDocument(told, came)
@@ -434,6 +446,7 @@ class RoutingHub(Node):
 
     def _send(self, kept: KeptDocument, peer: str, now: float, *, is_wanted: bool) -> None:
         told = kept.told
+        self.state.note("document", kept.key)
         if not is_wanted:
             del kept.sent[peer]
             self.tell(peer, replace(told, document=None), now)
@@ -471,8 +484,8 @@ class RoutingHub(Node):
         oldest = min((known[interest] for interest in interests), default=now)
         for kept in self.state.documents.values():
             is_late = kept.told.time > oldest and kept.came != peer
-            if again and is_late:
-                kept.sent.pop(peer, None)
+            if again and is_late and kept.sent.pop(peer, None) is not None:
+                self.state.note("document", kept.key)
             is_new = kept.sent.get(peer) != kept.told.version
             may_go = is_late and is_new and self._topology.document_goes(kept.came, peer)
             if may_go and peer in self._found(kept.told, kept.came)[0]:

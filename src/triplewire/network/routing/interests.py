@@ -147,6 +147,8 @@ class NeighbourInterests:
     advertised: ItemIndex | None
     wanted: dict[Interest, Counter[float]] = field(default_factory=dict)
     told: dict[Interest, float] = field(default_factory=dict)
+    noted: set[Interest] | None = field(default=None, repr=False, compare=False)
+    """Those of which it may have been told something else since that was written down; None while nobody does."""
     _signed: dict[str, dict[Interest, None]] = field(default_factory=dict)
     _by_property: PropertyIndex = field(default_factory=PropertyIndex, compare=False)
 
@@ -215,6 +217,8 @@ class NeighbourInterests:
 
     def _note(self, interest: Interest, since: float) -> None:
         self.told[interest] = since
+        if self.noted is not None:
+            self.noted.add(interest)
         for sign in _signs(interest.pattern):
             self._signed.setdefault(sign, {})[interest] = None
 
@@ -223,6 +227,8 @@ class NeighbourInterests:
 
     def _forget(self, interest: Interest) -> None:
         if self.told.pop(interest, None) is not None:
+            if self.noted is not None:
+                self.noted.add(interest)
             for sign in _signs(interest.pattern):
                 del self._signed[sign][interest]
 

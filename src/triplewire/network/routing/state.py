@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from triplewire.network.node import NodeState
 from triplewire.network.routing.advertisements import Advertised
@@ -10,6 +11,9 @@ from triplewire.network.routing.interests import Interest, NeighbourInterests
 from triplewire.network.routing.items import ItemIndex, ItemSet
 from triplewire.network.routing.messages import Ask, DocumentSent
 from triplewire.network.routing.subscriptions import ClientSubscription, Key
+
+Note = tuple[Any, ...]
+"""A part of a state, and what of it may have changed."""
 
 
 @dataclass(slots=True)
@@ -19,6 +23,11 @@ class KeptDocument:
     told: DocumentSent
     came: str
     sent: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """Which document it is."""
+        return self.told.origin, self.told.uri
 
 
 @dataclass(slots=True)
@@ -38,6 +47,13 @@ class RoutingState(NodeState):
     """Whether it does not know what the hub knew that it stands in for."""
     asked: list[Ask] = field(default_factory=list)
     """What that hub was asked meanwhile."""
+    noted: set[Note] | None = field(default=None, repr=False, compare=False)
+    """What may have changed since somebody wrote it down; None while nobody does, or all of it may have."""
+
+    def note(self, part: str, *about: Any) -> None:
+        """A part may have changed: `advertised` by a source, `interest` of a neighbour, `subscription`, `document`."""
+        if self.noted is not None:
+            self.noted.add((part, *about))
 
     @property
     def has_clients(self) -> bool:

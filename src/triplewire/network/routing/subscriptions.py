@@ -18,10 +18,10 @@ from triplewire.algebra.content import contents
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.algebra.xpath.places import Places
-from triplewire.model import Behind, Changed, Content, Document, Event, Matched, Row, Term, Unmatched
+from triplewire.model import Behind, Changed, Content, Document, Event, Matched, MissedEvents, Row, Term, Unmatched
 from triplewire.model.access import EVERYBODY
 from triplewire.model.event import NODE, TEXT
-from triplewire.network.routing.absences import Absence, MissedEvents
+from triplewire.network.routing.absences import Absence
 from triplewire.network.routing.reaches import NETWORK
 
 _ORDER = (Unmatched, Matched, Changed)

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from triplewire.errors import NetworkError
-from triplewire.model import Access, Document, Event, Row
+from triplewire.model import Access, Document, Event, MissedEvents, Row
 from triplewire.model.access import EVERYBODY
 from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
-from triplewire.network.routing import MissedEvents, MovingHub, MovingState, Topology
+from triplewire.network.routing import MovingHub, MovingState, Topology
 from triplewire.network.simulation.networks import Frames, SimulatedClient, SimulatedNetwork, read_document
 from triplewire.network.simulation.wirings import Wire, Wiring
 from triplewire.network.simulation.world import World

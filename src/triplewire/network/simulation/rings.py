@@ -8,10 +8,19 @@ from collections.abc import Callable, Iterable
 from triplewire.errors import NetworkError
 from triplewire.model import Document
 from triplewire.network.node import NodeState, Participant
-from triplewire.network.ring import HomeState, PeerState, RingPeer, RingSettings, RingSubscription, RingView, ideal
+from triplewire.network.ring import (
+    HomeState,
+    Limited,
+    PeerState,
+    RingPeer,
+    RingSettings,
+    RingSubscription,
+    RingView,
+    ideal,
+)
 from triplewire.network.ring.identifiers import distance, identify
 from triplewire.network.routing import NETWORK, Advertisement
-from triplewire.network.simulation.networks import Frames, SimulatedNetwork
+from triplewire.network.simulation.networks import Frames, SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.world import World
 
 ROUNDS = (1.0, 4.0, 8.0, 16.0, 32.0)
@@ -69,6 +78,11 @@ class RingNetwork(SimulatedNetwork):
         return found
 
     # -- clients
+
+    def client(self, at: int) -> RingClient:
+        """A new client of a peer."""
+        self._refuse_unknown(at)
+        return RingClient(self, f"client-{next(self._clients)}", at)
 
     def hub(self, node: int) -> RingHome:
         """What clients of a node see of the ring; those of a node that has left are served by another one."""
@@ -208,6 +222,46 @@ class RingNetwork(SimulatedNetwork):
         self._world.carry(heir.name, heir.adopt(left.state, self.moment(heir.name)))
 
 
+class RingClient(SimulatedClient):
+    """A client of a peer: what it publishes, and what it asks, may end by itself."""
+
+    def __init__(self, network: RingNetwork, name: str, at: int) -> None:
+        super().__init__(network, name, at)
+        self._ring = network
+
+    def subscribe(
+        self,
+        text: str,
+        *,
+        language: str = "sparql",
+        id: str | None = None,
+        reach: str = "network",
+        seconds: float | None = None,
+    ) -> str:
+        """Register a query; after so many `seconds` it ends, as if it was unsubscribed then."""
+        found = super().subscribe(text, language=language, id=id, reach=reach)
+        self._limit(self.at, "subscription", found, seconds)
+        return found
+
+    def publish(
+        self,
+        data: Document | bytes | str,
+        *,
+        uri: str,
+        media_type: str | None = None,
+        reach: str = "network",
+        seconds: float | None = None,
+    ) -> None:
+        """Register a document, or a new version of it; after so many `seconds` it is retracted."""
+        super().publish(data, uri=uri, media_type=media_type, reach=reach)
+        self._limit(self._homes[uri], "document", uri, seconds)
+
+    def _limit(self, at: int, kind: Limited, name: str, seconds: float | None) -> None:
+        if seconds is not None:
+            home = self._ring.hub(at)
+            self._ring.act(at, home.limit(kind, name, self._moment(at) + seconds))
+
+
 class RingHome:
     """What clients of a node see of the ring."""
 
@@ -250,6 +304,10 @@ class RingHome:
     def retract(self, uri: str, now: float) -> Frames:
         """A document is taken back."""
         return self._peer.retract(self._home, uri, now)
+
+    def limit(self, kind: Limited, name: str, until: float) -> Frames:
+        """A document, or a query, ends at a time."""
+        return self._peer.limit(self._home, kind, name, until)
 
 
 def _refuse_reach(reach: int) -> None:
