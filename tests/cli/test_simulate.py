@@ -37,6 +37,35 @@ def test_ring_tells_the_same_by_either_algorithm_whatever_order_a_process_gives_
     assert json.loads(sqc.stdout)["stages"] != json.loads(mqc.stdout)["stages"]
 
 
+@pytest.mark.parametrize("size", [("hypercube", "--nodes", "6"), ("hierarchy", "--clusters", "2,3")])
+def test_links_change_what_it_takes_and_not_what_is_told(call, size):
+    """N7."""
+    words = (*size, "--subscriptions", "20", "--publishers", "1", "--seed", "7", "--json")
+    plain, linked = call("simulate", *words), call("simulate", *words, "--links", "6")
+    assert linked.stdout == with_other_hashes(*words, "--links", "6")
+    told, told_again = json.loads(plain.stdout), json.loads(linked.stdout)
+    assert told["told"] == told_again["told"] > 0
+    assert told_again["stages"]["publishing"]["event"] > told["stages"]["publishing"]["event"]
+    assert told_again["stages"]["greeting"]["map"] > 0
+
+
+def test_queries_are_counted_with_the_answers_that_were_kept(call):
+    """N5."""
+    words = ("simulate", "hierarchy", "--clusters", "2,3", "--documents", "30", "--queries", "60")
+    found = json.loads(call(*words, "--json").stdout)
+    assert found["found"] > 0
+    assert found["answers"]["hits"] > 0
+    assert found["stages"]["asking"]["query"] > 0
+    assert "answers are kept now" in call(*words).stdout
+    assert call("simulate", "hypercube", "--queries", "1").exit_code == 2
+
+
+def test_ring_has_no_links_of_its_own(call):
+    done = call("simulate", "ring", "--links", "3")
+    assert done.exit_code == 2
+    assert "no links of its own" in done.stderr
+
+
 def test_table_counts_messages_by_stage_and_kind(call):
     done = call("simulate", "hypercube", "--subscriptions", "40", "--nodes", "4")
     assert "advertising" in done.stdout

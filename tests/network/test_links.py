@@ -14,14 +14,7 @@ from effort import MANY, examples
 from triplewire.errors import NetworkError
 from triplewire.network import Simulation
 from triplewire.network.maps import RoutedFrame
-
-
-def graph(chance: Random, nodes: int, more: int) -> list[tuple[int, int, float]]:
-    """A random graph that is connected, with so many links more than a tree has."""
-    pairs = {(chance.randrange(node), node) for node in range(1, nodes)}
-    others = [(a, b) for b in range(nodes) for a in range(b) if (a, b) not in pairs]
-    pairs |= {*chance.sample(others, min(more, len(others)))}
-    return [(a, b, float(chance.choice([1, 2, 5, 20]))) for a, b in sorted(pairs)]
+from triplewire.network.simulation.wirings import drawn_links
 
 
 class Linked(Both):
@@ -30,7 +23,7 @@ class Linked(Both):
     def network(self, size):
         chance = Random(str(size) + str(self.seed))
         nodes = size if isinstance(size, int) else len(Simulation().hierarchy(clusters=size).nodes)
-        links = graph(chance, nodes, more=chance.randrange(5))
+        links = drawn_links(nodes, nodes - 1 + chance.randrange(5), chance)
         self.links = links
         return (
             self.sim.hypercube(size, links=links)
@@ -92,6 +85,13 @@ def test_many_histories_on_any_graph_end_as_in_one_hub(seed, size, actions):
 @given(st.integers(0, 2**32), st.sampled_from(SIZES), st.lists(st.one_of(ACTIONS, FAULTS), max_size=25))
 def test_many_histories_on_any_graph_are_told_as_by_one_hub(seed, size, actions):
     is_told_as_by_one_hub(LinkFaults(seed, size, loss=0.1, duplication=0.1), actions)
+
+
+@pytest.mark.parametrize(("nodes", "links", "expected"), [(1, 5, 0), (6, 0, 5), (6, 9, 9), (4, 99, 6)])
+def test_links_that_are_drawn_connect_all_nodes(nodes, links, expected):
+    drawn = drawn_links(nodes, links, Random(7))
+    assert len({(a, b) for a, b, _ in drawn}) == len(drawn) == expected
+    Simulation().hypercube(nodes, links=drawn)
 
 
 def published(client, number: int, **options) -> None:
@@ -208,6 +208,34 @@ def test_node_that_joins_is_linked_to_the_nearest_and_served():
     sim.run()
     assert len(reader.events(sid)) == 1
     assert net.route(1, node) is not None
+
+
+def test_node_that_takes_the_place_of_one_that_has_left_is_known_by_its_own_links():
+    sim = Simulation(seed=4)
+    net = sim.hypercube(4, links=[(0, 1, 1.0), (1, 3, 1.0), (3, 2, 1.0), (2, 0, 1.0), (0, 3, 1.0), (1, 2, 1.0)])
+    sim.run()
+    net.partition([3], [0, 1, 2])
+    sim.run()
+    net.heal()
+    sim.run()
+    net.leave(3)
+    sim.run()
+    assert net.join() == 3
+    reader, writer = net.client(at=0), net.client(at=3)
+    sid = reader.subscribe(ASKED % 1)
+    sim.run()
+    published(writer, 1)
+    sim.run()
+    assert len(reader.events(sid)) == 1
+    assert net.route(0, 3) is not None
+
+
+def test_node_that_is_down_is_not_linked():
+    sim = Simulation(seed=4)
+    net = sim.hierarchy(clusters=(2, 3), links=GATES)
+    net.crash(1)
+    with pytest.raises(NetworkError, match="linked when it is up"):
+        net.link(1, 4)
 
 
 def test_network_without_links_says_so():

@@ -16,7 +16,7 @@ from triplewire.cli.terminal import Screen, print_json
 
 if TYPE_CHECKING:
     from triplewire.network.ring import Algorithm
-    from triplewire.network.simulation import Played, Sight, SimulatedNetwork, Simulation
+    from triplewire.network.simulation import AnswerCount, Played, Sight, SimulatedNetwork, Simulation
 
 
 def run(
@@ -33,6 +33,15 @@ def run(
     uncovered: Annotated[float, typer.Option("--uncovered", help="The share that nobody advertises for.")] = 0.1,
     loss: Annotated[float, typer.Option("--loss", help="The share of messages that are lost.")] = 0.0,
     duplication: Annotated[float, typer.Option("--duplication", help="The share that arrives twice.")] = 0.0,
+    links: Annotated[
+        int | None,
+        typer.Option(
+            "--links", min=0, metavar="N", help="Draw N links; only hubs that are linked speak to each other."
+        ),
+    ] = None,
+    queries: Annotated[
+        int, typer.Option("--queries", min=0, help="How many queries look for documents, in a hierarchy.")
+    ] = 0,
     algorithm: Annotated[Literal["sqc", "mqc"], typer.Option("--algorithm", help="How a ring answers.")] = "mqc",
     trace: Annotated[
         int | None, typer.Option("--trace", min=0, metavar="N", help="Tell the way of document N through the network.")
@@ -54,41 +63,58 @@ def run(
       triplewire simulate ring --nodes 1000 --algorithm sqc
       triplewire simulate hypercube --nodes 11 --loss 0.05 --duplication 0.02 --json
       triplewire simulate hierarchy --clusters 4,4,4 --subscriptions 1000
+      triplewire simulate hierarchy --clusters 3,3 --links 12 --queries 50
       triplewire simulate hypercube --nodes 16 --trace 3
       triplewire simulate hypercube --nodes 64 --plot cube.png
     """
     from random import Random
 
     from triplewire.errors import UnitFull
-    from triplewire.network.simulation import Simulation, Workload, document_uri, play
+    from triplewire.network.simulation import HierarchyNetwork, Simulation, Workload, document_uri, play
 
     if trace is not None and trace >= documents:
         raise typer.BadParameter(f"there are documents 0 to {documents - 1}, and no {trace}", param_hint="--trace")
     with usage_for(ValueError, UnitFull, ImportError):
         draw = plotter(plot) if plot is not None else None
         sim = Simulation(seed, loss=loss, duplication=duplication)
-        workload = Workload(subscriptions, documents, publishers, covered, uncovered)
-        net = _network(sim, topology, nodes, clusters, algorithm)
+        workload = Workload(subscriptions, documents, publishers, covered, uncovered, queries=queries)
+        net = _network(sim, topology, nodes, clusters, algorithm, links, seed)
         traced = sim.trace(document_uri(trace)) if trace is not None else None
         played = play(sim, net, workload, Random(seed))
     if draw is not None:
         draw(f"{topology}, {len(net.nodes):,} nodes", played, [sim.loads[node] for node in net.nodes])
     story = traced.story(played.events) if traced is not None else []
+    answers = net.answers if isinstance(net, HierarchyNetwork) and queries else None
     if json:
         loads = sorted(sim.loads.values(), reverse=True)
         told = {"nodes": len(net.nodes), "seed": seed, "told": played.told, "stages": played.stages, "loads": loads}
         way = {"trace": [sight._asdict() for sight in story]} if traced is not None else {}
-        print_json(told | {"hops": Counter(played.hops), "seconds": played.seconds} | way)
+        kept = {"found": played.found, "answers": answers._asdict()} if answers is not None else {}
+        print_json(told | {"hops": Counter(played.hops), "seconds": played.seconds} | kept | way)
     else:
         _print(sim, played, len(net.nodes))
+        if answers is not None:
+            _print_answers(played, answers)
         if traced is not None:
             _print_story(traced.uri, story)
 
 
-def _network(sim: Simulation, topology: str, nodes: int, clusters: str, algorithm: Algorithm) -> SimulatedNetwork:
-    if topology == "hypercube":
-        return sim.hypercube(nodes)
-    return sim.ring(nodes, algorithm=algorithm) if topology == "ring" else sim.hierarchy(_numbers(clusters))
+def _network(
+    sim: Simulation, topology: str, nodes: int, clusters: str, algorithm: Algorithm, links: int | None, seed: int
+) -> SimulatedNetwork:
+    from math import prod
+    from random import Random
+
+    from triplewire.network.simulation import drawn_links
+
+    if topology == "ring":
+        if links is not None:
+            raise ValueError("peers of a ring speak to each other as the ring needs it; it has no links of its own")
+        return sim.ring(nodes, algorithm=algorithm)
+    sizes = _numbers(clusters)
+    count = nodes if topology == "hypercube" else prod(sizes)
+    drawn = None if links is None else drawn_links(count, links, Random(seed))
+    return sim.hypercube(nodes, links=drawn) if topology == "hypercube" else sim.hierarchy(sizes, links=drawn)
 
 
 def _numbers(clusters: str) -> list[int]:
@@ -114,6 +140,13 @@ def _print(sim: Simulation, played: Played, nodes: int) -> None:
         f"{played.told:,} events were told. At rest after {played.seconds:.2f} seconds of virtual time."
         f" The load of a node is {min(loads):,} to {max(loads):,}, {sum(loads) / nodes:,.1f} on average."
         + (f" It took {sum(hops) / len(hops):.1f} hops on average, at most {max(hops)}." if hops else "")
+    )
+
+
+def _print_answers(played: Played, answers: AnswerCount) -> None:
+    Screen().print(
+        f"Queries found {played.found:,} documents. Of {answers.hits + answers.misses:,} times that a hub was asked"
+        f" it had the answer {answers.hits:,} times ({answers.rate:.0%}); {answers.kept:,} answers are kept now."
     )
 
 

@@ -5,7 +5,17 @@ level as coming from the immediate sub-unit; they descend only to where somethin
 broker publishes meets what is asked for in the smallest unit that has both. No IO, no clock, no chance.
 """
 
-from triplewire.network.hierarchy.queries import BrokerHub, BrokerState, FoundDocuments, QueryAnswered, QueryAsked
+from triplewire.network.hierarchy.answers import (
+    AnswerCache,
+    AnswersGone,
+    FoundAdvertisement,
+    FoundDocuments,
+    QueryAnswered,
+    QueryAsked,
+    Sought,
+    StoredPublication,
+)
+from triplewire.network.hierarchy.queries import BrokerHub, BrokerState
 from triplewire.network.hierarchy.standbys import (
     ControllerHub,
     StandbyNode,
@@ -31,17 +41,22 @@ from triplewire.network.hierarchy.units import (
 __all__ = [
     "MOST_LEVELS",
     "MOST_SUB_UNITS",
+    "AnswerCache",
+    "AnswersGone",
     "BrokerHub",
     "BrokerState",
     "ControllerHub",
+    "FoundAdvertisement",
     "FoundDocuments",
     "Path",
     "QueryAnswered",
     "QueryAsked",
+    "Sought",
     "StandbyNode",
     "StandbyState",
     "StateCopied",
     "StepTaken",
+    "StoredPublication",
     "TreeTopology",
     "brokers_of",
     "check_clusters",

@@ -1,94 +1,110 @@
-"""Queries over stored documents: they climb until there are enough answers (N3).
+"""Queries over what is stored: they climb until there are enough answers (N3).
 
-A broker looks among its own documents, and asks its controller for what is still wanted. A controller asks its
-sub-units, but not the one that the query came from, and only those that have advertised something for it; then the unit
-above, as far as the query's reach goes. With a limit they are asked one after the other, each for what is still wanted;
-without one all together. A unit that is silent is passed over, and named in the answer.
+A broker looks among what was published and advertised at it, and asks its controller for what is still wanted. A
+controller asks its sub-units, but not the one that the query came from, and only those that have advertised something
+for it (what was published and is gone is advertised no longer: for that, all are asked); then the unit above, as far as
+the query's reach goes. With a limit they are asked one after the other, each for what is still wanted; without one all
+together. A unit that is silent is passed over, and named in the answer. Each hub on the way keeps the answers that it
+has given (`answers`), and need not ask again.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
-from triplewire.model import Document
+from triplewire.model import Access, Document
+from triplewire.model.access import EVERYBODY
+from triplewire.network.hierarchy.answers import (
+    AnswerCache,
+    AnswerKey,
+    AnswersGone,
+    FoundAdvertisement,
+    FoundDocuments,
+    FoundItem,
+    KeptAnswer,
+    QueryAnswered,
+    QueryAsked,
+    Sought,
+    StoredPublication,
+    UnitTold,
+    told_of,
+)
 from triplewire.network.node import Outbox
-from triplewire.network.routing import RoutesTold
+from triplewire.network.routing import Advertisement, RoutesTold
+from triplewire.network.routing.advertisements import Advertised
+from triplewire.network.routing.items import ItemIndex
 from triplewire.network.routing.messages import DocumentSent
 from triplewire.network.routing.moves import MovingHub, MovingState
-from triplewire.network.routing.subscriptions import Key
 
-
-@dataclass(frozen=True, slots=True)
-class QueryAsked:
-    """A query of a client at the hub `asker`; `wanted` is how many documents are still wanted, None for all."""
-
-    kind: ClassVar[str] = "query"
-    id: str
-    asker: str
-    pattern: Pattern
-    reach: int
-    wanted: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class QueryAnswered:
-    """The documents that a unit has found, and the units below and around it that did not answer."""
-
-    kind: ClassVar[str] = "found"
-    id: str
-    documents: tuple[DocumentSent, ...]
-    silent: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnitTold(RoutesTold):
-    """Everything that a neighbour should know, with what it is asked."""
-
-    queries: tuple[QueryAsked, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundDocuments:
-    """What a query has found; `silent` has the units that did not answer, so that what they have may be missing."""
-
-    documents: tuple[Document, ...]
-    silent: tuple[str, ...]
-    is_done: bool
+_CLIENT = "client "
+_MOST_PUBLICATIONS = 10_000
+"""So many versions that were published at a broker are remembered; then the oldest one is forgotten."""
 
 
 @dataclass(slots=True)
 class QueryTask:
-    """A query at a hub: where it came from, what was found so far, and which neighbours are asked, now and next."""
+    """A query at a hub: where it came from, what was found so far, and which neighbours are asked, now and next.
+
+    `parts` has the answers of neighbours so far, and where these keep them; `is_kept` is False when one of them is not
+    kept, or something has changed meanwhile.
+    """
 
     asked: QueryAsked
     came: str
-    found: dict[Key, DocumentSent] = field(default_factory=dict)
+    distance: int
+    found: dict[tuple[Any, ...], FoundItem] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
+    parts: set[tuple[str, str]] = field(default_factory=set)
+    is_kept: bool = True
 
     @property
     def wanted(self) -> int | None:
-        """How many documents are still wanted."""
+        """How many answers are still wanted."""
         return None if self.asked.wanted is None else self.asked.wanted - len(self.found)
 
-    def take(self, documents: tuple[DocumentSent, ...], silent: tuple[str, ...] = ()) -> None:
-        """Documents are found: each counts once, and not more than are wanted."""
-        for told in documents:
+    @property
+    def key(self) -> AnswerKey:
+        """Who asks what."""
+        asked = self.asked
+        return AnswerKey(
+            self.came, self.distance, asked.account, asked.pattern, asked.reach, asked.wanted, asked.sought
+        )
+
+    def take(self, found: tuple[FoundItem, ...], silent: tuple[str, ...] = ()) -> None:
+        """Something is found: each counts once, and not more than are wanted."""
+        for item in found:
             if self.wanted is None or self.wanted > 0:
-                self.found.setdefault((told.origin, told.uri), told)
+                self.found.setdefault(_identity(item, self.asked.sought), item)
         self.silent.extend(unit for unit in silent if unit not in self.silent)
+
+
+def _identity(item: FoundItem, sought: Sought) -> tuple[Any, ...]:
+    """What tells one answer from another."""
+    if isinstance(item, FoundAdvertisement):
+        return item.origin, item.id
+    return (item.origin, item.uri) if sought == "documents" else (item.origin, item.uri, item.version)
 
 
 @dataclass(slots=True)
 class BrokerState(MovingState):
-    """What a hub of a hierarchy must not lose: also the queries that it works on, and those that are done."""
+    """What a hub of a hierarchy must not lose: also queries that it works on, those that are done, and what it keeps.
+
+    `publications` has the versions of documents that were published here, those that are past among them, and `lists`
+    by their ids the advertisements that not everybody may find.
+    """
 
     queries: dict[str, QueryTask] = field(default_factory=dict)
     answers: dict[str, QueryTask] = field(default_factory=dict)
+    cache: AnswerCache = field(default_factory=AnswerCache)
+    lists: dict[str, Access] = field(default_factory=dict)
+    publications: deque[DocumentSent] = field(default_factory=lambda: deque(maxlen=_MOST_PUBLICATIONS))
 
 
 class BrokerHub(MovingHub):
@@ -98,37 +114,82 @@ class BrokerHub(MovingHub):
 
     # -- clients
 
-    def find(self, id: str, pattern: Pattern, reach: int, limit: int | None, now: float) -> Outbox:
-        """A client looks for documents."""
-        self._begin_query("", QueryAsked(id, self.name, pattern, reach, limit), now)
+    def find(
+        self,
+        id: str,
+        pattern: Pattern,
+        reach: int,
+        limit: int | None,
+        now: float,
+        sought: Sought = "documents",
+        account: str = EVERYBODY,
+    ) -> Outbox:
+        """A client looks for something that its account may read."""
+        self._begin_query("", QueryAsked(id, self.name, pattern, reach, limit, sought, account), now)
         return self._sent()
+
+    def advertise(self, id: str, advertisement: Advertisement, now: float, *, access: Access | None = None) -> Outbox:
+        """See `RoutingHub.advertise`; with a list, only those whom it names find the advertisement."""
+        if self.state.lists.get(id) != access:
+            self.state.lists.pop(id, None)
+            if access is not None:
+                self.state.lists[id] = access
+            self._let_go_of(lambda key, parts: key.sought == "advertisements", now)
+        return super().advertise(id, advertisement, now)
+
+    def withdraw(self, id: str, now: float) -> Outbox:
+        """See `RoutingHub.withdraw`."""
+        self.state.lists.pop(id, None)
+        return super().withdraw(id, now)
 
     def found(self, id: str) -> FoundDocuments:
         """What a client's query has found so far."""
         is_done = id in self.state.answers
         task = self.state.answers[id] if is_done else self.state.queries[id]
-        found = tuple(told.document for told in task.found.values() if told.document is not None)
-        return FoundDocuments(found, tuple(task.silent), is_done)
+        found = [*task.found.values()]
+        sent = [item for item in found if isinstance(item, DocumentSent)]
+        advertised = tuple(item for item in found if isinstance(item, FoundAdvertisement))
+        if task.asked.sought == "publications":
+            published = tuple(
+                StoredPublication(each.uri, each.version, each.time, each.document)
+                for each in sent
+                if each.document is not None
+            )
+            return FoundDocuments((), tuple(task.silent), is_done, publications=published)
+        documents = tuple(each.document for each in sent if each.document is not None)
+        return FoundDocuments(documents, tuple(task.silent), is_done, advertisements=advertised)
 
     # -- neighbours
+
+    def connect(self, peer: str, now: float) -> Outbox:
+        """See `MovingHub.connect`; a new neighbour may know more."""
+        if peer not in self.state.links and peer not in self.state.companions:
+            self._let_go_of(lambda key, parts: True, now)
+        return super().connect(peer, now)
 
     def hear(self, peer: str, body: Any, now: float) -> None:
         """See `MovingHub.hear`."""
         match body:
             case QueryAsked():
                 self._begin_query(peer, body, now)
-            case QueryAnswered(id, documents, silent):
+            case QueryAnswered(id, found, silent, kept):
                 task = self.state.queries.get(id)
                 if task is not None and peer in task.waiting:
                     task.waiting.remove(peer)
-                    task.take(documents, silent)
+                    task.take(found, silent)
+                    task.parts.add((peer, kept))
+                    task.is_kept = task.is_kept and bool(kept)
                     self._go_on(task, now)
+            case AnswersGone(names):
+                gone = {(peer, name) for name in names}
+                self._let_go_of(lambda key, parts: not gone.isdisjoint(parts), now)
             case _:
                 super().hear(peer, body, now)
 
     def hear_all(self, peer: str, body: RoutesTold, now: float) -> None:
-        """See `MovingHub.hear_all`."""
+        """See `MovingHub.hear_all`; one that begins anew does not know what it has answered."""
         super().hear_all(peer, body, now)
+        self._let_go_of(lambda key, parts: True, now)
         for asked in body.queries if isinstance(body, UnitTold) else ():
             self._begin_query(peer, asked, now)
 
@@ -157,23 +218,46 @@ class BrokerHub(MovingHub):
     # -- queries
 
     def _begin_query(self, came: str, asked: QueryAsked, now: float) -> None:
-        task = self.state.queries[asked.id] = QueryTask(asked, came)
-        task.take(tuple(self._own_answers(asked)))
+        task = self.state.queries[asked.id] = QueryTask(asked, came, self._topology.distance(asked.asker))
+        kept = self.state.cache.find(task.key)
+        if kept is not None:
+            task.take(kept.found)
+            self._answer(task, kept.name, now)
+            return
+        task.take(tuple(self._own_answers(asked, task.distance)))
         task.left = [peer for peer in self.state.heard_items if peer != came and self._may_know(peer, asked)]
         self._go_on(task, now)
 
-    def _own_answers(self, asked: QueryAsked) -> list[DocumentSent]:
-        """The documents that were published here and match, the newest first."""
-        distance = self._topology.distance(asked.asker)
-        own = [kept.told for (origin, _), kept in self.state.documents.items() if origin == self.name]
+    def _own_answers(self, asked: QueryAsked, distance: int) -> list[FoundItem]:
+        """What is here and matches, the newest first."""
+        if asked.sought == "advertisements":
+            return [
+                FoundAdvertisement(self.name, source.removeprefix(_CLIENT), items)
+                for source, items in self.state.advertisements.items()
+                if source.startswith(_CLIENT)
+                and self._lists(source.removeprefix(_CLIENT), asked.account)
+                and distance <= min(asked.reach, max(item.reach for item in items))
+                and ItemIndex(items).could_match(asked.pattern)
+            ]
+        own = (
+            [*self.state.publications]
+            if asked.sought == "publications"
+            else [kept.told for (origin, _), kept in self.state.documents.items() if origin == self.name]
+        )
         found = [
             told
             for told in own
             if told.document is not None
+            and told.is_for(asked.account)
             and distance <= min(told.reach, asked.reach)
             and asked.pattern.rows_in(told.document, EMPTY)
         ]
-        return sorted(found, key=lambda told: -told.time)
+        return [*sorted(found, key=lambda told: -told.time)]
+
+    def _lists(self, id: str, account: str) -> bool:
+        """Whether an account may find an advertisement."""
+        access = self.state.lists.get(id)
+        return access is None or access.may_read(account)
 
     def _may_know(self, peer: str, asked: QueryAsked) -> bool:
         """The unit above may, as far as the query goes; a sub-unit if it has advertised something for it.
@@ -182,7 +266,7 @@ class BrokerHub(MovingHub):
         """
         if self._topology.takes_all(peer):
             return asked.reach >= self._topology.height(peer)
-        if self.state.stands_in and self.state.links[peer].has is None:
+        if asked.sought == "publications" or (self.state.stands_in and self.state.links[peer].has is None):
             return True
         return self.state.heard_items[peer].could_match(asked.pattern)
 
@@ -196,8 +280,87 @@ class BrokerHub(MovingHub):
             for peer in task.waiting:
                 self.tell(peer, replace(task.asked, wanted=task.wanted), now)
         elif is_enough or not task.waiting:
-            del self.state.queries[task.asked.id]
-            if task.came:
-                self.tell(task.came, QueryAnswered(task.asked.id, tuple(task.found.values()), tuple(task.silent)), now)
-            else:
-                self.state.answers[task.asked.id] = task
+            self._answer(task, self._keep(task, now), now)
+
+    def _answer(self, task: QueryTask, kept: str, now: float) -> None:
+        del self.state.queries[task.asked.id]
+        if task.came:
+            answer = QueryAnswered(task.asked.id, tuple(task.found.values()), tuple(task.silent), kept)
+            self.tell(task.came, answer, now)
+        else:
+            self.state.answers[task.asked.id] = task
+
+    # -- answers that are kept
+
+    def _keep(self, task: QueryTask, now: float) -> str:
+        """Keep the answer to a query, if it can be; gives its name, else nothing."""
+        if not task.is_kept or task.silent:
+            return ""
+        answer = KeptAnswer(task.asked.id, tuple(task.found.values()), frozenset(task.parts))
+        name, gone = self.state.cache.keep(task.key, answer)
+        self._tell_gone(gone, now)
+        return name
+
+    def _let_go_of(self, is_gone: Callable[[AnswerKey, frozenset[tuple[str, str]]], bool], now: float) -> None:
+        """Something has changed that may alter some answers: those that are kept go, and what is found now is not kept.
+
+        `is_gone` is asked with the key of an answer and with its parts.
+        """
+        for task in self.state.queries.values():
+            if is_gone(task.key, frozenset(task.parts)):
+                task.is_kept = False
+        self._tell_gone(self.state.cache.drop(lambda key, answer: is_gone(key, answer.parts)), now)
+
+    def _tell_gone(self, gone: dict[AnswerKey, KeptAnswer], now: float) -> None:
+        for peer, names in told_of(gone.items()).items():
+            if peer in self._links:
+                self.tell(peer, AnswersGone(names), now)
+
+    def _take(self, came: str, told: DocumentSent, now: float) -> None:
+        """See `RoutingHub._take`; what is published here may be an answer, or have been one."""
+        if told.origin == self.name and not came:
+            kept = self.state.documents.get((told.origin, told.uri))
+            versions = [told.document, kept.told.document if kept is not None else None, *self._published(told)]
+            self._let_go_of(
+                lambda key, parts: (
+                    key.sought != "advertisements"
+                    and any(version is not None and key.pattern.rows_in(version, EMPTY) for version in versions)
+                ),
+                now,
+            )
+        super()._take(came, told, now)
+
+    def _published(self, told: DocumentSent) -> list[Document | None]:
+        """Remember a version that is published; gives the one that is forgotten for it."""
+        publications = self.state.publications
+        forgotten = [publications[0].document] if len(publications) == publications.maxlen else []
+        if told.document is not None:
+            publications.append(told)
+        return forgotten
+
+    def _set_own(self, source: str, items: frozenset[Advertised]) -> frozenset[Advertised]:
+        """See `RoutingHub._set_own`."""
+        changed = super()._set_own(source, items)
+        if changed and source.startswith(_CLIENT):
+            self._advertised_anew = True
+        return changed
+
+    def _advertise_on(self, changed: frozenset[Advertised], now: float, came: str = "") -> None:
+        """See `RoutingHub._advertise_on`; also answers may be others now.
+
+        Those without a neighbour that had nothing for them, and now has; and those about what is advertised here.
+        """
+        if came:
+            heard = self.state.heard_items[came]
+            self._let_go_of(
+                lambda key, parts: (
+                    key.who != came and all(peer != came for peer, _ in parts) and heard.could_match(key.pattern)
+                ),
+                now,
+            )
+        elif self._advertised_anew:
+            self._advertised_anew = False
+            self._let_go_of(lambda key, parts: key.sought == "advertisements", now)
+        super()._advertise_on(changed, now, came)
+
+    _advertised_anew = False

@@ -78,9 +78,11 @@ class Probe:
 class RouterState(NodeState):
     """What a router must not lose. `given` has the costs that were given; None for those to be measured.
 
-    `trees` has what each neighbour tells, `told` what each was told, and `newest` the newest report of each end.
+    `incarnation` is above that of any router that had this name before: so are the numbers of what it reports. `trees`
+    has what each neighbour tells, `told` what each was told, and `newest` the newest report of each end.
     """
 
+    incarnation: int = 1
     given: dict[str, float | None] = field(default_factory=dict)
     measured: dict[str, float] = field(default_factory=dict)
     own: Reports = field(default_factory=dict)
@@ -158,7 +160,8 @@ class MapRouter(Node):
     def _report(self, peer: str, cost: float | None, now: float, *, is_suspected: bool = False) -> None:
         end = LinkEnd(self.name, peer)
         known = self.state.newest.get(end)
-        report = EndReport(1 if known is None else known.number + 1, cost, is_suspected)
+        number = self.state.incarnation << 32 if known is None else known.number
+        report = EndReport(number + 1, cost, is_suspected)
         self.state.own[end] = self.state.newest[end] = report
         self._news(now)
 
@@ -245,7 +248,8 @@ class MapRouter(Node):
             self._settles = None
             self._draw()
             for neighbour in self.state.told:
-                self._tell_links(neighbour, now)
+                if self.state.own[LinkEnd(self.name, neighbour)].is_well:  # to others, when they are back
+                    self._tell_links(neighbour, now)
         return self._sent()
 
     def _concerning(self, peer: str) -> Reports:

@@ -28,7 +28,8 @@ from typing import Any
 
 from triplewire.errors import DuplicateSubscription, UnknownDocument, UnknownSubscription
 from triplewire.languages import compile as compile_query
-from triplewire.model import Document
+from triplewire.model import Access, Document
+from triplewire.model.access import EVERYBODY
 from triplewire.network.link import Timing
 from triplewire.network.node import Node, Outbox
 from triplewire.network.routing.advertisements import Advertised, Advertisement, kept_inside
@@ -79,12 +80,21 @@ class RoutingHub(Node):
         return self._sent()
 
     def subscribe(
-        self, id: str, client: str, text: str, language: str, since: float, *, reach: int = NETWORK
+        self,
+        id: str,
+        client: str,
+        text: str,
+        language: str,
+        since: float,
+        *,
+        reach: int = NETWORK,
+        account: str = EVERYBODY,
     ) -> Outbox:
-        """A client registers a query; it counts what is published from `since` on."""
+        """A client registers a query; it counts what is published from `since` on, and what its account may read."""
         if id in self.state.subscriptions:
             raise DuplicateSubscription(id)
-        self._begin(ClientSubscription(id, client, compile_query(text, language=language), since, reach), since)
+        pattern = compile_query(text, language=language)
+        self._begin(ClientSubscription(id, client, pattern, since, reach, account), since)
         return self._sent()
 
     def _begin(self, subscription: ClientSubscription, now: float) -> None:
@@ -134,16 +144,21 @@ class RoutingHub(Node):
                     return document
         raise UnknownDocument(uri)
 
-    def publish(self, document: Document, now: float, *, reach: int = NETWORK) -> Outbox:
+    def publish(self, document: Document, now: float, *, reach: int = NETWORK, access: Access | None = None) -> Outbox:
         """A client registers a document, or a new version of it; what it did not advertise is advertised for it.
 
-        One that is registered again unchanged is unchanged.
+        One that is registered again unchanged is unchanged. With a list, only those whom it names are told of it.
         """
         known = self.state.documents.get((self.name, document.uri))
-        if known is not None and (known.told.document, known.told.reach) == (document, reach):
+        if known is not None and (known.told.document, known.told.reach, known.told.access) == (
+            document,
+            reach,
+            access,
+        ):
             return []
         self._advertise_on(self._inherited(self._advertise_document(document, reach), document.uri), now)
-        self._take(OWN, self._next_version(document.uri, document, now, reach), now)
+        told = self._next_version(document.uri, document, now, reach)
+        self._take(OWN, told if access is None else replace(told, access=access), now)
         return self._sent()
 
     def retract(self, uri: str, now: float) -> Outbox:
@@ -399,7 +414,11 @@ class RoutingHub(Node):
         subscriptions = self.state.subscriptions
         return (
             {peer for peer in peers if told.reach >= self._topology.height(peer)},
-            {id: some for id, some in rows.items() if subscriptions[id].counts(told.time, distance)},
+            {
+                id: some
+                for id, some in rows.items()
+                if subscriptions[id].counts(told.time, distance) and told.is_for(subscriptions[id].account)
+            },
         )
 
     def _take(self, came: str, told: DocumentSent, now: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from triplewire.model import Document
+from triplewire.model import Access, Document
 from triplewire.network.routing.advertisements import Advertised
 from triplewire.network.routing.interests import Interest
 from triplewire.network.routing.reaches import NETWORK
@@ -46,6 +46,12 @@ class DocumentSent:
     reach: int = NETWORK
     signature: str = ""
     """Between processes, the origin's: those on the way pass a document on, and cannot make one or change it."""
+    access: Access | None = None
+    """In a simulation, who may read it: the hub of each reader sees to that. Between processes a list stays at home."""
+
+    def is_for(self, account: str) -> bool:
+        """Whether an account may read it; "" is one whom no list names."""
+        return self.access is None or self.access.may_read(account)
 
 
 @dataclass(frozen=True, slots=True)

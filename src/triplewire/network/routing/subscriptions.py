@@ -19,6 +19,7 @@ from triplewire.algebra.pattern import Pattern
 from triplewire.algebra.taxonomy import EMPTY
 from triplewire.algebra.xpath.places import Places
 from triplewire.model import Behind, Changed, Content, Document, Event, Matched, MissedEvents, Row, Term, Unmatched
+from triplewire.model.access import EVERYBODY
 from triplewire.model.event import NODE, TEXT
 from triplewire.network.routing.absences import Absence
 from triplewire.network.routing.reaches import NETWORK
@@ -32,7 +33,7 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class ClientSubscription:
-    """A subscription of a client: since when it counts, how far it goes, its rows by document, and its log.
+    """A subscription of a client: since when it counts, how far it goes, for whom, its rows by document, and its log.
 
     `given` has for each document the rows that it gives, each with what is said of its resources there.
     """
@@ -42,6 +43,7 @@ class ClientSubscription:
     pattern: Pattern
     since: float
     reach: int = NETWORK
+    account: str = EVERYBODY
     given: dict[Key, dict[Row, Row]] = field(default_factory=dict)
     sources: dict[Row, set[Key]] = field(default_factory=dict)
     log: list[Event] = field(default_factory=list)

@@ -6,17 +6,18 @@ reordering, partitions, crashes and restarts are drawn from one seed. It uses no
 
 from triplewire.network.simulation.cubes import CubeNetwork
 from triplewire.network.simulation.edges import EdgeNetwork
-from triplewire.network.simulation.hierarchies import FoundQuery, HierarchyClient, HierarchyNetwork
+from triplewire.network.simulation.hierarchies import AnswerCount, FoundQuery, HierarchyClient, HierarchyNetwork
 from triplewire.network.simulation.hosts import HostedNetwork, MovingClient
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.rings import RingNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.traces import Hops, Sight, ToldEvent, Trace
-from triplewire.network.simulation.wirings import Wiring
+from triplewire.network.simulation.wirings import Wiring, drawn_links
 from triplewire.network.simulation.workloads import Played, Workload, document_uri, play
 from triplewire.network.simulation.world import World
 
 __all__ = [
+    "AnswerCount",
     "CubeNetwork",
     "EdgeNetwork",
     "FoundQuery",
@@ -37,5 +38,6 @@ __all__ = [
     "Workload",
     "World",
     "document_uri",
+    "drawn_links",
     "play",
 ]

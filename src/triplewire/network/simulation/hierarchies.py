@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+from typing import NamedTuple, get_args
 
 from triplewire.algebra.pattern import Pattern
 from triplewire.errors import NetworkError, UnitFull
 from triplewire.languages import compile as compile_query
+from triplewire.model import Access, Term
+from triplewire.model.access import EVERYBODY
 from triplewire.network.hierarchy import (
     MOST_SUB_UNITS,
+    AnswerCache,
     BrokerHub,
     BrokerState,
     ControllerHub,
     FoundDocuments,
     Path,
+    Sought,
     StandbyNode,
     StandbyState,
     TreeTopology,
@@ -27,6 +32,7 @@ from triplewire.network.hierarchy import (
     unit_name,
 )
 from triplewire.network.node import Node, NodeState
+from triplewire.network.routing import Advertisement
 from triplewire.network.simulation.hosts import TIMING, HostedNetwork, MovingClient
 from triplewire.network.simulation.wirings import Wire
 from triplewire.network.simulation.world import World
@@ -36,7 +42,7 @@ class HierarchyNetwork(HostedNetwork):
     """Brokers by their numbers. `clusters` has the numbers of sub-units, from the widest level down.
 
     Without `standbys`, a controller that takes over is told everything anew. Without `short_cut`, all that match are
-    looked at to find where a document goes.
+    looked at to find where a document goes. Each hub keeps at most so many `answers` to queries.
     """
 
     has_units = True
@@ -50,12 +56,14 @@ class HierarchyNetwork(HostedNetwork):
         links: Sequence[Wire] | None = None,
         standbys: bool = True,
         short_cut: bool = True,
+        answers: int = 1_000,
     ) -> None:
         check_clusters(clusters)
         self._paths: dict[int, Path] = dict(enumerate(brokers_of(clusters)))
         super().__init__(world, loads, prod(clusters), links)
         self._levels, self._with_standbys, self._short_cut = len(clusters), standbys, short_cut
         self._units: dict[Path, None] = {}
+        self._most_answers = answers
         self._settle((), dict(self._paths))
 
     def _settle(self, around: Path, brokers: dict[int, Path]) -> None:
@@ -91,7 +99,7 @@ class HierarchyNetwork(HostedNetwork):
         return kind(state, self._topology(state.name), timing=TIMING, short_cut=self._short_cut)
 
     def _empty(self, name: str, epoch: str, stands_in: bool) -> BrokerState:
-        return BrokerState(name, epoch, stands_in=stands_in)
+        return BrokerState(name, epoch, stands_in=stands_in, cache=AnswerCache(self._most_answers))
 
     def _count(self, name: str) -> None:
         """What standbys are told is counted in `messages`, as steps; it is no work of routing."""
@@ -109,16 +117,25 @@ class HierarchyNetwork(HostedNetwork):
         assert isinstance(found, BrokerHub), "brokers answer queries"
         return found
 
-    def client(self, at: int) -> HierarchyClient:
-        """A new client of a broker."""
+    def client(self, at: int, *, account: str = EVERYBODY) -> HierarchyClient:
+        """A new client of a broker; of an account, if one is named, which access lists may name."""
         self._refuse_unknown(at)
-        return HierarchyClient(self, f"client-{next(self._clients)}", at)
+        return HierarchyClient(self, f"client-{next(self._clients)}", at, account)
 
-    def find(self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None) -> None:
-        """A client of a broker looks for documents."""
+    def find(
+        self, at: int, id: str, pattern: Pattern, reach: int, limit: int | None, sought: Sought, account: str
+    ) -> None:
+        """A client of a broker looks for something."""
         hub = self.hub(at)
-        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name)))
+        self.act(at, hub.find(id, pattern, reach, limit, self.moment(hub.name), sought, account))
         self._watch_queries(hub)
+
+    @property
+    def answers(self) -> AnswerCount:
+        """How many queries were answered with an answer that was kept, at all hubs that are up, and how many not."""
+        caches = [hub.state.cache for hub in self._world.nodes.values() if isinstance(hub, BrokerHub)]
+        sums = (sum(part) for part in zip(*((each.hits, each.misses, len(each.kept)) for each in caches), strict=True))
+        return AnswerCount(*sums)
 
     @property
     def units(self) -> tuple[Path, ...]:
@@ -299,19 +316,61 @@ class HierarchyNetwork(HostedNetwork):
         self._seek_standbys()
 
 
+class AnswerCount(NamedTuple):
+    """How often the answer to a query was kept where it was asked, or was not, and how many answers are kept now."""
+
+    hits: int
+    misses: int
+    kept: int
+
+    @property
+    def rate(self) -> float:
+        """The share of hits."""
+        return self.hits / (self.hits + self.misses) if self.hits + self.misses else 0.0
+
+
 class HierarchyClient(MovingClient):
-    """A client of a broker, which also looks for documents."""
+    """A client of a broker, which also looks for what is stored."""
 
     _network: HierarchyNetwork
 
+    def advertise(
+        self,
+        *,
+        schemas: Iterable[str] = (),
+        properties: Iterable[str] = (),
+        values: Mapping[str, Iterable[Term | str | int | float]] | None = None,
+        id: str | None = None,
+        reach: str = "network",
+        access: Access | None = None,
+    ) -> str:
+        """See `SimulatedClient.advertise`; with a list, only accounts that it names find the advertisement (N4)."""
+        found = id or f"{self.name}/advertisement-{next(self._numbers)}"
+        wanted = Advertisement(schemas=schemas, properties=properties, values=values, reach=self._height(reach))
+        now = self._moment(self.at)
+        self._network.act(self.at, self._network.hub(self.at).advertise(found, wanted, now, access=access))
+        return found
+
     def find(
-        self, text: str, *, language: str = "sparql", reach: str = "network", limit: int | None = None
+        self,
+        text: str,
+        *,
+        language: str = "sparql",
+        reach: str = "network",
+        limit: int | None = None,
+        sought: Sought = "documents",
     ) -> FoundQuery:
-        """Look for documents that are published now, inside a reach, and not more than `limit` (N3)."""
+        """Look for documents that are published now, inside a reach, and not more than `limit` (N3).
+
+        With `sought="publications"`, for all versions that were published, those that were changed or retracted since
+        among them; with "advertisements", for advertisements of clients that could match.
+        """
+        if sought not in get_args(Sought):
+            raise ValueError(f"sought is one of {', '.join(get_args(Sought))}, and not {sought!r}")
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be above 0, and is {limit}")
         id, pattern = f"{self.name}/query-{next(self._numbers)}", compile_query(text, language=language)
-        self._network.find(self.at, id, pattern, self._height(reach), limit)
+        self._network.find(self.at, id, pattern, self._height(reach), limit, sought, self.account)
         return FoundQuery(self._network, self.at, id)
 
 

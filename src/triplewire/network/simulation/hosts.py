@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from triplewire.errors import NetworkError
-from triplewire.model import Document, Event, MissedEvents, Row
+from triplewire.model import Access, Document, Event, MissedEvents, Row
+from triplewire.model.access import EVERYBODY
 from triplewire.network.link import LinkState, Timing
 from triplewire.network.node import Node, NodeState
 from triplewire.network.routing import MovingHub, MovingState, Topology
-from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
+from triplewire.network.simulation.networks import Frames, SimulatedClient, SimulatedNetwork, read_document
 from triplewire.network.simulation.wirings import Wire, Wiring
 from triplewire.network.simulation.world import World
 
@@ -102,10 +103,10 @@ class HostedNetwork(SimulatedNetwork):
         assert isinstance(state, MovingState), "it is the state of a hub"
         return MovingHub(state, self._topology(state.name), timing=TIMING)
 
-    def client(self, at: int) -> MovingClient:
-        """A new client of a node."""
+    def client(self, at: int, *, account: str = EVERYBODY) -> MovingClient:
+        """A new client of a node; of an account, if one is named, which access lists may name."""
         self._refuse_unknown(at)
-        return MovingClient(self, f"client-{next(self._clients)}", at)
+        return MovingClient(self, f"client-{next(self._clients)}", at, account)
 
     def hub(self, node: int) -> MovingHub:
         """The hub of a node, for its clients; those of a node that has left are served by another one.
@@ -181,6 +182,8 @@ class HostedNetwork(SimulatedNetwork):
         """Link two nodes; without a cost, in milliseconds, it is measured."""
         for node in (a, b):
             self._refuse_unknown(node)
+            if node in self._down:
+                raise NetworkError(f"node {node} is down; it can be linked when it is up")
         self._wired().link(a, b, cost)
         self._look_again()
 
@@ -238,10 +241,30 @@ class MovingClient(SimulatedClient):
 
     _network: HostedNetwork
 
-    def __init__(self, network: HostedNetwork, name: str, at: int) -> None:
+    def __init__(self, network: HostedNetwork, name: str, at: int, account: str = EVERYBODY) -> None:
         super().__init__(network, name, at)
+        self.account = account
         self._generation = 0
         self._is_offline = False
+
+    def _begun(self, id: str, text: str, language: str, now: float, reach: int) -> Frames:
+        hub = self._network.hub(self.at)
+        return hub.subscribe(id, self.name, text, language, now, reach=reach, account=self.account)
+
+    def publish(
+        self,
+        data: Document | bytes | str,
+        *,
+        uri: str,
+        media_type: str | None = None,
+        reach: str = "network",
+        access: Access | None = None,
+    ) -> None:
+        """See `SimulatedClient.publish`; with a list, only accounts that it names are told of it, at any node (N4)."""
+        height, document = self._height(reach), read_document(data, uri, media_type)
+        at = self._homes.setdefault(uri, self.at)
+        now = self._moment(at)
+        self._network.act(at, self._network.hub(at).publish(document, now, reach=height, access=access))
 
     def move(self, to: int) -> None:
         """Go to another node: subscriptions follow, with all that they were told and have missed (N8, P7).

@@ -185,9 +185,11 @@ class SimulatedClient:
         """
         found, height = id or f"{self.name}/{next(self._numbers)}", self._height(reach)
         now = self._moment(self.at)
-        hub = self._network.hub(self.at)
-        self._network.act(self.at, hub.subscribe(found, self.name, text, language, now, reach=height))
+        self._network.act(self.at, self._begun(found, text, language, now, height))
         return found
+
+    def _begun(self, id: str, text: str, language: str, now: float, reach: int) -> Frames:
+        return self._network.hub(self.at).subscribe(id, self.name, text, language, now, reach=reach)
 
     def unsubscribe(self, id: str) -> None:
         """Let a query end."""
@@ -219,8 +221,7 @@ class SimulatedClient:
         self, data: Document | bytes | str, *, uri: str, media_type: str | None = None, reach: str = "network"
     ) -> None:
         """Register a document, or a new version of it; it is not told beyond its reach."""
-        height = self._height(reach)
-        document = replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)
+        height, document = self._height(reach), read_document(data, uri, media_type)
         at = self._homes.setdefault(uri, self.at)
         now = self._moment(at)
         self._network.act(at, self._network.hub(at).publish(document, now, reach=height))
@@ -235,3 +236,8 @@ class SimulatedClient:
     def events(self, id: str) -> list[Event]:
         """What a subscription was told so far."""
         return list(self._network.hub(self.at).subscription(id).log)
+
+
+def read_document(data: Document | bytes | str, uri: str, media_type: str | None) -> Document:
+    """A document of this uri."""
+    return replace(data, uri=uri) if isinstance(data, Document) else parse(data, uri=uri, media_type=media_type)

@@ -79,14 +79,18 @@ class Simulation:
         links: Sequence[Wire] | None = None,
         standbys: bool = True,
         short_cut: bool = True,
+        answers: int = 1_000,
     ) -> HierarchyNetwork:
         """A network of brokers: (4, 3, 2) has 4 super-clusters of 3 clusters of 2 brokers, which have numbers in order.
 
         It has 1 to 4 levels, and at most 32 sub-units in each unit. With `links`, such as (0, 1) or, with its cost in
         milliseconds, (0, 1, 5.0), only brokers that are linked can speak to each other, and their routers find the
-        way to the others. What it does without standbys and short-cut, `HierarchyNetwork` says.
+        way to the others. Each hub keeps at most so many `answers` to queries. What it does without standbys and
+        short-cut, `HierarchyNetwork` says.
         """
-        return HierarchyNetwork(self._world, self.loads, clusters, links=links, standbys=standbys, short_cut=short_cut)
+        return HierarchyNetwork(
+            self._world, self.loads, clusters, links=links, standbys=standbys, short_cut=short_cut, answers=answers
+        )
 
     def edges(
         self, edges: int, *, hubs: int = 1, heartbeat: float | None = None, account: str | None = None

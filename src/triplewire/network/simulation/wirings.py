@@ -6,7 +6,9 @@ partition cuts the wires between its sides, and what is sent goes around, while 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
+from random import Random
 
 from triplewire.network.link import Timing
 from triplewire.network.maps import MapRouter, RouterState, router_name
@@ -16,6 +18,7 @@ from triplewire.network.simulation.world import World
 Wire = tuple[int, int] | tuple[int, int, float]
 """Two nodes, and in milliseconds what it costs to send from one to the other; without, it is measured."""
 
+_COSTS = 1.0, 2.0, 5.0, 20.0
 _TIMING = Timing(heartbeat=None)
 
 
@@ -27,6 +30,7 @@ class Wiring:
         self._wires: dict[int, dict[int, float | None]] = {}
         self._names: dict[int, str] = {}
         self._nodes: dict[str, int] = {}
+        self._incarnations: Counter[str] = Counter()
         self._parts: dict[int, int] | None = None
 
     # -- see `world.Wires`
@@ -76,7 +80,9 @@ class Wiring:
         """A node comes, with a router."""
         name = router_name(self._area(node))
         self._names[node], self._nodes[name], self._wires[node] = name, node, {}
-        self._world.add(RouterState(name, f"{name}-1"), _made)
+        self._incarnations[name] += 1
+        incarnation = self._incarnations[name]
+        self._world.add(RouterState(name, f"{name}-{incarnation}", incarnation=incarnation), _made)
 
     def remove_node(self, node: int) -> None:
         """A node goes, and its wires with it."""
@@ -157,6 +163,15 @@ class Wiring:
         """The nodes on the way, as the map of the first one says; None if it knows no way."""
         path = self._router(a).path(self._names[b])
         return None if path is None else [self._nodes[name] for name in path]
+
+
+def drawn_links(nodes: int, links: int, chance: Random) -> list[Wire]:
+    """So many links at random, with costs at random, or as many as there can be; all nodes are connected by them."""
+    pairs = dict.fromkeys((chance.randrange(node), node) for node in range(1, nodes))
+    others = [(a, b) for b in range(nodes) for a in range(b) if (a, b) not in pairs]
+    more = max(0, min(links - len(pairs), len(others)))
+    pairs |= dict.fromkeys(chance.sample(others, more))
+    return [(a, b, chance.choice(_COSTS)) for a, b in pairs]
 
 
 def _parts(nodes: Iterable[int], beside: Callable[[int], Iterable[int]]) -> dict[int, int]:

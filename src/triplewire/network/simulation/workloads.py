@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
+from triplewire.network.simulation.hierarchies import HierarchyNetwork
 from triplewire.network.simulation.networks import SimulatedClient, SimulatedNetwork
 from triplewire.network.simulation.simulation import Simulation
 from triplewire.network.simulation.traces import ToldEvent
@@ -20,7 +21,8 @@ _PROPERTY = "urn:property/{}"
 @dataclass(frozen=True, slots=True)
 class Workload:
     """How many subscriptions and documents there are, and shares: of nodes that publish, of subscriptions that others
-    cover, and of subscriptions that nothing advertised could match."""
+    cover, and of subscriptions that nothing advertised could match. In the end so many `queries` look for documents,
+    one after the other, in a hierarchy."""
 
     subscriptions: int = 100
     documents: int = 100
@@ -28,12 +30,13 @@ class Workload:
     covered: float = 0.5
     uncovered: float = 0.1
     properties: int = 20
+    queries: int = 0
 
     def __post_init__(self) -> None:
         for name in ("publishers", "covered", "uncovered"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is a share from 0 to 1, and is {getattr(self, name)}")
-        for name in ("subscriptions", "documents"):
+        for name in ("subscriptions", "documents", "queries"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be below 0, and is {getattr(self, name)}")
 
@@ -47,6 +50,8 @@ class Played:
     seconds: float
     hops: tuple[int, ...]
     """Of each document to each hub that it came to; of each parcel on a ring."""
+    found: int = 0
+    """How many documents queries have found, all together."""
 
     @property
     def told(self) -> int:
@@ -55,7 +60,9 @@ class Played:
 
 
 def play(sim: Simulation, net: SimulatedNetwork, workload: Workload, chance: Random) -> Played:
-    """Publishers advertise, clients subscribe, documents are published; each time the network comes to rest."""
+    """Publishers advertise, clients subscribe, documents are published, queries asked; each time it comes to rest."""
+    if workload.queries and not isinstance(net, HierarchyNetwork):
+        raise ValueError("queries are asked in a hierarchy, and not elsewhere")
     stages: dict[str, dict[str, int]] = {}
     hops = sim.hops()
     counted: Counter[str] = Counter()
@@ -77,7 +84,21 @@ def play(sim: Simulation, net: SimulatedNetwork, workload: Workload, chance: Ran
         client.publish(f"<{uri}#it> {said} .", uri=uri)
     rest("publishing")
     events = [ToldEvent(client.name, client.at, event) for client, sid in subscribed for event in client.events(sid)]
-    return Played(tuple(events), stages, sim.now, tuple(hops.counts))
+    found = _found(sim, net, workload, chance) if isinstance(net, HierarchyNetwork) and workload.queries else 0
+    if workload.queries:
+        rest("asking")
+    return Played(tuple(events), stages, sim.now, tuple(hops.counts), found)
+
+
+def _found(sim: Simulation, net: HierarchyNetwork, workload: Workload, chance: Random) -> int:
+    """Ask queries, one after the other."""
+    found = 0
+    for _ in range(workload.queries):
+        name = _PROPERTY.format(chance.randrange(workload.properties))
+        query = net.client(at=chance.choice(net.nodes)).find(f"SELECT ?d {{ ?d <{name}> ?x }}")
+        sim.run()
+        found += len(query.found.documents)
+    return found
 
 
 def document_uri(number: int) -> str:
