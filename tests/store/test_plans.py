@@ -85,6 +85,7 @@ def test_question_of_every_batch_is_answered_through_an_index(database, question
         sql = Watched(connection)
         sql.plans = []
         QUESTIONS[question](Reader(sql, Generations()))
-    walks = [plan for plan in sql.plans if re.match(r"SCAN (?!k\b|\(|counted|(\d+ )?CONSTANT)", plan[1])]
+    # of the counters there are a dozen, and one who reads asks for all of them once
+    walks = [plan for plan in sql.plans if re.match(r"SCAN (?!k\b|\(|counted|counters$|(\d+ )?CONSTANT)", plan[1])]
     assert sql.plans
     assert walks == []

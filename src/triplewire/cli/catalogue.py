@@ -61,7 +61,9 @@ COMMANDS = {
     ),
     "edit": Announced("edit:edit", "Change a subscription; what is not given stays.", _HUB),
     "pause": Announced(
-        "edit:pause", "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile.", _HUB
+        "edit:pause",
+        "Tell nothing of subscriptions until they are resumed; nothing is lost meanwhile, unless you bound what waits.",
+        _HUB,
     ),
     "resume": Announced("edit:resume", "Tell of subscriptions again: first what came while they were paused.", _HUB),
     "duplicate": Announced(
