@@ -128,7 +128,9 @@ def pause(
 
 
 def resume(store: HubUrl, ids: Ids) -> None:
-    """Tell of subscriptions again: first what came while they were paused. What was missed, now or before, is printed.
+    """Tell of subscriptions again: first what came while they were paused.
+
+    What was missed, now or before, is printed.
 
     [bold]Example[/bold]
 
