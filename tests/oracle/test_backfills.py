@@ -162,7 +162,7 @@ def popular_nodes():
         yield made
 
 
-@pytest.mark.parametrize(("kind", "seeds"), [("memory", 2), ("postgresql", 1)])
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 3), ("postgresql", 1)])
 def test_what_is_put_off_and_filled_while_much_happens_agrees_with_recomputation(urls, kind, seeds):
     with small_shares(), popular_nodes() as made:
         for seed, url in zip(range(50, 50 + seeds), urls(kind), strict=False):
@@ -250,7 +250,7 @@ def live_with(world: Filling) -> int:
     return rows
 
 
-@pytest.mark.parametrize(("kind", "seeds"), [("memory", 2), ("sqlite", 1), ("postgresql", 1)])
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 4), ("sqlite", 1), ("postgresql", 1)])
 def test_what_is_filled_while_much_happens_agrees_with_recomputation(urls, kind, seeds):
     """Invariant of `engine.backfill.shares`: pages need not see one state of the store."""
     with small_shares():
@@ -258,7 +258,7 @@ def test_what_is_filled_while_much_happens_agrees_with_recomputation(urls, kind,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "seeds"), [("memory", 100), ("sqlite", 40), ("postgresql", 20)])
+@pytest.mark.parametrize(("kind", "seeds"), [("memory", 200), ("sqlite", 60), ("postgresql", 20)])
 def test_what_is_filled_in_many_crowded_histories_agrees_with_recomputation(urls, kind, seeds):
     with small_shares():
         for seed, url in zip(range(1000, 1000 + seeds), urls(kind), strict=False):

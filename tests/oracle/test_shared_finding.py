@@ -81,12 +81,12 @@ def shared(new_url):
 def test_crowded_histories_found_in_shares_are_those_of_the_definition(shared):
     kinds: Counter[str] = Counter()
     asked: Counter[str] = Counter()
-    for seed in range(200, 204):
+    for seed in range(200, 208):
         hub, neighbours = shared()
         kinds += follow_with(hub, seed)
         asked += neighbours.asked
     assert min(kinds[kind] for kind in ("matched", "changed", "unmatched")) > 30, "there was something to compare"
-    assert min(asked[what] for what in ("seeds", "documents")) > 40, "the others were asked"
+    assert min(asked[what] for what in ("seeds", "documents")) > 100, "the others were asked"
 
 
 def test_a_crowded_history_found_in_shares_on_a_server(shared):
@@ -111,7 +111,7 @@ def all_wide():
 def test_crowded_histories_with_popular_nodes_put_off_are_those_of_the_definition(shared):
     asked: Counter[str] = Counter()
     with all_wide():
-        for seed in range(300, 303):
+        for seed in range(300, 306):
             hub, neighbours = shared(popular=seed % 2, small=seed % 3)
             follow_with(hub, seed)
             asked += neighbours.asked
