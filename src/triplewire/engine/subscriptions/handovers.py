@@ -285,7 +285,7 @@ def _difference(
     had = dict.fromkeys(_numbers(writer, cells, handed.rows))
     has: dict[Terms, None] = dict.fromkeys(terms for rows in found.values() for _, terms in rows)
     unread = [
-        NewEvent(owner, each.kind, row, tuple(_numbers(writer, cells, each.triples)))  # type: ignore[arg-type]  # three
+        NewEvent(owner, each.kind, row, tuple(_numbers(writer, cells, each.triples)))  # type: ignore[arg-type]  # triples
         for each, row in zip(handed.events, _numbers(writer, cells, [e.row for e in handed.events]), strict=True)
     ]
     seen = writer.access.sight_of(viewer)
