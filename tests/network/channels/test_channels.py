@@ -150,3 +150,32 @@ def test_address_of_a_hub_on_another_machine_is_encrypted():
         address_of("http://hub.example")
     with pytest.raises(NetworkError, match="no address of a hub"):
         address_of("hub.example")
+
+
+class DrawnOut(Pipe):
+    """An end of a connection whose other side does not say goodbye."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_aborted = False
+
+    async def close(self, reason: str) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            self.is_aborted = True
+            raise
+
+
+def test_reason_is_told_before_a_goodbye_that_the_other_side_draws_out(monkeypatch):
+    monkeypatch.setattr(channels, "_GOODBYE", 0.2)
+
+    async def run() -> tuple[list[tuple[str, bool]], str, bool]:
+        wire, told = DrawnOut(), []
+        channel = HubChannel(wire, HILL.name, HILL.public_key, dialled_by=HARBOUR.name)
+        wire.inbox.put_nowait("[]")
+        ended = await channel.run(print, lambda: False, lambda reason: told.append((reason, wire.is_aborted)))
+        return told, ended, wire.is_aborted
+
+    reason = "it sent what is no message in JSON"
+    assert asyncio.run(run()) == ([(reason, False)], reason, True)

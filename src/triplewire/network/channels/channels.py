@@ -57,7 +57,7 @@ class Wire(Protocol):
         """The next text; WireClosed if there is none."""
 
     async def close(self, reason: str) -> None:
-        """End it, with a word to the other side."""
+        """End it, with a word to the other side; if this is cancelled, without waiting for the other side."""
 
 
 async def dial(
@@ -177,8 +177,16 @@ class HubChannel:
         self._reason = self._reason or reason
         self._over.set()
 
-    async def run(self, received: Callable[[dict[str, Any]], None], is_busy: Callable[[], bool]) -> str:
-        """Carry messages until one side ends it; gives the reason. While `is_busy`, nothing is read."""
+    async def run(
+        self,
+        received: Callable[[dict[str, Any]], None],
+        is_busy: Callable[[], bool],
+        ends: Callable[[str], None] = lambda reason: None,
+    ) -> str:
+        """Carry messages until one side ends it; gives the reason. While `is_busy`, nothing is read.
+
+        `ends` hears the reason before this side says goodbye, which the other side may draw out.
+        """
         tasks = [
             asyncio.create_task(self._write()),
             asyncio.create_task(self._read(received, is_busy)),
@@ -186,14 +194,19 @@ class HubChannel:
         ]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.close("this side stops")
+            raise
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._over.set()
+            reason = self._reason or "the connection ended"
+            ends(reason)
             with suppress(WireClosed, TimeoutError):  # a hub that is frozen would not say goodbye
                 await asyncio.wait_for(self._wire.close(self._reason[:100]), _GOODBYE)
-        return self._reason or "the connection ended"
+        return reason
 
     @property
     def is_over(self) -> bool:

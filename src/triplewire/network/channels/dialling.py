@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -72,7 +73,11 @@ class DialledWire:
 
     async def close(self, reason: str) -> None:
         """See `Wire.close`."""
-        await self._connection.close(reason=reason.encode()[:100].decode("utf-8", "ignore"))
+        try:
+            await self._connection.close(reason=reason.encode()[:100].decode("utf-8", "ignore"))
+        except asyncio.CancelledError:
+            self._connection.transport.abort()
+            raise
 
 
 def address_of(url: str, path: str = LINK) -> tuple[str, bool]:

@@ -75,7 +75,6 @@ class ExchangeEnd:
     async def run(self) -> str:
         """Carry questions and answers until the channel ends; gives the reason."""
         peer, channel, desk = self.channel.peer, self.channel, self._desk
-        reason = "this side stops"
         with ExitStack() as opened:
             serving = [asyncio.create_task(self._tick())]
             if desk is not None:
@@ -83,14 +82,16 @@ class ExchangeEnd:
                 serving.append(asyncio.create_task(self._reply(desk)))
             self._send(self._node.connect(peer, time.monotonic()))
             try:
-                reason = await channel.run(self._received, lambda: False)
-                return reason
+                return await channel.run(self._received, lambda: False, self._end)
             finally:
                 for task in serving:
                     task.cancel()
-                self._ended = f"the channel to {self._called} has ended: {reason}"
-                self.give_up(self._ended)
                 await asyncio.gather(*serving, return_exceptions=True)
+
+    def _end(self, reason: str) -> None:
+        """Carry nothing any more, and answer the question that is under way with the reason."""
+        self._ended = f"the channel to {self._called} has ended: {reason}"
+        self.give_up(self._ended)
 
     def _send(self, frames: Outbox) -> None:
         for _, frame in frames:
