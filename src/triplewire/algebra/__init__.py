@@ -8,5 +8,5 @@ state, and is never the fast path: `matching` is that, and is tested against `ev
 `pattern` is the algebra, `expressions` says what its conditions mean, by the `values` of terms; a `taxonomy` has
 classes and what is below them, `content` what a resource holds. The normal form is made by `conditions`, `core`,
 `labels` and `substitution`. `covering` decides what covers what, `encoding` and `wording` spell expressions for an
-index and for people, and `xpath` is all of this for XML.
+index and for people, `outline` whole patterns, and `xpath` is all of this for XML.
 """

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from triplewire.cli import options
-from triplewire.cli.patterns import as_json, as_text
 from triplewire.cli.problems import SOME_BAD, Problems
 from triplewire.cli.sources import meant
 from triplewire.cli.subscriptions import compile_one
 from triplewire.cli.terminal import print_text
+from triplewire.cli.terms import short
 from triplewire.errors import TriplewireError
 
 if TYPE_CHECKING:
@@ -55,7 +55,11 @@ def run(
 
 
 def _printed(pattern: Pattern, form: Form, prefixes: Mapping[str, str]) -> str:
-    return json.dumps(as_json(pattern), ensure_ascii=False) if form == "json" else as_text(pattern, prefixes)
+    from triplewire.algebra.outline import outline, plain_pattern
+
+    if form == "json":
+        return json.dumps(plain_pattern(pattern), ensure_ascii=False)
+    return short(outline(pattern), prefixes)
 
 
 def _rendered(pattern: Pattern, language: str, prefixes: Mapping[str, str]) -> str:

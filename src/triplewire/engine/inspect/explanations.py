@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 from pyoxigraph import NamedNode, Triple
@@ -29,7 +30,7 @@ from triplewire.errors import MatchLimitExceeded, UnknownRow
 from triplewire.matching.incremental import load_pattern, solve
 from triplewire.model import Row, Term, parse_term
 from triplewire.model.event import DOCUMENT
-from triplewire.store import DocumentRecord, Reader, SubscriptionRecord
+from triplewire.store import DocumentRecord, QueryRecord, Reader, RowRecord, SubscriptionRecord
 
 _MOST_DOCUMENTS = 200
 """So many documents that speak of a resource are looked at; the first ones stand for the rest."""
@@ -167,20 +168,43 @@ def why_row(reader: Reader, taxonomy: Taxonomy, record: SubscriptionRecord, row:
     pattern = load_pattern(query.pattern)
     numbers = _numbers(reader, pattern, row)
     found = reader.rows.find([(query.id, numbers)])[0] if numbers is not None else []
-    if isinstance(pattern, PathQuery):
-        if not found:
-            raise UnknownRow("it selects nothing that makes this row", subscription=record.id)
-        (behind,) = reader.documents.by_ids([found[0].document])
-        return Why(record.id, Row(row), (), (), (pattern.text, Source(behind.uri, behind.version)))
-    if not found:
+    on_record = found[0] if found else None
+    return _why(pattern, _RowInQuestion(reader, taxonomy, record, query, row, numbers or (), on_record))
+
+
+@dataclass(frozen=True, slots=True)
+class _RowInQuestion:
+    """A row of a query that is to be explained: its numbers, and what is on record of it."""
+
+    reader: Reader
+    taxonomy: Taxonomy
+    record: SubscriptionRecord
+    query: QueryRecord
+    row: Mapping[str, Term]
+    numbers: tuple[int, ...]
+    on_record: RowRecord | None
+
+
+@singledispatch
+def _why(pattern: Pattern, asked: _RowInQuestion) -> Why:
+    reader, taxonomy, record, query, row = asked.reader, asked.taxonomy, asked.record, asked.query, asked.row
+    if asked.on_record is None:
         raise UnknownRow(_not_a_row(reader, taxonomy, record, pattern, row), subscription=record.id)
     told = as_written(reader, record.text, record.language, pattern)
     if query.scope == GRAPH:
-        graph = _around(reader, pattern, numbers or (), query.start, record.id)
+        graph = _around(reader, pattern, asked.numbers, query.start, record.id)
         return _told(reader, record, _reason(told, graph, taxonomy, row), None)
-    (document,) = reader.documents.by_ids([found[0].document])
+    (document,) = reader.documents.by_ids([asked.on_record.document])
     ((_, stated),) = document_graphs(reader, [document])
     return _told(reader, record, _reason(told, stated, taxonomy, row), document.id)
+
+
+@_why.register(PathQuery)
+def _why_of_path(query: PathQuery, asked: _RowInQuestion) -> Why:
+    if asked.on_record is None:
+        raise UnknownRow("it selects nothing that makes this row", subscription=asked.record.id)
+    (behind,) = asked.reader.documents.by_ids([asked.on_record.document])
+    return Why(asked.record.id, Row(asked.row), (), (), (query.text, Source(behind.uri, behind.version)))
 
 
 def _numbers(reader: Reader, pattern: Pattern, row: Mapping[str, Term]) -> tuple[int, ...] | None:

@@ -1,36 +1,30 @@
-"""Patterns, for people and for programs."""
+"""Outlines: a pattern as lines for people, and as plain data for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from functools import singledispatch
+from typing import Any
 
-from triplewire.cli.terms import short
-
-if TYPE_CHECKING:
-    from triplewire.algebra.pattern import Conjunction, Expression, Optional, Pattern
-    from triplewire.algebra.xpath.query import PathQuery
+from triplewire.algebra.pattern import Call, Conjunction, Expression, Optional, Pattern, render
+from triplewire.algebra.wording import plain, readable
+from triplewire.algebra.xpath.query import PathQuery
 
 
-def as_text(pattern: Pattern, prefixes: Mapping[str, str]) -> str:
+@singledispatch
+def outline(pattern: Pattern) -> str:
     """One condition to a line, branches apart, variables that are not answers named by their use."""
-    from triplewire.algebra.wording import plain, readable
-    from triplewire.algebra.xpath.query import PathQuery
-
-    if isinstance(pattern, PathQuery):
-        return "\n".join(_path_lines(pattern))
-    return short(plain("\n".join(_lines(readable(pattern)))), prefixes)
+    return plain("\n".join(_lines(readable(pattern))))
 
 
-def _path_lines(query: PathQuery) -> Iterator[str]:
-    yield "answer    " + " ".join(f"?{name}" for name in query.answer)
-    yield f"  xpath     {query.text}"
-    yield from (f"  where     {prefix} = {namespace}" for prefix, namespace in query.namespaces.items())
+@outline.register(PathQuery)
+def _outline_of_path(query: PathQuery) -> str:
+    answer = " ".join(f"?{name}" for name in query.answer)
+    named = [f"  where     {prefix} = {namespace}" for prefix, namespace in query.namespaces.items()]
+    return "\n".join([f"answer    {answer}", f"  xpath     {query.text}", *named])
 
 
 def _lines(pattern: Pattern) -> Iterator[str]:
-    from triplewire.algebra.pattern import render
-
     yield "answer    " + (" ".join(f"?{name}" for name in pattern.answer) or "yes or no")
     if not pattern.branches:
         yield "never     no document can match this"
@@ -45,13 +39,15 @@ def _lines(pattern: Pattern) -> Iterator[str]:
             yield from (f"    if      {render(condition)}" for condition in optional.conditions)
 
 
-def as_json(pattern: Pattern) -> dict[str, Any]:
+@singledispatch
+def plain_pattern(pattern: Pattern) -> dict[str, Any]:
     """The pattern as plain data: terms in N-Triples spelling, variables with a question mark, calls as lists."""
-    from triplewire.algebra.xpath.query import PathQuery
-
-    if isinstance(pattern, PathQuery):
-        return {"answer": list(pattern.answer), "xpath": pattern.text, "namespaces": pattern.namespaces}
     return {"answer": list(pattern.answer), "branches": [_branch(branch) for branch in pattern.branches]}
+
+
+@plain_pattern.register(PathQuery)
+def _plain_path(query: PathQuery) -> dict[str, Any]:
+    return {"answer": list(query.answer), "xpath": query.text, "namespaces": query.namespaces}
 
 
 def _branch(branch: Conjunction) -> dict[str, Any]:
@@ -67,8 +63,6 @@ def _part(part: Conjunction | Optional) -> dict[str, Any]:
 
 
 def _expression(expression: Expression) -> str | list[Any]:
-    from triplewire.algebra.pattern import Call
-
     if isinstance(expression, Call):
         return [expression.function, *(_expression(argument) for argument in expression.arguments)]
     return str(expression)
