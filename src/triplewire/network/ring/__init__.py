@@ -8,7 +8,7 @@ results travel from one to the next. No IO, no clock, no chance.
 what comes of it. `queries` says which subquery waits where (SQC and MQC), `keys` what is kept under one key, `members`
 which queries wait there, `statements` what results stand on, `holdings` what comes of it under all keys of a peer.
 `loads` and `splits` share out keys that become hot. `homes` and their `subscriptions` are what clients see, and `peers`
-ties all this together.
+ties all this together. `spelling` and its `notation` are messages as JSON, which are read as those of strangers.
 """
 
 from triplewire.network.ring.homes import HomeState, Limited

@@ -14,7 +14,7 @@ Invariant: what is kept is the same in whatever order, and however often, it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyoxigraph import BlankNode, Triple, Variable
@@ -109,21 +109,43 @@ class KeyState:
     _triples_by: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = field(default_factory=dict)
     _conditional: dict[GroupKey, ConditionalMembers] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        documents: Mapping[Origin, KeyStatement],
+        groups: Iterable[WaitingGroup],
+        ended: Iterable[str],
+        watchers: Mapping[str, Term],
+        said: Support,
+        *,
+        is_by_document: bool,
+        is_split: bool,
+        is_settled: bool,
+    ) -> KeyState:
+        """What another peer has kept under a key; the groups are its own from now on."""
+        flags = is_by_document, is_split, is_settled
+        found = cls(dict(documents), {}, set(ended), dict(watchers), *flags, _triples=dict(said))
+        for group in groups:
+            found._add(group)
+        return found
+
     def copy(self) -> KeyState:
         """A copy, for another peer."""
-        found = KeyState(
-            dict(self.documents),
-            {},
-            set(self.ended),
-            dict(self.watchers),
-            self.is_by_document,
-            self.is_split,
-            self.is_settled,
-            _triples=dict(self._triples),
+        return self.of(
+            self.documents,
+            [group.copy() for group in self.groups.values()],
+            self.ended,
+            self.watchers,
+            self._triples,
+            is_by_document=self.is_by_document,
+            is_split=self.is_split,
+            is_settled=self.is_settled,
         )
-        for group in self.groups.values():
-            found._add(group.copy())
-        return found
+
+    @property
+    def said(self) -> Support:
+        """What documents say of each triple, also of those that none states any more."""
+        return self._triples
 
     @property
     def is_empty(self) -> bool:
