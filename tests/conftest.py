@@ -25,9 +25,23 @@ settings.load_profile("repeatable")
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
 
 
+_HISTORIES = (
+    "tests/network/simulation/test_edges.py",
+    "tests/network/test_histories.py",
+    "tests/network/test_moves.py",
+    "tests/network/test_absences.py",
+    "tests/network/test_links.py",
+    "tests/network/ring/test_histories.py",
+    "tests/edge/test_histories.py",
+    "tests/backbone/test_histories.py",
+    "tests/oracle/",
+)
+"""Tests of random histories, which share nothing that is started."""
+
 _LONG = (
     "tests/test_readme.py",
     "tests/pipeline/",
+    *_HISTORIES,
     "tests/attacks/test_downloads_that_outlive_the_account.py",
     "tests/attacks/test_characters_that_steer_a_terminal.py",
     "tests/test_benchmarks.py",
@@ -35,7 +49,6 @@ _LONG = (
     "tests/engine/inspect/test_inbox.py",
     "tests/engine/test_killed_processes.py",
     "tests/hub/test_serve_command.py",
-    "tests/oracle/",
     "tests/faults/",
 )
 
@@ -68,10 +81,17 @@ class SparkOnce(LoadFileScheduling):
         return "tests/pipeline" if file.startswith("tests/pipeline/") and not file.endswith(_APART) else file
 
 
+class HistoriesShared(LoadFileScheduling):
+    """A file's tests are for one process, but for random histories: long ones would wait for one process."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if nodeid.startswith(_HISTORIES) else nodeid.partition("::")[0]
+
+
 @pytest.hookimpl(optionalhook=True)  # of xdist, which is there when processes share the tests
 def pytest_xdist_make_scheduler(config, log):
-    """Of the quick tests; those on Spark that are slow are too many for one process."""
-    return SparkOnce(config, log) if config.getoption("markexpr") == "not slow" else None
+    """Tests on Spark are for one process if they are the quick ones; with the slow ones they are too many for it."""
+    return SparkOnce(config, log) if config.getoption("markexpr") == "not slow" else HistoriesShared(config, log)
 
 
 @pytest.fixture(scope="session")
